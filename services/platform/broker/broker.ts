@@ -1,0 +1,85 @@
+// What a message broker is to the services: the contract that every adapter keeps and one test suite holds.
+
+/** A durable queue, bound to its topology's exchange. */
+export type QueueTopology = {
+  readonly name: string;
+  /** Priorities 0 to 10 are kept apart, higher ones first; without it the queue is first in, first out. */
+  readonly prioritised: boolean;
+  /** The wait before each retry, growing. A message that fails once more than there are waits is dead-lettered. */
+  readonly retryDelaysMs: readonly number[];
+};
+
+/** Everything durable that a flow needs on a broker; declared by the adapter on every connect. */
+export type Topology = {
+  /** A durable fanout exchange: each queue below receives its own copy of every message. */
+  readonly exchange: string;
+  readonly queues: readonly QueueTopology[];
+  /** Where given-up messages go, with the headers `x-dead-reason`, `x-dead-queue` and `x-dead-at` added. */
+  readonly deadLetters: { readonly exchange: string; readonly queue: string };
+};
+
+export type Message = {
+  readonly id: string;
+  /** The event name: AMQP `type`. */
+  readonly type: string;
+  readonly body: Buffer;
+  readonly contentType: string;
+  readonly contentEncoding?: 'gzip';
+  /** 0 to 10, 10 first. */
+  readonly priority: number;
+  /** AMQP carries whole seconds; exact times belong in a header. */
+  readonly timestamp: Date;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type Delivery = Message & {
+  /** 1 for the first try; counts only tries that ended in `retry`. */
+  readonly attempt: number;
+  /** True when an earlier consumer may have seen it: it died, or lost its connection. */
+  readonly redelivered: boolean;
+};
+
+/** What became of one delivery. `retry` waits as the queue's topology says and dead-letters after the last wait. */
+export type Verdict = 'done' | { readonly retry: string } | { readonly dead: string };
+
+/** One verdict for each delivery of the batch, in its order. A throw means the world failed: nothing is
+ *  acknowledged or counted, and the same batch is handed over again after a growing pause. */
+export type BatchHandler = (batch: readonly Delivery[]) => Promise<readonly Verdict[]>;
+
+export type ConsumeOptions = {
+  /** Most deliveries in one batch; a batch is whatever is at hand, never waited for. */
+  readonly batchSize: number;
+  /** Most deliveries held unacknowledged, the batch in work among them. Small numbers keep priorities meaningful. */
+  readonly prefetch: number;
+};
+
+export type Consumer = {
+  /** Takes no more, finishes the batch in work, gives the rest back to the queue. */
+  stop(): Promise<void>;
+};
+
+/** - confirmed: every bound queue has it durably.
+ *  - unpublished: certainly not published (never written, nacked, returned, or the connection is down or blocked).
+ *  - refused: certainly not published, and because of the message itself (its size): another connection will not help.
+ *  - unknown: written, and no answer came in time or the channel was lost: it may or may not be there. */
+export type PublishResult =
+  | { readonly outcome: 'confirmed' }
+  | { readonly outcome: 'unpublished' | 'refused' | 'unknown'; readonly reason: string };
+
+export type Broker = {
+  /** Connected, with its topology declared and not blocked by the server. */
+  readonly isConnected: boolean;
+  /** Why it is not, or was last not, connected; never holds a password. */
+  readonly lastError: string | null;
+  /** Resolves when connected; rejects after `timeoutMs` with the last error as its cause. */
+  ready(timeoutMs: number): Promise<void>;
+  /** To the topology's exchange, mandatory and confirmed. Never throws; answers `unknown` at the latest after `timeoutMs`. */
+  publish(message: Message, timeoutMs: number): Promise<PublishResult>;
+  /** Attaches now or as soon as connected, and again after every reconnect, until stopped.
+   *  `queue` is one of the topology's queues or its dead-letter queue. */
+  consume(queue: string, options: ConsumeOptions, handle: BatchHandler): Consumer;
+  /** Messages waiting in a queue of the topology, those in delayed retry not counted. */
+  depth(queue: string): Promise<number>;
+  /** Stops consumers, settles pending publishes, closes the connection. */
+  close(): Promise<void>;
+};
