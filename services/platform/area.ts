@@ -1,0 +1,28 @@
+// Areas of an app: path prefixes that share a credential and a rate limit, known routes or not.
+import type { Guard } from './credentials.ts';
+import type { Method } from './route.ts';
+
+export type Limit = {
+  /** Counts one request; throws the 429 problem when the window is used up. @returns answer headers */
+  count(clientAddress: string): Promise<Readonly<Record<string, string>>>;
+};
+
+export type Area = {
+  /** `/api` covers `/api` and everything below it; `/` everything. */
+  readonly prefix: `/${string}`;
+  readonly methods?: readonly Method[];
+  /** Counted before the credential is looked at. */
+  readonly limit?: Limit;
+  /** None: the area is open, though one behind it may not be. */
+  readonly guard?: Guard;
+};
+
+/** The first area that covers a path; prefixes are compared in lower case, which can only make them cover more. */
+export function findArea(areas: readonly Area[], method: string, path: string): Area | undefined {
+  const lower = path.toLowerCase();
+  return areas.find(({ prefix, methods }) => {
+    const start = prefix === '/' ? '' : prefix.toLowerCase();
+    const covers = lower === start || lower.startsWith(`${start}/`);
+    return covers && (methods === undefined || methods.some((one) => one === method.toLowerCase() || (one === 'get' && method === 'HEAD')));
+  });
+}

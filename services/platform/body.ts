@@ -1,0 +1,81 @@
+// Reads a request's body: counted while it streams, cut off when too long or too slow, within a memory budget.
+import type { IncomingMessage } from 'node:http';
+import type { ByteLease } from './byte-budget.ts';
+import { Common } from './problem.ts';
+import type { RawBody } from './route.ts';
+
+export type Body = { readonly bytes: Buffer; release(): void };
+
+const noLease: ByteLease = { shrinkTo: () => undefined, release: () => undefined };
+const tooLarge = (maxBytes: number) => Common.tooLarge({ detail: `The body is larger than ${maxBytes} bytes.` });
+
+/** Refuses a body whose type is not among `mediaTypes`; parameters such as a charset are not looked at. RFC 9110 section 8.3. */
+export function requireMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== undefined && mediaTypes.some((one) => one === type || (one === 'application/json' && type.endsWith('+json')))) return;
+  throw Common.mediaType({ detail: `The body must be ${mediaTypes.join(' or ')}.` });
+}
+
+/** What the request says of its length; undefined when it streams in chunks. */
+function declaredLength(request: IncomingMessage): number | undefined {
+  const header = request.headers['content-length'];
+  return header === undefined ? undefined : Number(header);
+}
+
+/**
+ * @returns the bytes, and the release of the memory they were counted against
+ * @throws Problem 413, 408, or 503 with Retry-After when the budget has no room in time
+ */
+export async function readBody(request: IncomingMessage, spec: Pick<RawBody, 'maxBytes' | 'timeoutMs' | 'memory'>): Promise<Body> {
+  const declared = declaredLength(request);
+  if (declared !== undefined && declared > spec.maxBytes) throw tooLarge(spec.maxBytes);
+  const lease = spec.memory ? await spec.memory.budget.acquire(declared ?? spec.maxBytes, spec.memory.waitMs) : noLease;
+  if (!lease) throw Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
+  try {
+    const bytes = await collect(request, spec.maxBytes, spec.timeoutMs);
+    lease.shrinkTo(bytes.length);
+    return { bytes, release: () => lease.release() };
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+}
+
+function collect(request: IncomingMessage, maxBytes: number, timeoutMs: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const finish = (outcome: () => void) => {
+      clearTimeout(timer);
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+      outcome();
+    };
+    // What still comes is read and dropped, so that the client gets to read the refusal; the server's own timeouts end it.
+    const refuse = (problem: Error) =>
+      finish(() => {
+        request.on('error', () => undefined).resume();
+        reject(problem);
+      });
+    const timer = setTimeout(() => {
+      refuse(Common.timeout({ detail: `The body did not arrive within ${timeoutMs} ms.`, headers: { Connection: 'close' } }));
+    }, timeoutMs);
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) refuse(tooLarge(maxBytes));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => finish(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    const onError = () => finish(() => reject(Common.malformed({ detail: 'The request was interrupted.' })));
+    const onClose = onError;
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+  });
+}
+
+/** The JSON value of a body, RFC 8259: UTF-8, a byte order mark is dropped. */
+export function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw Common.malformed({ detail: 'The body is not valid JSON.' });
+  }
+}

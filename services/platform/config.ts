@@ -1,0 +1,85 @@
+// Settings from environment variables: declared once, read together, all faults reported at once and never with a value.
+import { readFileSync } from 'node:fs';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One setting. Kinds of settings are in settings.ts. */
+export type Setting<T> = {
+  readonly name: string;
+  /** For the settings table: one sentence. */
+  readonly summary: string;
+  /** For the settings table: `integer 1–65535`, `list`, … */
+  readonly shape: string;
+  readonly isSecret: boolean;
+  /** Throws a SettingFault; the text is never part of its message. */
+  readonly parse: (text: string) => T;
+  /** Used when the variable is absent or empty; a setting without it is required. */
+  readonly fallback?: { readonly value: T };
+  /** Makes a value for a first installation, where one can be made. */
+  readonly generate?: () => string;
+};
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+
+/** What is wrong with one setting, in words that follow its name. */
+export class SettingFault extends Error {}
+
+/** Every fault of a configuration; ends the process before anything is opened. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/** The text of a setting: `NAME`, or the content of the file that `NAME_FILE` names (one trailing newline dropped). */
+function textOf(environment: Environment, name: string): string | undefined {
+  const text = environment[name];
+  const file = environment[`${name}_FILE`];
+  if (!file) return text === '' ? undefined : text;
+  if (text) throw new SettingFault(`and ${name}_FILE are both set; leave one`);
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new SettingFault(`cannot be read from the file in ${name}_FILE (${code})`);
+  }
+}
+
+function read<T>(environment: Environment, setting: Setting<T>): T {
+  const text = textOf(environment, setting.name);
+  if (text) return setting.parse(text);
+  if (setting.fallback) return setting.fallback.value;
+  throw new SettingFault('is required and not set');
+}
+
+/**
+ * Reads all settings of a deployable.
+ * @param check what no single setting can tell, as further faults
+ * @throws ConfigError with every fault
+ */
+export function readSettings<S extends Settings>(
+  environment: Environment,
+  settings: S,
+  check: (values: Values<S>) => readonly string[] = () => [],
+): Values<S> {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries(settings)) {
+    try {
+      values[key] = read(environment, setting);
+    } catch (error) {
+      if (!(error instanceof SettingFault)) throw error;
+      faults.push(`${setting.name} ${error.message}`);
+    }
+  }
+  // The loop gave every key the value of its own setting, or left a fault.
+  const complete = values as Values<S>;
+  if (faults.length === 0) faults.push(...check(complete));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return complete;
+}
+

@@ -1,0 +1,27 @@
+// The two open routes that every service answers: is the process alive, may it get traffic.
+import { z } from 'zod';
+import type { Health } from './health.ts';
+import { answer, type AnyRoute, route } from './route.ts';
+
+const CheckResult = z.object({ ok: z.boolean(), detail: z.string().optional() });
+const Readiness = z.object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult) });
+
+export const healthRoutes = (health: Health): AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/health',
+    summary: 'Liveness: the process runs; nothing else is asked',
+    answers: { 200: z.object({ status: z.literal('alive') }) },
+    handle: () => ({ status: 'alive' as const }),
+  }),
+  route({
+    method: 'get',
+    path: '/health/ready',
+    summary: 'Readiness: everything the service cannot answer without',
+    answers: { 200: Readiness, 503: Readiness },
+    handle: async () => {
+      const readiness = await health.readiness();
+      return readiness.status === 'ready' ? answer(200, readiness) : answer(503, readiness);
+    },
+  }),
+];

@@ -1,0 +1,47 @@
+// Liveness and readiness of one deployable: the state of what it cannot answer without.
+
+export type CheckResult = { readonly ok: boolean; readonly detail?: string };
+export type Check = () => CheckResult | Promise<CheckResult>;
+export type Readiness = { readonly status: 'ready' | 'unready'; readonly checks: Readonly<Record<string, CheckResult>> };
+
+export type Health = {
+  /** A failing or throwing check makes the service unready, and only that. */
+  addCheck(name: string, check: Check): void;
+  /** Unready from now on: the first step of stopping. */
+  markStopping(): void;
+  readonly isStopping: boolean;
+  readiness(): Promise<Readiness>;
+};
+
+const checkTimeoutMs = 2000;
+
+async function outcome(check: Check): Promise<CheckResult> {
+  const late = Promise.withResolvers<CheckResult>();
+  const timer = setTimeout(() => late.resolve({ ok: false, detail: `no answer in ${checkTimeoutMs} ms` }), checkTimeoutMs);
+  try {
+    return await Promise.race([check(), late.promise]);
+  } catch (error) {
+    return { ok: false, detail: error instanceof Error ? error.message : 'failed' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function createHealth(): Health {
+  const checks = new Map<string, Check>();
+  let stopping = false;
+  return {
+    addCheck: (name, check) => checks.set(name, check),
+    markStopping: () => {
+      stopping = true;
+    },
+    get isStopping() {
+      return stopping;
+    },
+    async readiness() {
+      const results = await Promise.all([...checks].map(async ([name, check]) => [name, await outcome(check)] as const));
+      if (stopping) results.push(['stopping', { ok: false, detail: 'the process is stopping' }]);
+      return { status: results.every(([, { ok }]) => ok) ? 'ready' : 'unready', checks: Object.fromEntries(results) };
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
+
+/** Above the idle time of common load balancers, so that they close first and never write into a closing connection. */
+const keepAliveMs = 95_000;
+const sweepMs = 100;
+
+export type ListenOptions = {
+  readonly port: number;
+  readonly host: string;
+  /** Requests in work get this long after close() began. */
+  readonly drainMs?: number;
+  /** A whole request, head and body, must have arrived within it. */
+  readonly requestMs?: number;
+};
+
+export async function listen(handler: RequestListener, { port, host, drainMs = 12_000, requestMs = 60_000 }: ListenOptions): Promise<Listening> {
+  const server = createServer(
+    { keepAliveTimeout: keepAliveMs, headersTimeout: 20_000, requestTimeout: requestMs, connectionsCheckingInterval: 2000, noDelay: true },
+    handler,
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen({ port, host, backlog: 1024 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address() as AddressInfo; // a TCP server, listening
+  let closing: Promise<void> | undefined;
+  return {
+    port: address.port,
+    address: address.address,
+    close: () => (closing ??= drain(server, drainMs)),
+  };
+}
+
+// close() alone waits for keep-alive connections that were busy when it was called.
+function drain(server: ReturnType<typeof createServer>, drainMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
+    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,45 @@
+// The one logger: JSON lines, buffered for a second at most, with credentials cut out by path.
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+export type LogOptions = {
+  readonly level: string;
+  /** The deployable, in every line. */
+  readonly name: string;
+  /** Where the lines go: standard output unless given. */
+  readonly destination?: DestinationStream;
+};
+
+const hidden = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', '["x-api-key"]', '["x-ingest-token"]', '["x-source-token"]'];
+const redact = hidden.flatMap((name) => {
+  const path = name.startsWith('[') ? name : `.${name}`;
+  return [name, `*${path}`, `headers${path}`, `*.headers${path}`];
+});
+
+const flushEveryMs = 1000;
+
+// Unbuffered, a busy service spends a system call on every access line.
+function standardOutput(): DestinationStream {
+  const stream = pino.destination({ fd: 1, sync: false, minLength: 4096 });
+  setInterval(() => stream.flush(), flushEveryMs).unref();
+  process.on('exit', () => stream.flushSync());
+  return stream;
+}
+
+export function createLog({ level, name, destination }: LogOptions): Log {
+  return pino(
+    {
+      level,
+      base: { service: name },
+      redact: { paths: redact, censor: '[hidden]' },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.err },
+    },
+    destination ?? standardOutput(),
+  );
+}
+
+/** For tests and one-shot commands that report by other means. */
+export const silentLog: Log = pino({ level: 'silent' });

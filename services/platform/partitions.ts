@@ -1,0 +1,66 @@
+// Monthly range partitions: made ahead, with a DEFAULT partition as a net, dropped whole when their time is over.
+import { type Database, statement } from './postgres.ts';
+
+type PartitionRow = { readonly name: string };
+
+const list = statement<PartitionRow, [table: string]>('partitions.list', `
+  select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+  where i.inhparent = to_regclass($1) order by c.relname`);
+
+const monthStart = (date: Date, offset: number) => new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1));
+const suffix = (start: Date) => `${start.getUTCFullYear()}_${String(start.getUTCMonth() + 1).padStart(2, '0')}`;
+
+// Data definition takes no parameters; names are the caller's own identifiers, never input.
+const identifier = /^[a-z_][a-z0-9_]*$/;
+function requireIdentifier(table: string): void {
+  if (!identifier.test(table)) throw new TypeError(`table must be a plain identifier, got ${table}`);
+}
+
+const ddl = (database: Database, name: string, text: string) => database.run(statement<unknown>(`partitions.${name}`, text));
+
+/** This month's partition and those of `monthsAhead` months after it; those that exist are left alone. */
+export async function makePartitions(database: Database, table: string, now: Date, monthsAhead = 2): Promise<void> {
+  requireIdentifier(table);
+  const existing = new Set((await database.all(list, table)).map(({ name }) => name));
+  if (!existing.has(`${table}_default`)) await ddl(database, `${table}_default`, `create table if not exists ${table}_default partition of ${table} default`);
+  for (let month = 0; month <= monthsAhead; month++) {
+    const start = monthStart(now, month);
+    const name = `${table}_${suffix(start)}`;
+    if (!existing.has(name)) await makePartition(database, table, { name, from: start, to: monthStart(start, 1) });
+  }
+}
+
+type Partition = { readonly name: string; readonly from: Date; readonly to: Date };
+
+// Rows that the net has caught meanwhile move into the new partition, else it could not be attached.
+async function makePartition(database: Database, table: string, { name, from, to }: Partition): Promise<void> {
+  const range = `'${from.toISOString()}', '${to.toISOString()}'`;
+  await database.transaction(async (inTransaction) => {
+    await ddl(inTransaction, `${name}.make`, `create table ${name} (like ${table} including all)`);
+    const [column] = await inTransaction.all(keyColumn, table);
+    if (!column) throw new TypeError(`${table} is not partitioned by a column`);
+    await ddl(inTransaction, `${name}.fill`, `
+      with moved as (delete from ${table}_default where ${column.name} >= '${from.toISOString()}' and ${column.name} < '${to.toISOString()}' returning *)
+      insert into ${name} select * from moved`);
+    await ddl(inTransaction, `${name}.attach`, `alter table ${table} attach partition ${name} for values from (${range.split(', ')[0]}) to (${range.split(', ')[1]})`);
+  });
+}
+
+const keyColumn = statement<{ name: string }, [table: string]>('partitions.key', `
+  select a.attname as name from pg_partitioned_table p
+  join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
+  where p.partrelid = to_regclass($1)`);
+
+/** Drops the partitions whose whole month lies before `limit`. @returns their names */
+export async function dropPartitionsBefore(database: Database, table: string, limit: Date): Promise<string[]> {
+  requireIdentifier(table);
+  const names = (await database.all(list, table)).map(({ name }) => name);
+  const old = names.filter((name) => isBefore(name.slice(table.length + 1), limit));
+  for (const name of old) await ddl(database, `${name}.drop`, `drop table ${name}`);
+  return old;
+}
+
+function isBefore(month: string, limit: Date): boolean {
+  const [, year, number] = /^(\d{4})_(\d{2})$/.exec(month) ?? [];
+  return year !== undefined && number !== undefined && Date.UTC(Number(year), Number(number), 1) <= limit.getTime();
+}

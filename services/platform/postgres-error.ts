@@ -1,0 +1,21 @@
+// What an error of Postgres or of the way to it means: by SQLSTATE and constraint name, never by message.
+import pg from 'pg';
+
+/** The constraint that refused a row (SQLSTATE class 23), if that is what happened. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('23') === true ? error.constraint : undefined;
+}
+
+const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+// connection exceptions, resources, operator intervention (shutdown, crash, not yet accepting), read-only standby
+const unavailableStates = /^(08|53|57P|25006)/;
+
+/** True when the database could not be asked at all, so that the same question may succeed later as it is. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return unavailableStates.test(error.code ?? '');
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && typeof error.code === 'string') return networkCodes.has(error.code);
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  // node-postgres gives these no code
+  return /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed/i.test(error.message);
+}

@@ -1,0 +1,77 @@
+// Refusals a caller can meet: problem documents of RFC 9457, declared by kind.
+
+/** One refusal, thrown by a service's rules and rendered once, in http.ts. */
+export class Problem extends Error {
+  readonly kind: ProblemDefinition;
+  readonly detail: string | undefined;
+  /** Further members of the document: `errors`, `spooled`, … */
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(kind: ProblemDefinition, { detail, headers = {}, ...members }: ProblemDetails) {
+    super(detail ?? kind.title);
+    this.kind = kind;
+    this.detail = detail;
+    this.members = members;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return this.kind.status;
+  }
+}
+
+export type ProblemDefinition = { readonly status: number; readonly title: string; readonly type: string };
+export type ProblemDetails = {
+  readonly detail?: string | undefined;
+  /** Answer headers that belong to the refusal: `Retry-After`, `Allow`, … */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+};
+export type ProblemKind = ProblemDefinition & ((details?: ProblemDetails) => Problem);
+
+export type ProblemDocument = { readonly type: string; readonly title: string; readonly status: number; readonly [member: string]: unknown };
+
+/** How a problem reads on the wire, RFC 9457 section 3. */
+export function toDocument(problem: Problem): ProblemDocument {
+  const { type, title, status } = problem.kind;
+  return { type, title, status, ...(problem.detail !== undefined && { detail: problem.detail }), ...problem.members };
+}
+
+const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+function kindOf(definition: ProblemDefinition): ProblemKind {
+  const make = (details: ProblemDetails = {}) => new Problem(definition, details);
+  return Object.assign(make, definition);
+}
+
+/**
+ * Declares a service's refusals.
+ * A kind without a `type` of its own gets `urn:signalbox:problem:<its name>`.
+ */
+export function problems<const D extends Readonly<Record<string, { status: number; title: string; type?: string }>>>(
+  definitions: D,
+): { readonly [K in keyof D]: ProblemKind } {
+  const kinds = Object.entries(definitions).map(([name, { status, title, type = `urn:signalbox:problem:${kebab(name)}` }]) => [
+    name,
+    kindOf({ status, title, type }),
+  ]);
+  return Object.fromEntries(kinds) as { readonly [K in keyof D]: ProblemKind }; // one kind was made for each name
+}
+
+const plain = (status: number, title: string) => ({ status, title, type: 'about:blank' });
+
+/** What any service may answer; the titles are the status phrases of RFC 9110. */
+export const Common = problems({
+  invalid: { ...plain(400, 'Bad Request'), type: 'urn:signalbox:problem:invalid' },
+  malformed: plain(400, 'Bad Request'),
+  unauthorized: plain(401, 'Unauthorized'),
+  notFound: plain(404, 'Not Found'),
+  methodNotAllowed: plain(405, 'Method Not Allowed'),
+  timeout: plain(408, 'Request Timeout'),
+  tooLarge: plain(413, 'Content Too Large'),
+  mediaType: plain(415, 'Unsupported Media Type'),
+  tooMany: plain(429, 'Too Many Requests'),
+  failure: plain(500, 'Internal Server Error'),
+  unavailable: plain(503, 'Service Unavailable'),
+});

@@ -1,0 +1,55 @@
+// Pieces that contracts are made of: times, texts counted in code points, numbers and lists as queries carry them.
+import { z } from 'zod';
+
+/** A time in an answer: a Date, on the wire ISO 8601 UTC with milliseconds and `Z`. */
+export const Timestamp = z.date().meta({ override: { type: 'string', format: 'date-time' } });
+
+/** A time in a request: ISO 8601 with an offset or `Z`; an impossible date is refused. */
+export const TimestampInput = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 date and time' })
+  .transform((text) => new Date(text))
+  .meta({ override: { type: 'string', format: 'date-time' } });
+
+const codePoints = (value: string) => [...value].length;
+
+/** Text of `min` to `max` Unicode code points; white space only is empty. */
+export function text({ min = 0, max }: { readonly min?: number; readonly max: number }) {
+  return z
+    .string({ error: 'must be a string' })
+    .refine((value) => value.length <= max || codePoints(value) <= max, { error: `must be at most ${max} characters long` })
+    .refine((value) => min === 0 || codePoints(value.trim()) >= min, { error: min === 1 ? 'must not be empty' : `must be at least ${min} characters long` })
+    .meta({ override: { minLength: min, maxLength: max } });
+}
+
+type Range = { readonly min: number; readonly max: number; readonly default?: number };
+
+/** A whole number in a query or path. */
+export function queryInteger({ min, max, default: fallback }: Range) {
+  const number = z
+    .string()
+    .refine((value) => /^[+-]?\d{1,15}$/.test(value), { error: 'must be a whole number', abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error: `must be between ${min} and ${max}` })
+    .meta({ override: { type: 'integer', minimum: min, maximum: max, ...(fallback !== undefined && { default: fallback }) } });
+  return fallback === undefined ? number.optional() : number.default(fallback);
+}
+
+/** One of a closed set in a query: any case in, the documented spelling out. */
+export function queryChoice<const C extends readonly string[]>(choices: C) {
+  const find = (value: string) => choices.find((choice) => choice.toLowerCase() === value.trim().toLowerCase());
+  return z
+    .string()
+    .transform((value, context): C[number] => {
+      const found = find(value);
+      if (found !== undefined) return found;
+      context.addIssue({ code: 'custom', message: `must be one of ${choices.join(', ')}` });
+      return z.NEVER;
+    })
+    .meta({ override: { type: 'string', enum: [...choices] } });
+}
+
+/** A comma-separated list in a query: trimmed, blanks dropped. */
+export const queryList = z
+  .string()
+  .transform((value) => value.split(',').map((item) => item.trim()).filter((item) => item !== ''))
+  .meta({ override: { type: 'string' } });

@@ -1,0 +1,78 @@
+// The kinds of settings: text, integer, choice, list, URL, secret; each says its shape in words.
+import { randomBytes } from 'node:crypto';
+import { type Setting, SettingFault } from './config.ts';
+import { Secret } from './secret.ts';
+
+type Options<T> = { readonly summary: string; readonly default?: T; readonly generate?: () => string };
+type Kind<T> = { readonly shape: string; readonly isSecret?: boolean; readonly parse: (text: string) => T };
+
+function setting<T>(name: string, kind: Kind<T>, options: Options<T>): Setting<T> {
+  return {
+    name,
+    summary: options.summary,
+    shape: kind.shape,
+    isSecret: kind.isSecret ?? false,
+    parse: kind.parse,
+    ...('default' in options && { fallback: { value: options.default as T } }), // `in` does not narrow a generic member
+    ...(options.generate && { generate: options.generate }),
+  };
+}
+
+/** The same setting, undefined when absent. */
+export const optional = <T>(inner: Setting<T>): Setting<T | undefined> => ({ ...inner, fallback: { value: undefined } });
+
+export const text = (name: string, options: Options<string>) => setting(name, { shape: 'text', parse: (value) => value }, options);
+
+export function integer(name: string, options: Options<number> & { readonly min: number; readonly max: number }): Setting<number> {
+  const shape = `integer ${options.min}–${options.max}`;
+  const parse = (value: string) => {
+    const number = /^\d{1,15}$/.test(value.trim()) ? Number(value) : NaN;
+    if (number >= options.min && number <= options.max) return number;
+    throw new SettingFault(`must be an ${shape}`);
+  };
+  return setting(name, { shape, parse }, options);
+}
+
+export function choice<const C extends string>(name: string, choices: readonly C[], options: Options<NoInfer<C>>): Setting<C> {
+  const parse = (value: string) => {
+    const found = choices.find((one) => one === value.trim().toLowerCase());
+    if (found !== undefined) return found;
+    throw new SettingFault(`must be one of ${choices.join(', ')}`);
+  };
+  return setting<C>(name, { shape: choices.join(' \\| '), parse }, options);
+}
+
+const split = (value: string) => value.split(',').map((item) => item.trim()).filter((item) => item !== '');
+
+export const list = (name: string, options: Options<readonly string[]>) =>
+  setting<readonly string[]>(name, { shape: 'comma-separated list', parse: split }, options);
+
+export function url(name: string, protocols: readonly string[], options: Options<string>): Setting<string> {
+  return setting(name, { shape: `URL (${protocols.join(', ')})`, parse: (value) => parseUrl(value, protocols) }, options);
+}
+
+function parseUrl(value: string, protocols: readonly string[]): string {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined;
+  if (parsed && protocols.includes(parsed.protocol.slice(0, -1))) return value;
+  throw new SettingFault(`must be a URL that begins with ${protocols.map((one) => `${one}://`).join(' or ')}`);
+}
+
+export const secret = (name: string, options: Options<Secret>) =>
+  setting(name, { shape: 'secret', isSecret: true, parse: (value) => new Secret(value) }, options);
+
+/** A URL with a password in it. */
+export const secretUrl = (name: string, protocols: readonly string[], options: Options<Secret>) =>
+  setting(name, { shape: `URL (${protocols.join(', ')})`, isSecret: true, parse: (value) => new Secret(parseUrl(value, protocols)) }, options);
+
+/** Several valid credentials, so that one can be rotated without a gap. */
+export function secretList(name: string, options: Options<readonly Secret[]>): Setting<readonly Secret[]> {
+  const parse = (value: string) => {
+    const items = split(value).map((item) => new Secret(item));
+    if (items.length === 0) throw new SettingFault('holds no value');
+    return items;
+  };
+  return setting<readonly Secret[]>(name, { shape: 'comma-separated secrets', isSecret: true, parse }, options);
+}
+
+/** A credential for a first installation: 32 random bytes, URL-safe. */
+export const randomCredential = () => randomBytes(32).toString('base64url');

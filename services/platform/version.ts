@@ -1,0 +1,4 @@
+// The release this process is of.
+import manifest from '../../package.json' with { type: 'json' };
+
+export const version: string = manifest.version;
