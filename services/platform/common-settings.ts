@@ -1,0 +1,19 @@
+// The settings that every deployable shares, and those of the process it runs in.
+import { choice, integer, list, optional, secretUrl } from './settings.ts';
+
+export const processSettings = {
+  metricsPort: integer('METRICS_PORT', { summary: 'Prometheus metrics, and health of what has no public port', min: 0, max: 65_535, default: 9090 }),
+  logLevel: choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], { summary: 'The least level that is logged', default: 'info' }),
+  appEnv: choice('APP_ENV', ['production', 'development'], { summary: 'In production a stopping process serves on for 3 s first', default: 'production' }),
+};
+
+export const commonSettings = {
+  port: integer('PORT', { summary: 'The public port', min: 0, max: 65_535, default: 8080 }),
+  databaseUrl: secretUrl('DATABASE_URL', ['postgres', 'postgresql'], { summary: 'The Postgres database' }),
+  trustedProxies: list('TrustedProxies', { summary: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed', default: [] }),
+  corsOrigins: list('Cors__AllowedOrigins', { summary: 'Origins that browsers may call from', default: [] }),
+};
+
+/** For deployables that limit rates: Redis when set, else Postgres. */
+export const redisUrl = optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis for rate limits; without it they are kept in Postgres' }));
+
