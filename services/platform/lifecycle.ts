@@ -9,15 +9,15 @@ export type Lifecycle = {
   /** Registers what must be closed, and hands it back. */
   opened<T extends Closable>(name: string, thing: T): T;
   onStop(name: string, close: () => Promise<void> | void): void;
-  /** Closes everything in reverse; every call gets the same promise. Never rejects: what fails to close is logged. */
+  /** Closes everything in reverse, one step after the other however often it is called. Never rejects: what fails to close is logged. */
   stop(): Promise<void>;
 };
 
 export function createLifecycle(log: Log): Lifecycle {
   const steps: { readonly name: string; readonly close: () => Promise<void> | void }[] = [];
   const stopping = new AbortController();
-  let stopped: Promise<void> | undefined;
 
+  let last = Promise.resolve();
   async function closeAll(): Promise<void> {
     stopping.abort();
     for (let step = steps.pop(); step; step = steps.pop()) {
@@ -40,6 +40,6 @@ export function createLifecycle(log: Log): Lifecycle {
       onStop(name, () => thing.close());
       return thing;
     },
-    stop: () => (stopped ??= closeAll()),
+    stop: () => (last = last.then(closeAll)),
   };
 }

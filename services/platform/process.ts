@@ -16,38 +16,48 @@ export type ProcessOptions = {
 };
 
 /**
- * Starts, then waits for SIGTERM or SIGINT and stops in reverse. A second signal or the deadline ends the process with 1;
- * a clean stop leaves nothing that holds it, and it ends by itself with 0.
+ * Starts, then waits for SIGTERM or SIGINT, or for a start that says `done`, and stops in reverse.
+ * A second signal or the deadline ends the process with 1; a clean stop leaves nothing that holds it, and it ends by itself with 0.
  * @returns when everything has stopped
  */
-export async function runProcess(options: ProcessOptions, start: (lifecycle: Lifecycle) => Promise<void>): Promise<void> {
-  const { log, complain } = options;
+export async function runProcess(options: ProcessOptions, start: (lifecycle: Lifecycle) => Promise<'done' | undefined>): Promise<void> {
+  const { log } = options;
   const lifecycle = createLifecycle(log);
-  const asked = Promise.withResolvers<string>();
-  let signals = 0;
-  const onSignal = (signal: NodeJS.Signals) => {
-    signals++;
-    if (signals > 1) process.exit(1);
-    asked.resolve(signal);
-  };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  try {
-    await start(lifecycle);
-    log.info({ signal: await asked.promise }, 'stopping');
-    options.markStopping?.();
-    await sleep(options.drainMs);
-  } catch (error) {
-    process.exitCode = 1;
-    if (error instanceof ConfigError) complain(error.message);
-    else {
-      log.fatal({ error }, 'could not start');
-      complain(error instanceof Error ? error.message : String(error));
-    }
-  }
+  const signal = awaitSignal();
+  const started = start(lifecycle).catch((error: unknown) => {
+    report(error, options);
+    return 'failed' as const;
+  });
+  // A signal is heard during a long start, too.
+  const first = await Promise.race([started, signal.received]);
+  const reason = first ?? (await signal.received);
+  log.info({ reason }, 'stopping');
+  options.markStopping?.();
+  if (reason !== 'failed' && reason !== 'done') await sleep(options.drainMs);
   setTimeout(() => {
     log.fatal('not stopped by the deadline');
     process.exit(1);
   }, options.deadlineMs ?? 20_000).unref();
   await lifecycle.stop();
-  process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+  await started;
+  await lifecycle.stop(); // what an interrupted start opened meanwhile
+  signal.close();
+}
+
+function awaitSignal() {
+  const received = Promise.withResolvers<NodeJS.Signals>();
+  let count = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    count++;
+    if (count > 1) process.exit(1);
+    received.resolve(signal);
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return { received: received.promise, close: () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal) };
+}
+
+function report(error: unknown, { log, complain }: ProcessOptions): void {
+  process.exitCode = 1;
+  if (!(error instanceof ConfigError)) log.fatal({ error }, 'failed');
+  complain(error instanceof Error ? error.message : String(error));
 }

@@ -1,0 +1,38 @@
+// What a first start generates and every later one finds again: credentials, in one file that only its owner reads.
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
+import type { Environment, Settings } from '../platform/config.ts';
+
+export type CredentialsParts = {
+  readonly file: string;
+  readonly environment: Environment;
+  /** The settings of everything that will run. */
+  readonly settings: readonly Settings[];
+  /** Credentials of the laptop itself, beside those that settings declare. */
+  readonly extra: Readonly<Record<string, () => string>>;
+};
+
+/** Every setting that can be generated: from the environment when given there, else from the file, else made and kept. */
+export async function credentials({ file, environment, settings, extra }: CredentialsParts): Promise<Record<string, string>> {
+  const kept = parseEnv(await readFile(file, 'utf8').catch(whenMissing)) as Record<string, string>; // absent names are not listed
+  const makers = { ...extra };
+  for (const setting of settings.flatMap((group) => Object.values(group))) if (setting.generate) makers[setting.name] = setting.generate;
+
+  const fresh = Object.entries(makers).filter(([name]) => kept[name] === undefined && !environment[name] && !environment[`${name}_FILE`]);
+  for (const [name, make] of fresh) kept[name] = make();
+  if (fresh.length > 0) await save(file, kept);
+  const given = Object.keys(makers).filter((name) => environment[name] ?? environment[`${name}_FILE`]);
+  return Object.fromEntries(Object.entries(kept).filter(([name]) => !given.includes(name)));
+}
+
+function whenMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return '';
+  throw error;
+}
+
+async function save(file: string, values: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(values).map(([name, value]) => `${name}='${value}'\n`);
+  const draft = `${file}.new`;
+  await writeFile(draft, ['# Generated on the first start; delete the folder to begin anew.\n', ...lines].join(''), { mode: 0o600 });
+  await rename(draft, file);
+}

@@ -1,0 +1,68 @@
+// `signalbox demo`: sends a signed example delivery to the running relay and waits until the dashboard API shows it.
+import { createHmac, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+import type { Environment } from '../platform/config.ts';
+import { portOf } from './ports.ts';
+
+export type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
+
+const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.number(), description: z.string() }) });
+const Events = z.object({ items: z.array(z.looseObject({ id: z.string(), deliveryId: z.string(), event: z.string(), action: z.string().nullable(), score: z.number() })) });
+
+const shownWithinMs = 10_000;
+
+/** @throws Error in plain words when nothing runs, or the event does not appear */
+export async function demo({ environment, data, portBase, print }: DemoOptions): Promise<void> {
+  const credentials = await readCredentials(join(data, 'credentials.env'), environment);
+  const relay = `http://127.0.0.1:${portOf('webhook-relay', portBase)}`;
+  const intake = `http://127.0.0.1:${portOf('webhook-intake', portBase)}`;
+
+  const deliveryId = randomUUID();
+  const begun = performance.now();
+  const accepted = await deliver(relay, credentials('Forge__WebhookSecrets'), deliveryId);
+  print(`relay   202  ${accepted.id}\n        score ${accepted.priority.finalScore}: ${accepted.priority.description}\n`);
+
+  const event = await shown(intake, credentials('Intake__AccessTokens'), deliveryId);
+  const ms = Math.round(performance.now() - begun);
+  print(`intake  200  /api/v1/events/${event.id}\n        ${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms\n`);
+}
+
+async function readCredentials(file: string, environment: Environment): Promise<(name: string) => string> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Error(`${file} is not there: start Signalbox first (npm start)`, { cause });
+  });
+  const values = parseEnv(text);
+  return (name) => (environment[name] ?? values[name] ?? '').split(',')[0] ?? '';
+}
+
+async function deliver(relay: string, secret: string, deliveryId: string) {
+  const body = await readFile(new URL('example-delivery.json', import.meta.url));
+  const response = await fetch(`${relay}/Forge`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Forge-Event': 'issues',
+      'X-Forge-Delivery': deliveryId,
+      'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    },
+    body,
+  }).catch((cause: unknown) => {
+    throw new Error(`Nothing answers at ${relay}: start Signalbox first (npm start)`, { cause });
+  });
+  if (response.status !== 202) throw new Error(`The relay answered ${response.status}: ${await response.text()}`);
+  return Accepted.parse(await response.json());
+}
+
+async function shown(intake: string, token: string, deliveryId: string) {
+  for (const deadline = Date.now() + shownWithinMs; Date.now() < deadline; await sleep(25)) {
+    const response = await fetch(`${intake}/api/v1/events?limit=20`, { headers: { Authorization: `token ${token}` } });
+    if (!response.ok) throw new Error(`The intake answered ${response.status}: ${await response.text()}`);
+    const event = Events.parse(await response.json()).items.find((item) => item.deliveryId === deliveryId);
+    if (event) return event;
+  }
+  throw new Error(`The event did not appear within ${shownWithinMs / 1000} s; see the log`);
+}

@@ -1,0 +1,87 @@
+// `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Environment } from '../platform/config.ts';
+import type { Deployable } from '../platform/deployable.ts';
+import type { Lifecycle } from '../platform/lifecycle.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import { migrate } from '../platform/migrations.ts';
+import { createRuntimes, type Runtimes } from '../platform/runtime.ts';
+import { randomCredential } from '../platform/settings.ts';
+import { credentials } from './credentials.ts';
+import type { LaptopLog } from './laptop-log.ts';
+import { takeInstanceLock } from './instance-lock.ts';
+import { portOf } from './ports.ts';
+import { startPostgresServer } from './postgres-server.ts';
+
+export type UpOptions = {
+  readonly environment: Environment;
+  readonly directory: string;
+  readonly portBase: number;
+  readonly metricsPort: number;
+};
+
+export type Started = {
+  readonly name: string;
+  readonly url: string;
+  /** Names of credentials and their values; null when the environment gave it. */
+  readonly credentials: Readonly<Record<string, string | null>>;
+};
+
+const postgresPassword = 'Laptop__PostgresPassword';
+const host = '127.0.0.1';
+
+// A laptop's share: the server's own defaults are for a machine that does nothing else.
+const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_wal_size: '256MB', log_min_messages: 'warning' };
+
+/** Starts all of it; everything that it opened is registered with the lifecycle. @returns what listens where */
+export async function startEverything(
+  { environment, directory, portBase, metricsPort }: UpOptions,
+  deployables: readonly Deployable[],
+  { lifecycle, logs, onRuntimes }: { lifecycle: Lifecycle; logs: LaptopLog; onRuntimes: (runtimes: Runtimes) => void },
+): Promise<readonly Started[]> {
+  await mkdir(directory, { recursive: true });
+  lifecycle.opened('lock', await takeInstanceLock(join(directory, 'pid')));
+  const generated = await credentials({
+    file: join(directory, 'credentials.env'),
+    environment,
+    settings: deployables.map(({ settings }) => settings),
+    extra: { [postgresPassword]: randomCredential },
+  });
+  const databaseUrl = environment['DATABASE_URL'] ?? (await ownPostgres(directory, generated[postgresPassword] ?? '', lifecycle));
+
+  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor: logs.log });
+  onRuntimes(runtimes);
+  for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logs.log(name));
+  const shared = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(directory, 'spool'), ...generated, ...given(environment), DATABASE_URL: databaseUrl };
+  for (const deployable of deployables) await start(deployable, runtimes, { ...shared, PORT: String(portOf(deployable.name, portBase)) });
+  await runtimes.serveMetrics(metricsPort);
+  return deployables.map((deployable) => ({
+    name: deployable.name,
+    url: `http://${host}:${portOf(deployable.name, portBase)}`,
+    credentials: credentialsOf(deployable, generated),
+  }));
+}
+
+async function ownPostgres(directory: string, password: string, lifecycle: Lifecycle): Promise<string> {
+  const server = await startPostgresServer({ directory: join(directory, 'postgres'), password, settings: postgresSettings });
+  return lifecycle.opened('Postgres', server).url;
+}
+
+const given = (environment: Environment) => Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '' && value !== undefined));
+
+async function start(deployable: Deployable, runtimes: Runtimes, environment: Environment): Promise<void> {
+  const runtime = runtimes.of(deployable.name, environment);
+  await deployable.start(runtime);
+  for (const [name, worker] of Object.entries(deployable.workers ?? {})) {
+    const loop = worker.loop(runtimes.of(`${deployable.name} ${name}`, environment));
+    runtime.lifecycle.onStop(`worker ${name}`, () => loop);
+  }
+}
+
+const credentialsOf = ({ settings }: Deployable, generated: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.values(settings)
+      .filter(({ generate }) => generate)
+      .map(({ name }) => [name, generated[name] ?? null]),
+  );

@@ -1,0 +1,129 @@
+#!/usr/bin/env node
+// The `signalbox` command, and the root where everything is put together: a deployable is loaded when it is asked for.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { commonSettings, processSettings } from './platform/common-settings.ts';
+import type { Deployable } from './platform/deployable.ts';
+import { type Environment, readSettings } from './platform/config.ts';
+import { createLog } from './platform/log.ts';
+import { createMetrics } from './platform/metrics.ts';
+import { migrate } from './platform/migrations.ts';
+import { runProcess } from './platform/process.ts';
+import { createRuntimes, type Runtimes } from './platform/runtime.ts';
+import { version } from './platform/version.ts';
+
+const deployables: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
+  'webhook-relay': () => import('./webhook-relay/main.ts'),
+  'webhook-intake': () => import('./webhook-intake/main.ts'),
+};
+const names = Object.keys(deployables);
+const environment: Environment = process.env;
+const complain = (text: string) => void process.stderr.write(`${text}\n`);
+
+/** Measured on a cluster: load balancers take up to this long to notice an unready pod. */
+const productionDrainMs = 3000;
+
+async function load(name: string): Promise<Deployable> {
+  const found = deployables[name];
+  if (!found) throw new InvalidArgumentError(`there is no deployable '${name}'; there are: ${names.join(', ')}`);
+  return (await found()).deployable;
+}
+
+const loadAll = (wanted: readonly string[]) => Promise.all(wanted.map(load));
+
+/** Runs until SIGTERM or SIGINT, with metrics and health on METRICS_PORT. */
+async function run(name: string, start: (runtimes: Runtimes) => Promise<'done' | undefined>): Promise<void> {
+  const { metricsPort, logLevel, appEnv } = readSettings(environment, processSettings);
+  const log = createLog({ level: logLevel, name });
+  let runtimes: Runtimes | undefined;
+  const drainMs = appEnv === 'production' ? productionDrainMs : 0;
+  await runProcess({ log, drainMs, markStopping: () => runtimes?.markStopping(), complain }, async (lifecycle) => {
+    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host: '::', logFor: (service) => log.child({ service }) });
+    await runtimes.serveMetrics(metricsPort);
+    const outcome = await start(runtimes);
+    if (outcome !== 'done') log.info('ready');
+    return outcome;
+  });
+}
+
+async function serve(wanted: readonly string[]): Promise<void> {
+  const chosen = await loadAll(wanted);
+  await run(wanted.join('+'), async (runtimes) => {
+    for (const deployable of chosen) await deployable.start(runtimes.of(deployable.name, environment));
+    return undefined;
+  });
+}
+
+async function work(name: string, { loop }: { loop?: true }): Promise<void> {
+  const all = await loadAll(names);
+  const workers = new Map(all.flatMap(({ workers: own = {} }) => Object.entries(own)));
+  const worker = workers.get(name);
+  if (!worker) throw new InvalidArgumentError(`there is no worker '${name}'; there are: ${[...workers.keys()].join(', ')}`);
+  await run(name, async (runtimes) => {
+    const runtime = runtimes.of(name, environment);
+    if (!loop) {
+      await worker.once(runtime);
+      return 'done';
+    }
+    const looping = worker.loop(runtime);
+    runtime.lifecycle.onStop(name, () => looping);
+    return undefined;
+  });
+}
+
+async function migrateSchemas(wanted: readonly string[]): Promise<void> {
+  const { logLevel } = readSettings(environment, processSettings);
+  for (const { name, migrations } of await loadAll(wanted.length > 0 ? wanted : names)) {
+    const { databaseUrl } = readSettings(environment, { databaseUrl: commonSettings.databaseUrl });
+    const reached = await migrate(databaseUrl.reveal(), migrations, createLog({ level: logLevel, name }));
+    process.stdout.write(`${migrations.schema}: version ${reached}\n`);
+  }
+}
+
+const port = (text: string) => {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 0 && number < 65_536) return number;
+  throw new InvalidArgumentError('must be a port number');
+};
+const dataOption = new Option('--data <folder>', 'where everything is kept').default('.signalbox');
+const portBaseOption = new Option('--port-base <port>', 'services listen on the ports after it').argParser(port).default(8080);
+
+const command = new Command('signalbox').description('Catches what happens outside the cluster, ranks it and keeps it.').version(version).showHelpAfterError();
+
+command.command('serve').description('run services, configured by the environment').argument('<service...>', names.join(', ')).action(serve);
+
+command
+  .command('worker')
+  .description('run one job of a worker and exit with its result')
+  .argument('<name>', 'service, database-service')
+  .option('--loop', 'stay, and work until stopped')
+  .action(work);
+
+command.command('migrate').description('bring the database schemas of services to this release').argument('[service...]', `all unless given: ${names.join(', ')}`).action(migrateSchemas);
+
+command
+  .command('up')
+  .description('run everything on this machine, on a Postgres of its own')
+  .addOption(dataOption)
+  .addOption(portBaseOption)
+  .addOption(new Option('--metrics-port <port>', 'Prometheus metrics').argParser(port).default(9090))
+  .action(async (options: { data: string; portBase: number; metricsPort: number }) => {
+    const { up } = await import('./laptop/main.ts');
+    await up({ environment, ...options }, await loadAll(names));
+  });
+
+command
+  .command('demo')
+  .description('send a signed example delivery to what `signalbox up` runs, and see it arrive')
+  .addOption(dataOption)
+  .addOption(portBaseOption)
+  .action(async (options: { data: string; portBase: number }) => {
+    const { demo } = await import('./laptop/main.ts');
+    await demo({ environment, ...options, print: (text) => void process.stdout.write(text) });
+  });
+
+try {
+  await command.parseAsync();
+} catch (error) {
+  complain(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,57 @@
+// What a process hands to each deployable in it: one lifecycle and one registry of metrics, a health and a log of its own.
+import type { Environment } from './config.ts';
+import type { Runtime } from './deployable.ts';
+import { createHealth, type Health } from './health.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { listen } from './listen.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { createMetricsHandler } from './metrics-server.ts';
+
+export type RuntimesParts = {
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly host: string;
+  readonly logFor: (name: string) => Log;
+};
+
+export type Runtimes = {
+  of(name: string, environment: Environment): Runtime;
+  markStopping(): void;
+  /** Opens the port of metrics and health. */
+  serveMetrics(port: number): Promise<void>;
+};
+
+export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesParts): Runtimes {
+  const healths = new Map<string, Health>();
+  return {
+    of(name, environment) {
+      const log = logFor(name);
+      const health = createHealth();
+      healths.set(name, health);
+      return {
+        environment,
+        log,
+        metrics,
+        health,
+        lifecycle,
+        async listen(app, port) {
+          const listening = lifecycle.opened(`${name} port`, await listen(app.handler, { port, host }).catch(explain(name, port)));
+          log.info({ address: listening.address, port: listening.port }, 'listening');
+          return listening;
+        },
+      };
+    },
+    markStopping: () => healths.forEach((health) => health.markStopping()),
+    async serveMetrics(port) {
+      lifecycle.opened('metrics port', await listen(createMetricsHandler(metrics, () => healths), { port, host }).catch(explain('metrics', port)));
+    },
+  };
+}
+
+const explain =
+  (name: string, port: number) =>
+  (error: NodeJS.ErrnoException): never => {
+    if (error.code === 'EADDRINUSE') throw new Error(`port ${port} of ${name} is taken by another process`, { cause: error });
+    throw error;
+  };
