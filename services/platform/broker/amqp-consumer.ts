@@ -1,0 +1,103 @@
+// Consumes a queue on every connection that comes, one batch in work at a time.
+import type { ChannelModel } from 'amqplib';
+import type { Log } from '../log.ts';
+import { toDelivery } from './amqp-message.ts';
+import type { Attachment, createSettlement } from './amqp-settlement.ts';
+import { createBackOff } from './back-off.ts';
+import { workThrough } from './batch.ts';
+import type { BatchHandler, ConsumeOptions, Consumer } from './broker.ts';
+import { describeError } from './connection-state.ts';
+
+export type AmqpConsumerParts = {
+  readonly queue: string;
+  readonly options: ConsumeOptions;
+  readonly handle: BatchHandler;
+  readonly settle: ReturnType<typeof createSettlement>;
+  /** Starts the connection afresh, so that a deleted queue is declared again. */
+  readonly restart: (reason: string) => void;
+  readonly log: Log;
+};
+
+export type AmqpConsumer = Consumer & {
+  attach(model: ChannelModel): void;
+};
+
+export function createAmqpConsumer({ queue, options, handle, settle, restart, log }: AmqpConsumerParts): AmqpConsumer {
+  let current: Attachment | null = null;
+  let working: Promise<void> | null = null;
+  const stopping = new AbortController();
+
+  // One delivery at a time comes from amqplib; those of one read from the socket belong to one batch.
+  function wake(): void {
+    working ??= new Promise((resolve) => setImmediate(resolve))
+      .then(work)
+      .catch((error: unknown) => {
+        log.error({ error, queue }, 'a consumer failed and attaches again');
+        return current?.channel.close().catch(() => undefined);
+      })
+      .finally(() => {
+        working = null;
+        if (current && current.held.length > 0 && !stopping.signal.aborted) wake();
+      });
+  }
+
+  async function work(): Promise<void> {
+    while (current && current.held.length > 0 && !stopping.signal.aborted) {
+      const attachment = current;
+      const batch = attachment.held.splice(0, options.batchSize).map((source) => ({ source, delivery: toDelivery(source) }));
+      const { signal } = attachment.ending;
+      const verdicts = await workThrough(batch.map((item) => item.delivery), handle, { signal, log });
+      if (verdicts) await settle(attachment, batch, verdicts);
+    }
+  }
+
+  async function open(model: ChannelModel): Promise<string> {
+    const channel = await model.createChannel();
+    const attachment: Attachment = { channel, held: [], lost: false, ending: new AbortController() };
+    const ended = new Promise<string>((resolve) => {
+      let reason = 'its channel was closed';
+      channel.on('error', (error) => (reason = describeError(error)));
+      channel.on('close', () => {
+        attachment.lost = true;
+        attachment.held.length = 0;
+        attachment.ending.abort();
+        resolve(reason);
+      });
+    });
+    await channel.prefetch(options.prefetch);
+    current = attachment;
+    await channel.consume(queue, (message) => {
+      if (!message) return restart(`queue "${queue}" was deleted`);
+      attachment.held.push(message);
+      wake();
+    });
+    if (stopping.signal.aborted) await channel.close();
+    return ended;
+  }
+
+  // A channel can be lost alone, as when a batch took longer than the server's patience (consumer_timeout).
+  async function keepOpen(model: ChannelModel, connectionLost: AbortSignal): Promise<void> {
+    const backOff = createBackOff();
+    const over = AbortSignal.any([connectionLost, stopping.signal]);
+    while (!over.aborted) {
+      const reason = await open(model).catch(describeError);
+      if (over.aborted || !(await backOff.pause(over))) return;
+      log.warn({ queue, reason }, 'a consumer lost its channel and attaches again');
+    }
+  }
+
+  return {
+    attach(model) {
+      const connectionLost = new AbortController();
+      model.once('close', () => connectionLost.abort());
+      void keepOpen(model, connectionLost.signal);
+    },
+    async stop() {
+      stopping.abort();
+      current?.ending.abort();
+      await working;
+      // Closing the channel gives back what is unacknowledged.
+      if (current && !current.lost) await current.channel.close().catch(() => undefined);
+    },
+  };
+}

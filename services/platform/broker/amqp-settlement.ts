@@ -1,0 +1,63 @@
+// Carries out verdicts on RabbitMQ: acknowledges, or moves to a retry or dead-letter queue and then acknowledges.
+import type { Channel, ConsumeMessage } from 'amqplib';
+import type { Log } from '../log.ts';
+import type { AmqpPublisher, Target } from './amqp-publisher.ts';
+import { retryQueue } from './amqp-topology.ts';
+import { createBackOff } from './back-off.ts';
+import type { Delivery, Topology, Verdict } from './broker.ts';
+import { deadLetter, decide, queueRules } from './verdict.ts';
+
+/** A consumer's time on one channel. */
+export type Attachment = {
+  readonly channel: Channel;
+  /** Delivered and not yet handed over, in order. */
+  readonly held: ConsumeMessage[];
+  /** The channel is gone, and every delivery of it void. */
+  lost: boolean;
+  /** Ends pauses: when lost, and when the consumer stops. */
+  readonly ending: AbortController;
+};
+
+export type Item = { readonly source: ConsumeMessage; readonly delivery: Delivery };
+
+const moveTimeoutMs = 10_000;
+
+export function createSettlement(parts: { readonly publisher: AmqpPublisher; readonly topology: Topology; readonly queue: string; readonly log: Log }) {
+  const { publisher, topology, log } = parts;
+  const rules = queueRules(topology, parts.queue);
+
+  function target(item: Item, verdict: Verdict): { to: Target; message: Delivery; attempt: number } | null {
+    const { delivery } = item;
+    const decision = decide(verdict, delivery.attempt, rules);
+    if (decision.kind === 'done') return null;
+    if (decision.kind === 'retry') {
+      return { to: { exchange: '', routingKey: retryQueue(rules.name, decision.step) }, message: delivery, attempt: delivery.attempt + 1 };
+    }
+    const message = deadLetter(delivery, decision.reason, rules);
+    return { to: { exchange: topology.deadLetters.exchange, routingKey: '' }, message, attempt: 1 };
+  }
+
+  // Until the copy is confirmed the original stays unacknowledged: a message may come twice, but never be lost.
+  async function move(attachment: Attachment, item: Item, { to, message, attempt }: NonNullable<ReturnType<typeof target>>): Promise<void> {
+    const backOff = createBackOff();
+    do {
+      const result = await publisher.send(to, message, attempt, moveTimeoutMs);
+      if (attachment.lost) return;
+      if (result.outcome === 'confirmed') return attachment.channel.ack(item.source);
+      // The server itself can still dead-letter what it takes from nobody, though without our headers.
+      if (result.outcome === 'refused') return attachment.channel.nack(item.source, false, false);
+      log.warn({ id: message.id, to: to.routingKey || to.exchange, reason: result.reason }, 'cannot move a message; trying on');
+    } while (await backOff.pause(attachment.ending.signal));
+  }
+
+  return async (attachment: Attachment, batch: readonly Item[], verdicts: readonly Verdict[]): Promise<void> => {
+    const last = batch.at(-1);
+    if (attachment.lost || !last) return;
+    const moves = batch.map((item, index) => target(item, verdicts[index] ?? { retry: 'no verdict' }));
+    // All before this batch is settled, so one frame acknowledges the whole of it.
+    if (moves.every((one) => one === null)) return attachment.channel.ack(last.source, true);
+
+    for (const [index, item] of batch.entries()) if (moves[index] === null) attachment.channel.ack(item.source);
+    await Promise.all(batch.map((item, index) => (moves[index] ? move(attachment, item, moves[index]) : undefined)));
+  };
+}

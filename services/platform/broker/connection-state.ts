@@ -1,0 +1,56 @@
+// Whether a broker is connected, why not, and who waits for it: the same for both adapters.
+
+export type ConnectionState = {
+  readonly isConnected: boolean;
+  readonly lastError: string | null;
+  up(): void;
+  /** With the reason; none when the connection is closed on purpose. */
+  down(reason?: string): void;
+  ready(timeoutMs: number): Promise<void>;
+};
+
+export function createConnectionState(): ConnectionState {
+  let isConnected = false;
+  let lastError: string | null = null;
+  const waiters = new Set<() => void>();
+
+  return {
+    get isConnected() {
+      return isConnected;
+    },
+    get lastError() {
+      return lastError;
+    },
+    up() {
+      isConnected = true;
+      for (const resolve of waiters) resolve();
+      waiters.clear();
+    },
+    down(reason) {
+      isConnected = false;
+      if (reason !== undefined) lastError = reason;
+    },
+    ready(timeoutMs) {
+      if (isConnected) return Promise.resolve();
+      return new Promise((resolve, reject) => {
+        const connected = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        const timer = setTimeout(() => {
+          waiters.delete(connected);
+          const cause = lastError === null ? undefined : new Error(lastError);
+          reject(new Error(`the broker is not connected after ${timeoutMs} ms`, { cause }));
+        }, timeoutMs);
+        waiters.add(connected);
+      });
+    },
+  };
+}
+
+/** One line for a person. A refused connection to a name with several addresses has an empty message of its own. */
+export function describeError(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return describeError(error.errors[0]);
+  if (error instanceof Error) return error.message || error.name;
+  return String(error);
+}
