@@ -1,0 +1,130 @@
+// The priority of a forge delivery: points of its event and action, weighed by who sent it and how often. The numbers are in tables.yaml.
+import { createPatternLookup } from './patterns.ts';
+import type { Tables } from './tables.ts';
+
+export type SenderClass = 'owner' | 'person' | 'bot' | 'own-bot';
+
+export type Score = {
+  readonly eventType: string;
+  /** Empty when the payload names none. */
+  readonly action: string;
+  /** Empty when the payload names none. */
+  readonly senderLogin: string;
+  readonly baseScore: number;
+  /** The action's entry and the hints of the payload together. */
+  readonly actionModifier: number;
+  /** baseScore + actionModifier, 1 to 10. */
+  readonly baseCalculatedScore: number;
+  /** 0.3 to 1.2, two decimals. */
+  readonly senderMultiplier: number;
+  /** An integer, 1 to 10: the message's priority. */
+  readonly finalScore: number;
+  readonly description: string;
+  readonly isCoreFunction: boolean;
+  /** A delivery without a sender counts as a person's. */
+  readonly senderClass: SenderClass;
+};
+
+export type ScoreInput = {
+  readonly event: string;
+  /** Any parsed JSON: what is missing or of another type than expected counts as absent. */
+  readonly payload: unknown;
+  /** Of this sender, over the last ten minutes. */
+  readonly eventsPerMinute: number;
+};
+
+export type Scoring = {
+  /** Pure and total: it never throws, whatever the payload. */
+  score(input: ScoreInput): Score;
+  frequencyFactor(eventsPerMinute: number): number;
+};
+
+export type ScoringParts = { readonly tables: Tables; readonly ownerLogins: readonly string[]; readonly ownBotLogins: readonly string[] };
+
+const clamp = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
+
+export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringParts): Scoring {
+  const baseOf = createPatternLookup(Object.entries(tables.base));
+  const isSecurityAlert = createPatternLookup(tables.securityAlerts.map((pattern) => [pattern, true] as const));
+  const actions = new Map(Object.entries(tables.actions));
+  const coreFunctions = new Set(tables.coreFunctions);
+  const hintsOf = createHints(tables);
+  const classOf = createClasses(ownerLogins, ownBotLogins);
+  const frequencyFactor = (eventsPerMinute: number) => tables.frequency.findLast(({ from }) => eventsPerMinute >= from)?.factor ?? 1;
+
+  // In hundredths, so that a product that ends in .5 is rounded up and not as its binary fraction happens to lie.
+  function multiplierHundredths(event: string, senderClass: SenderClass, eventsPerMinute: number): number {
+    const isBot = senderClass === 'bot' || senderClass === 'own-bot';
+    const counted = isBot && isSecurityAlert(event) ? 'person' : senderClass;
+    return clamp(Math.round(tables.classes[counted] * frequencyFactor(eventsPerMinute) * 100), 30, 120);
+  }
+
+  function score({ event, payload, eventsPerMinute }: ScoreInput): Score {
+    const eventType = shortened(event);
+    const action = text(member(payload, 'action'));
+    const sender = member(payload, 'sender');
+    const senderLogin = text(member(sender, 'login'));
+    const senderClass = classOf(senderLogin, member(sender, 'type'));
+    const isCoreFunction = coreFunctions.has(eventType);
+
+    const baseScore = baseOf(eventType) ?? tables.unknownBase;
+    const actionModifier = (action === '' ? 0 : (actions.get(`${eventType}.${action}`) ?? actions.get(action) ?? 0)) + hintsOf(eventType, action, payload);
+    const baseCalculatedScore = clamp(baseScore + actionModifier, 1, 10);
+    const hundredths = senderLogin === '' ? 100 : multiplierHundredths(eventType, senderClass, eventsPerMinute);
+    const ranked = clamp(Math.floor((baseCalculatedScore * hundredths + 50) / 100), 1, 10);
+    const floor = isCoreFunction ? floorOf(senderClass) : 1;
+
+    const senderMultiplier = hundredths / 100;
+    const subject = `${eventType}${action && `.${action}`}${senderLogin && ` by ${senderLogin}`}`;
+    const raised = ranked < floor ? `, core at least ${floor}` : '';
+    const description = `${subject}: base ${baseScore} ${actionModifier < 0 ? '' : '+'}${actionModifier}, ${senderClass} ×${senderMultiplier}${raised}`;
+    const finalScore = Math.max(ranked, floor);
+    return { eventType, action, senderLogin, baseScore, actionModifier, baseCalculatedScore, senderMultiplier, finalScore, description, isCoreFunction, senderClass };
+  }
+
+  const floorOf = (senderClass: SenderClass) => (senderClass === 'bot' || senderClass === 'own-bot' ? tables.coreFloor.bots : tables.coreFloor.people);
+  return { score, frequencyFactor };
+}
+
+/** Logins are matched in any letter case, as the forge does. */
+function createClasses(ownerLogins: readonly string[], ownBotLogins: readonly string[]) {
+  const owners = new Set(ownerLogins.map((login) => login.toLowerCase()));
+  const ownBots = new Set(ownBotLogins.map((login) => login.toLowerCase()));
+  return (login: string, type: unknown): SenderClass => {
+    if (login === '') return 'person';
+    const lowerCase = login.toLowerCase();
+    if (owners.has(lowerCase)) return 'owner';
+    if (ownBots.has(lowerCase)) return 'own-bot';
+    return lowerCase.endsWith('[bot]') || type === 'Bot' ? 'bot' : 'person';
+  };
+}
+
+/** The points of what a payload tells beyond its action. */
+function createHints({ hints, failedConclusions, failedStates }: Tables) {
+  const conclusions = new Set<unknown>(failedConclusions);
+  const states = new Set<unknown>(failedStates);
+  const forPush = (payload: unknown) => {
+    const branch = member(member(payload, 'repository'), 'default_branch');
+    const toDefault = typeof branch === 'string' && member(payload, 'ref') === `refs/heads/${branch}`;
+    return (toDefault ? hints.pushToDefaultBranch : 0) + (member(payload, 'deleted') === true ? hints.pushDeletesRef : 0);
+  };
+  const ifFailed = (state: unknown) => (states.has(state) ? hints.stateFailed : 0);
+
+  return (event: string, action: string, payload: unknown): number => {
+    // The forge names an event's own object like the event.
+    const subject = member(payload, event);
+    if (event === 'push') return forPush(payload);
+    if (event === 'status') return ifFailed(member(payload, 'state'));
+    if (event === 'deployment_status') return ifFailed(member(subject, 'state'));
+    if (event === 'pull_request') return action === 'closed' && member(subject, 'merged') === true ? hints.pullRequestMerged : 0;
+    return conclusions.has(member(subject, 'conclusion')) ? hints.conclusionFailed : 0;
+  };
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
+const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
+
+// Names travel as message headers, which must fit a frame of 128 KiB; the forge's own have at most 50 characters.
+const maxNameLength = 255;
+const shortened = (name: string) => (name.length > maxNameLength ? name.slice(0, maxNameLength) : name);
+const text = (value: unknown) => (typeof value === 'string' ? shortened(value) : '');
