@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// The `signalbox` command, and the root where everything is put together: a deployable is loaded when it is asked for.
+// The `signalbox` command: its words, and what each of them starts.
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { deployables } from './deployables.ts';
 import { commonSettings, processSettings } from './platform/common-settings.ts';
-import type { Deployable } from './platform/deployable.ts';
 import { type Environment, readSettings } from './platform/config.ts';
 import { createLog } from './platform/log.ts';
 import { createMetrics } from './platform/metrics.ts';
@@ -11,24 +11,12 @@ import { runProcess } from './platform/process.ts';
 import { createRuntimes, type Runtimes } from './platform/runtime.ts';
 import { version } from './platform/version.ts';
 
-const deployables: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
-  'webhook-relay': () => import('./webhook-relay/main.ts'),
-  'webhook-intake': () => import('./webhook-intake/main.ts'),
-};
-const names = Object.keys(deployables);
+const { names } = deployables;
 const environment: Environment = process.env;
 const complain = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** Measured on a cluster: load balancers take up to this long to notice an unready pod. */
 const productionDrainMs = 3000;
-
-async function load(name: string): Promise<Deployable> {
-  const found = deployables[name];
-  if (!found) throw new InvalidArgumentError(`there is no deployable '${name}'; there are: ${names.join(', ')}`);
-  return (await found()).deployable;
-}
-
-const loadAll = (wanted: readonly string[]) => Promise.all(wanted.map(load));
 
 /** Runs until SIGTERM or SIGINT, with metrics and health on METRICS_PORT. */
 async function run(name: string, start: (runtimes: Runtimes) => Promise<'done' | undefined>): Promise<void> {
@@ -37,7 +25,7 @@ async function run(name: string, start: (runtimes: Runtimes) => Promise<'done' |
   let runtimes: Runtimes | undefined;
   const drainMs = appEnv === 'production' ? productionDrainMs : 0;
   await runProcess({ log, drainMs, markStopping: () => runtimes?.markStopping(), complain }, async (lifecycle) => {
-    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host: '::', logFor: (service) => log.child({ service }) });
+    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => log.child({ service }) });
     await runtimes.serveMetrics(metricsPort);
     const outcome = await start(runtimes);
     if (outcome !== 'done') log.info('ready');
@@ -46,7 +34,7 @@ async function run(name: string, start: (runtimes: Runtimes) => Promise<'done' |
 }
 
 async function serve(wanted: readonly string[]): Promise<void> {
-  const chosen = await loadAll(wanted);
+  const chosen = await deployables.load(wanted);
   await run(wanted.join('+'), async (runtimes) => {
     for (const deployable of chosen) await deployable.start(runtimes.of(deployable.name, environment));
     return undefined;
@@ -54,7 +42,7 @@ async function serve(wanted: readonly string[]): Promise<void> {
 }
 
 async function work(name: string, { loop }: { loop?: true }): Promise<void> {
-  const all = await loadAll(names);
+  const all = await deployables.loadAll();
   const workers = new Map(all.flatMap(({ workers: own = {} }) => Object.entries(own)));
   const worker = workers.get(name);
   if (!worker) throw new InvalidArgumentError(`there is no worker '${name}'; there are: ${[...workers.keys()].join(', ')}`);
@@ -72,7 +60,7 @@ async function work(name: string, { loop }: { loop?: true }): Promise<void> {
 
 async function migrateSchemas(wanted: readonly string[]): Promise<void> {
   const { logLevel } = readSettings(environment, processSettings);
-  for (const { name, migrations } of await loadAll(wanted.length > 0 ? wanted : names)) {
+  for (const { name, migrations } of await deployables.load(wanted.length > 0 ? wanted : names)) {
     const { databaseUrl } = readSettings(environment, { databaseUrl: commonSettings.databaseUrl });
     const reached = await migrate(databaseUrl.reveal(), migrations, createLog({ level: logLevel, name }));
     process.stdout.write(`${migrations.schema}: version ${reached}\n`);
@@ -108,7 +96,7 @@ command
   .addOption(new Option('--metrics-port <port>', 'Prometheus metrics').argParser(port).default(9090))
   .action(async (options: { data: string; portBase: number; metricsPort: number }) => {
     const { up } = await import('./laptop/main.ts');
-    await up({ environment, ...options }, await loadAll(names));
+    await up({ environment, ...options }, await deployables.loadAll());
   });
 
 command

@@ -58,7 +58,7 @@ export async function startEverything(
   await runtimes.serveMetrics(metricsPort);
   return deployables.map((deployable) => ({
     name: deployable.name,
-    url: `http://${host}:${portOf(deployable.name, portBase)}`,
+    url: `http://${host}:${runtimes.portOf(deployable.name) ?? 0}`,
     credentials: credentialsOf(deployable, generated),
   }));
 }

@@ -10,7 +10,8 @@ const sweepMs = 100;
 
 export type ListenOptions = {
   readonly port: number;
-  readonly host: string;
+  /** Every address, IPv6 and IPv4, unless given. */
+  readonly host?: string;
   /** Requests in work get this long after close() began. */
   readonly drainMs?: number;
   /** A whole request, head and body, must have arrived within it. */
@@ -23,7 +24,7 @@ export async function listen(handler: RequestListener, { port, host, drainMs = 1
     handler,
   );
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ port, host, backlog: 1024 }, () => {
+    server.once('error', reject).listen({ port, ...(host !== undefined && { host }), backlog: 1024 }, () => {
       server.off('error', reject);
       resolve();
     });

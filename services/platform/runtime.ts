@@ -1,4 +1,5 @@
 // What a process hands to each deployable in it: one lifecycle and one registry of metrics, a health and a log of its own.
+import type { RequestListener } from 'node:http';
 import type { Environment } from './config.ts';
 import type { Runtime } from './deployable.ts';
 import { createHealth, type Health } from './health.ts';
@@ -11,19 +12,24 @@ import { createMetricsHandler } from './metrics-server.ts';
 export type RuntimesParts = {
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
-  readonly host: string;
+  /** Every address unless given. */
+  readonly host?: string;
   readonly logFor: (name: string) => Log;
 };
 
 export type Runtimes = {
   of(name: string, environment: Environment): Runtime;
+  /** Where a deployable listens, once it does. */
+  portOf(name: string): number | undefined;
   markStopping(): void;
   /** Opens the port of metrics and health. */
   serveMetrics(port: number): Promise<void>;
 };
 
 export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesParts): Runtimes {
+  const ports = new Map<string, number>();
   const healths = new Map<string, Health>();
+  const open = (handler: RequestListener, port: number) => listen(handler, { port, ...(host !== undefined && { host }) });
   return {
     of(name, environment) {
       const log = logFor(name);
@@ -36,15 +42,17 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
         health,
         lifecycle,
         async listen(app, port) {
-          const listening = lifecycle.opened(`${name} port`, await listen(app.handler, { port, host }).catch(explain(name, port)));
+          const listening = lifecycle.opened(`${name} port`, await open(app.handler, port).catch(explain(name, port)));
+          ports.set(name, listening.port);
           log.info({ address: listening.address, port: listening.port }, 'listening');
           return listening;
         },
       };
     },
+    portOf: (name) => ports.get(name),
     markStopping: () => healths.forEach((health) => health.markStopping()),
     async serveMetrics(port) {
-      lifecycle.opened('metrics port', await listen(createMetricsHandler(metrics, () => healths), { port, host }).catch(explain('metrics', port)));
+      lifecycle.opened('metrics port', await open(createMetricsHandler(metrics, () => healths), port).catch(explain('metrics', port)));
     },
   };
 }

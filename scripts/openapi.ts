@@ -1,0 +1,28 @@
+// The API description of every service, asked of the running services, so that it is what they really serve.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deployables } from '../services/deployables.ts';
+import { openLaptopLog } from '../services/laptop/laptop-log.ts';
+import { startEverything } from '../services/laptop/up.ts';
+import { createLifecycle } from '../services/platform/lifecycle.ts';
+
+/** @returns path in the repository → content */
+export async function openapiFiles(): Promise<Record<string, string>> {
+  const directory = await mkdtemp(join(tmpdir(), 'signalbox-generate-'));
+  const logs = openLaptopLog(join(directory, 'log'), 'info', () => undefined);
+  const lifecycle = createLifecycle(logs.log('generate'));
+  try {
+    const options = { environment: {}, directory, portBase: 0, metricsPort: 0 };
+    const started = await startEverything(options, await deployables.loadAll(), { lifecycle, logs, onRuntimes: () => undefined });
+    const files = started.map(async ({ name, url }) => {
+      const response = await fetch(`${url}/swagger/v1/swagger.json`);
+      return [`docs/openapi/${name}.json`, `${JSON.stringify(await response.json(), null, 2)}\n`] as const;
+    });
+    return Object.fromEntries(await Promise.all(files));
+  } finally {
+    await lifecycle.stop();
+    await logs.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
