@@ -52,7 +52,7 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringPart
   const classOf = createClasses(ownerLogins, ownBotLogins);
   const frequencyFactor = (eventsPerMinute: number) => tables.frequency.findLast(({ from }) => eventsPerMinute >= from)?.factor ?? 1;
 
-  // In hundredths, so that a product that ends in .5 is rounded up and not as its binary fraction happens to lie.
+  // In hundredths, so that the final product is one of integers and a half is exactly a half.
   function multiplierHundredths(event: string, senderClass: SenderClass, eventsPerMinute: number): number {
     const isBot = senderClass === 'bot' || senderClass === 'own-bot';
     const counted = isBot && isSecurityAlert(event) ? 'person' : senderClass;
