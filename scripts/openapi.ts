@@ -1,5 +1,5 @@
 // The API description of every service, asked of the running services, so that it is what they really serve.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deployables } from '../services/deployables.ts';
@@ -10,6 +10,7 @@ import { createLifecycle } from '../services/platform/lifecycle.ts';
 /** @returns path in the repository → content */
 export async function openapiFiles(): Promise<Record<string, string>> {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-generate-'));
+  await chmod(directory, 0o755); // started by root, Postgres is another user
   const logs = openLaptopLog(join(directory, 'log'), 'info', () => undefined);
   const lifecycle = createLifecycle(logs.log('generate'));
   try {

@@ -1,0 +1,49 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { credentials } from '../../services/laptop/credentials.ts';
+import { integer, randomCredential, secretList } from '../../services/platform/settings.ts';
+
+describe('credentials of a laptop', () => {
+  const settings = [
+    {
+      tokens: secretList('Some__Tokens', { summary: 'tokens', generate: randomCredential }),
+      port: integer('PORT', { summary: 'port', min: 0, max: 65_535, default: 1 }),
+    },
+  ];
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-credentials-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const read = (environment: Record<string, string> = {}) =>
+    credentials({ file: join(folder, 'credentials.env'), environment, settings, extra: { Own__Password: randomCredential } });
+
+  it('makes what can be generated, and nothing else', async () => {
+    expect(Object.keys(await read()).sort()).to.deep.equal(['Own__Password', 'Some__Tokens']);
+  });
+
+  it('finds the same again on the next start', async () => {
+    expect(await read()).to.deep.equal(await read());
+  });
+
+  it('keeps them in a file that only its owner reads', async () => {
+    await read();
+    expect((await stat(join(folder, 'credentials.env'))).mode & 0o777).to.equal(0o600);
+  });
+
+  it('neither makes nor answers what the environment gives, also as a file', async () => {
+    expect(await read({ Some__Tokens: 'mine' })).to.have.keys('Own__Password');
+    expect(await read({ Some__Tokens_FILE: '/run/token' })).to.have.keys('Own__Password');
+    expect(await readFile(join(folder, 'credentials.env'), 'utf8')).not.to.contain('mine');
+  });
+
+  it('adds what a later release needs, and leaves the rest as it was', async () => {
+    const before = await read();
+    const more = [...settings, { other: secretList('Other__Tokens', { summary: 'tokens', generate: randomCredential }) }];
+    const after = await credentials({ file: join(folder, 'credentials.env'), environment: {}, settings: more, extra: {} });
+    expect(after).to.include(before).and.to.have.property('Other__Tokens');
+  });
+});

@@ -1,0 +1,53 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import { startPostgresServer } from '../../services/laptop/postgres-server.ts';
+
+describe('startPostgresServer', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-postgres-'));
+    await chmod(folder, 0o755); // started by root, the server is another user
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const start = () => startPostgresServer({ directory: join(folder, 'postgres'), password: "it's a pass word" });
+  async function ask<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<T>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('keeps its data over a stop and a start', async () => {
+    const first = await start();
+    await ask(first.url, 'create table kept as select 7 as seven');
+    await first.close();
+    const second = await start();
+    expect(await ask(second.url, 'select seven from kept')).to.deep.equal([{ seven: 7 }]);
+    await second.close();
+  });
+
+  it('ends a server that a crash left behind, and starts again on the same data', async () => {
+    const left = await start();
+    await ask(left.url, 'create table kept as select 7 as seven');
+    const again = await start();
+    expect(await ask(again.url, 'select seven from kept')).to.deep.equal([{ seven: 7 }]);
+    expect(await ask(left.url, 'select 1').catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ECONNREFUSED');
+    await again.close();
+  });
+
+  it('listens on loopback only, and asks for the password', async () => {
+    const server = await start();
+    expect(await ask(server.url, 'show listen_addresses')).to.deep.equal([{ listen_addresses: '127.0.0.1' }]);
+    const wrong = new URL(server.url);
+    wrong.password = 'wrong';
+    expect(await ask(wrong.href, 'select 1').catch((error: { code?: string }) => error.code)).to.equal('28P01');
+    await server.close();
+  });
+});
