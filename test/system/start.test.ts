@@ -1,0 +1,80 @@
+import { chmodSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/guard.ts';
+import { type RunningProcess, startProcess } from '../support/processes.ts';
+import { eventually, freePort } from '../support/wait.ts';
+
+// Started by root, Postgres is another user, and must get there.
+function newFolder(): string {
+  const path = temporaryDirectory('laptop');
+  chmodSync(path, 0o755);
+  return path;
+}
+
+describe('npm start', function () {
+  this.timeout(120_000);
+  let data: string;
+  let portBase: string;
+  let running: RunningProcess;
+
+  const start = async () => {
+    const process = startProcess(['up', '--data', data, '--port-base', portBase, '--metrics-port', '0']);
+    await process.waitForLine(/^ready in \d+\.\d s$/, 60_000);
+    return process;
+  };
+
+  before(async () => {
+    data = newFolder();
+    portBase = String(await freePort());
+    running = await start();
+  });
+  after(() => running.kill());
+
+  it('prints the addresses, each credential with its value, and the log', async () => {
+    const printed = running.lines.join('\n');
+    const credentials = await readFile(join(data, 'credentials.env'), 'utf8');
+    const token = /Intake__AccessTokens='(.+)'/.exec(credentials)?.[1];
+    expect(token).to.be.a('string');
+    expect(printed).to.contain(`http://127.0.0.1:${Number(portBase) + 1}`).and.to.contain(token).and.to.contain('signalbox.log');
+  });
+
+  it('shows an example delivery from the relay to the dashboard API', async () => {
+    const demo = startProcess(['demo', '--data', data, '--port-base', portBase]);
+    const { code } = await demo.exited;
+    expect(demo.lines.join('\n')).to.match(/relay {3}202/).and.to.match(/intake {2}200 {2}\/api\/v1\/events\/[0-9a-f-]{36}/);
+    expect(code).to.equal(0);
+  });
+
+  it('refuses a second start on the same folder, and says which process has it', async () => {
+    const second = startProcess(['up', '--data', data, '--port-base', '0', '--metrics-port', '0']);
+    expect(await second.exited).to.deep.equal({ code: 1, signal: null });
+    expect(second.lines.join('\n')).to.contain(`process ${running.pid}`);
+  });
+
+  it('names the port that another process has', async () => {
+    const second = startProcess(['up', '--data', newFolder(), '--port-base', portBase, '--metrics-port', '0']);
+    expect(await second.exited).to.deep.equal({ code: 1, signal: null });
+    expect(second.lines.join('\n')).to.contain(`port ${Number(portBase) + 1} of webhook-relay is taken`);
+  });
+
+  it('stops cleanly on Ctrl-C, leaves no process, and finds everything again on the next start', async () => {
+    const pid = Number((await readFile(join(data, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
+    running.signal('SIGINT');
+    expect(await running.exited).to.deep.equal({ code: 0, signal: null });
+    expect(() => process.kill(pid, 0), 'the Postgres server').to.throw();
+
+    const before = running.lines.filter((line) => /Token|Secret/.test(line));
+    running = await start();
+    expect(running.lines.filter((line) => /Token|Secret/.test(line))).to.deep.equal(before);
+    const demo = startProcess(['demo', '--data', data, '--port-base', portBase]);
+    await eventually(async () => (await demo.exited).code === 0);
+  });
+
+  it('says what is wrong, in words, when nothing runs', async () => {
+    const demo = startProcess(['demo', '--data', temporaryDirectory('nothing')]);
+    expect((await demo.exited).code).to.equal(1);
+    expect(demo.lines.join('\n')).to.contain('npm start');
+  });
+});
