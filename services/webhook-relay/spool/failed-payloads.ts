@@ -1,0 +1,78 @@
+// All SQL of failed_payloads: spooled deliveries whose disk does not outlive the process. Leases go by the database's clock.
+import { type Database, statement } from '../../platform/postgres.ts';
+import { headerOf, MessageHeader, messageOf } from './message-header.ts';
+import type { SpooledDelivery } from './spool-file.ts';
+
+export type FailedPayload = {
+  readonly id: string;
+  readonly header: MessageHeader;
+  readonly spooledAt: Date;
+  readonly tries: number;
+  readonly bytes: number;
+};
+
+/** Where a walk through the table is: rows behind it are left for the next walk. */
+export type Position = Pick<FailedPayload, 'id' | 'spooledAt'>;
+export const start: Position = { spooledAt: new Date(0), id: '' };
+
+type NewRow = [id: string, header: string, payload: Buffer, reason: string, spooledAt: Date, tries: number];
+const insert = statement<unknown, NewRow>('relay.failedPayloads.insert', `
+  insert into failed_payloads (id, header, payload, reason, spooled_at, tries) values ($1, $2, $3, $4, $5, $6)
+  on conflict (id) do nothing`);
+
+type Claim = [afterTime: Date, afterId: string, limit: number, owner: string, leaseMs: number];
+const claim = statement<FailedPayload, Claim>('relay.failedPayloads.claim', `
+  with due as (
+    select id from failed_payloads
+    where replayed_at is null and refused_at is null
+      and (claimed_until is null or claimed_until < now())
+      and (spooled_at, id) > ($1::timestamptz, $2::text)
+    order by spooled_at, id
+    limit $3
+    for update skip locked),
+  claimed as (
+    update failed_payloads set claimed_by = $4, claimed_until = now() + $5 * interval '1 millisecond'
+    from due where failed_payloads.id = due.id
+    returning failed_payloads.id, header, spooled_at as "spooledAt", tries, octet_length(payload) as bytes)
+  select * from claimed order by "spooledAt", id`);
+
+// The lease is renewed here: a row may have waited behind others of its claim. No row when somebody else has it now.
+const payload = statement<{ payload: Buffer }, [id: string, owner: string, leaseMs: number]>('relay.failedPayloads.payload', `
+  update failed_payloads set claimed_until = now() + $3 * interval '1 millisecond'
+  where id = $1 and claimed_by = $2 and payload is not null
+  returning payload`);
+
+const markReplayed = statement<unknown, [id: string, owner: string]>('relay.failedPayloads.markReplayed', `
+  update failed_payloads set replayed_at = now(), payload = null, claimed_by = null, claimed_until = null
+  where id = $1 and claimed_by = $2`);
+
+const countRefusal = statement<{ refused: boolean }, [id: string, owner: string, mostTries: number]>('relay.failedPayloads.countRefusal', `
+  update failed_payloads
+  set tries = tries + 1, refused_at = case when tries + 1 >= $3 then now() end, claimed_by = null, claimed_until = null
+  where id = $1 and claimed_by = $2
+  returning refused_at is not null as refused`);
+
+const release = statement<unknown, [ids: readonly string[], owner: string]>('relay.failedPayloads.release', `
+  update failed_payloads set claimed_by = null, claimed_until = null where id = any($1::text[]) and claimed_by = $2`);
+
+export type FailedPayloads = ReturnType<typeof createFailedPayloads>;
+
+export const createFailedPayloads = (database: Database) => ({
+  /** Committed when it resolves. A delivery that is there already stays as it is. */
+  insert: async ({ message, reason, spooledAt }: SpooledDelivery, tries: number) => {
+    await database.run(insert, message.id, JSON.stringify(headerOf(message)), message.body, reason, spooledAt, tries);
+  },
+  /** Oldest first, none that another owner holds a lease on. */
+  claimDue: (after: Position, { limit, owner, leaseMs }: { readonly limit: number; readonly owner: string; readonly leaseMs: number }) =>
+    database.all(claim, after.spooledAt, after.id, limit, owner, leaseMs),
+  /** Undefined when the lease was lost. */
+  message: async ({ id, header }: FailedPayload, owner: string, leaseMs: number) => {
+    const row = await database.first(payload, id, owner, leaseMs);
+    return row && messageOf(MessageHeader.parse(header), row.payload);
+  },
+  /** Does nothing when the lease was lost: whoever has it now publishes once more, which consumers recognise. */
+  markReplayed: (id: string, owner: string) => database.run(markReplayed, id, owner),
+  /** @returns true when that was the last try that it is given */
+  countRefusal: async (id: string, owner: string, mostTries: number) => (await database.first(countRefusal, id, owner, mostTries))?.refused ?? false,
+  release: (ids: readonly string[], owner: string) => database.run(release, ids, owner),
+});

@@ -1,0 +1,31 @@
+// Whether the spool can be written, found out by writing.
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { CheckResult } from '../../platform/health.ts';
+import { writeDurably } from './durable-write.ts';
+import type { ProcessFolder } from './process-folder.ts';
+
+/** An answer holds that long, so that probes of a load balancer do not become load on the disk. */
+const holdsMs = 2000;
+
+export function createProbe(folder: ProcessFolder, clock: () => Date): () => Promise<CheckResult> {
+  let asked: { readonly at: number; readonly answer: Promise<CheckResult> } | undefined;
+  return () => {
+    const now = clock().getTime();
+    if (!asked || now - asked.at >= holdsMs) asked = { at: now, answer: probe(folder) };
+    return asked.answer;
+  };
+}
+
+async function probe(folder: ProcessFolder): Promise<CheckResult> {
+  const path = folder.path(`${randomUUID()}.tmp`);
+  try {
+    await folder.within(() => writeDurably(path, [Buffer.alloc(4096)])); // a block: an empty file fits on a full disk
+    await rm(path);
+    return { ok: true };
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'failed'; // the message would tell the path
+    await rm(path, { force: true }).catch(() => undefined); // taken over with the folder, if it is there at all
+    return { ok: false, detail: `the spool cannot be written: ${why}` };
+  }
+}

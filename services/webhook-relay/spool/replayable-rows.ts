@@ -1,0 +1,51 @@
+// The rows of failed_payloads, claimed in small batches as the replayer comes to them.
+import type { Log } from '../../platform/log.ts';
+import { type FailedPayload, type FailedPayloads, type Position, start } from './failed-payloads.ts';
+import { mostTries, type Replayable } from './replayable.ts';
+
+const batch = 32;
+/** Much longer than the budget of a publication; a replica that died holds its rows back no longer than that. */
+const leaseMs = 60_000;
+/** A row arrives as hexadecimal text, twice its size, beside the bytes made from it. */
+const expansion = 3;
+
+/** Oldest first, each row once: one that is given back waits for the next pass. `owner` is this process. */
+export async function* replayableRows(failedPayloads: FailedPayloads, owner: string, log: Log): AsyncGenerator<Replayable, void> {
+  let position: Position = start;
+  for (;;) {
+    const rows = await failedPayloads.claimDue(position, { limit: batch, owner, leaseMs });
+    const unbegun = new Map(rows.map((row) => [row.id, row]));
+    try {
+      for (const row of rows) {
+        unbegun.delete(row.id);
+        yield replayable(failedPayloads, row, owner, log);
+      }
+    } finally {
+      if (unbegun.size > 0) await failedPayloads.release([...unbegun.keys()], owner);
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < batch) return;
+    position = last;
+  }
+}
+
+function replayable(failedPayloads: FailedPayloads, row: FailedPayload, owner: string, log: Log): Replayable {
+  const { id } = row;
+  return {
+    source: 'row',
+    id,
+    bytes: row.bytes * expansion,
+    load: () => failedPayloads.message(row, owner, leaseMs),
+    async published() {
+      const recorded = await failedPayloads.markReplayed(id, owner);
+      if (recorded === 0) log.warn({ id }, 'the lease of a failed payload ran out while it was published, it is published once more');
+    },
+    async refused() {
+      const isLast = await failedPayloads.countRefusal(id, owner, mostTries);
+      if (isLast) log.error({ id }, 'a failed payload was refused by every connection again and again, and is given up');
+    },
+    async giveBack() {
+      await failedPayloads.release([id], owner);
+    },
+  };
+}

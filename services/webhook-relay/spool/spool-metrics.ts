@@ -1,0 +1,40 @@
+// What the spool shows to Prometheus.
+import type { Metrics } from '../../platform/metrics.ts';
+import type { SpoolFile } from './file-name.ts';
+
+/** `list` names the files not yet replayed or refused, oldest first. */
+export function measureSpool(metrics: Metrics, list: () => Promise<SpoolFile[]>, clock: () => Date) {
+  // A directory that cannot be read must not take the other metrics with it: it shows as not a number.
+  const outstanding = () => list().catch(() => undefined);
+  metrics.gauge({
+    name: 'signalbox_spool_files',
+    help: 'Deliveries in the spool directory that wait for their replay',
+    labels: [],
+    collect: async (gauge) => gauge.set((await outstanding())?.length ?? NaN),
+  });
+  metrics.gauge({
+    name: 'signalbox_spool_oldest_age_seconds',
+    help: 'Age of the oldest delivery in the spool directory, 0 when there is none',
+    labels: [],
+    collect: async (gauge) => {
+      const files = await outstanding();
+      const spooledAt = files && (files[0]?.spooledAt ?? clock());
+      gauge.set(spooledAt ? Math.max(0, clock().getTime() - spooledAt.getTime()) / 1000 : NaN);
+    },
+  });
+  const writes = metrics.counter({
+    name: 'signalbox_spool_writes_total',
+    help: 'Deliveries to be spooled: written, or failed and so not kept anywhere',
+    labels: ['outcome'],
+  });
+  const refused = metrics.counter({
+    name: 'signalbox_spool_refused_total',
+    help: 'Spool files moved aside: corrupt, or refused by every connection again and again',
+    labels: [],
+  });
+  return {
+    written: () => writes.inc({ outcome: 'written' }),
+    failed: () => writes.inc({ outcome: 'failed' }),
+    refused: () => refused.inc(),
+  };
+}
