@@ -70,18 +70,23 @@ describe('senders', () => {
     expect(one.eventsPerMinute('octocat')).to.equal(2.5);
   });
 
-  it('counts once what is recorded while the database answers', async () => {
-    const senders = createReplica();
-    for (let round = 0; round < 20; round++) {
-      record(senders, 'octocat', 5);
-      const flushed = senders.flush();
-      record(senders, 'octocat', 5);
-      await flushed;
-      expect(senders.eventsPerMinute('octocat')).to.equal((round + 1) * 1);
+  it('counts once what is recorded while the database writes and answers', async () => {
+    const real = createSenderStore(database);
+    const senders: Senders = createReplica({
+      store: {
+        ...real,
+        add: (batch) => (record(senders, 'octocat', 5), real.add(batch)),
+        countsOf: (...range) => (record(senders, 'octocat', 5), real.countsOf(...range)),
+      },
+    });
+    record(senders, 'octocat', 10);
+    for (let round = 1; round <= 5; round++) {
+      await senders.flush();
+      expect(senders.eventsPerMinute('octocat')).to.equal(round + 1);
     }
   });
 
-  it('adds up two replicas that write the same senders at once', async () => {
+  it('adds up replicas that write the same senders at once', async () => {
     const replicas = [createReplica(), createReplica(), createReplica()];
     const logins = Array.from({ length: 50 }, (_, n) => `sender-${n}`);
     for (let round = 0; round < 10; round++) {
