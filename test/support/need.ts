@@ -1,0 +1,28 @@
+// Servers that a machine may lack: suites that need one are skipped by name, or fail where they must not be skipped.
+
+export type Need = {
+  readonly name: string;
+  /** Why it is not here; undefined when it is. */
+  readonly missing: string | undefined;
+};
+
+const notRun = new Map<string, string>();
+
+/** What the reporter says at its end: `RabbitMQ suites (no rabbitmq-server on PATH, no TEST_AMQP_URL)`. */
+export const suitesNotRun = (): readonly string[] => [...notRun].map(([name, reason]) => `${name} suites (${reason})`);
+
+/** A `describe` whose tests are pending where the server is missing; with `CI=true` that is a failure. */
+export function describeWith({ name, missing }: Need, title: string, body: (this: Mocha.Suite) => void): void {
+  if (missing === undefined) {
+    describe(title, body);
+    return;
+  }
+  notRun.set(name, missing);
+  if (process.env['CI'] === 'true') {
+    describe(title, () => {
+      it(`has ${name}`, () => {
+        throw new Error(`${name} must be on a CI machine: ${missing}`);
+      });
+    });
+  } else describe.skip(title, body);
+}

@@ -1,0 +1,138 @@
+// Real Postgres for tests: one quick server for the run with a database each, and servers of one's own to stop and kill.
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startPostgresServer } from '../../services/laptop/postgres-server.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { migrate } from '../../services/platform/migrations.ts';
+import { atEndOfRun } from './end-of-run.ts';
+import { guardProcess, temporaryDirectory } from './guard.ts';
+import { eventually, freePort } from './wait.ts';
+
+export type TestDatabase = { readonly url: string; drop(): Promise<void> };
+
+export type PostgresServer = {
+  /** Of the database `postgres`, as its superuser; the same after every start. */
+  readonly url: string;
+  /** Ends it as `pg_ctl stop -m fast` does; the data stay. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** SIGKILL, as if the power had failed. */
+  kill(): Promise<void>;
+  /** Stops it and removes the data. */
+  close(): Promise<void>;
+};
+
+export type PostgresOptions = {
+  /** As `-c name=value` has them. */
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+const password = 'test';
+
+/** A server of one's own, with durable settings, for tests that stop or kill it. */
+export async function startPostgres({ settings = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+  const directory = temporaryDirectory('postgres');
+  const port = String(await freePort());
+  const launch = async () => {
+    const server = await startPostgresServer({ directory, password, settings: { max_connections: '200', ...settings, port } });
+    const pid = Number((await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
+    return { server, pid, guarded: guardProcess(pid) };
+  };
+  let running: Awaited<ReturnType<typeof launch>> | undefined = await launch();
+
+  const stop = async () => {
+    const stopping = running;
+    running = undefined;
+    await stopping?.server.close();
+    stopping?.guarded.ended();
+  };
+  return {
+    url: `postgres://signalbox:${password}@127.0.0.1:${port}/postgres`,
+    stop,
+    start: async () => {
+      // After a kill its orphans hold the shared memory for a moment.
+      running ??= await eventually(launch, { withinMs: 30_000, everyMs: 200 });
+    },
+    kill: async () => {
+      const killed = running;
+      running = undefined;
+      if (!killed) return;
+      process.kill(killed.pid, 'SIGKILL');
+      await eventually(() => !isAlive(killed.pid));
+      killed.guarded.ended();
+    },
+    close: async () => {
+      await stop();
+      await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let shared: Promise<string> | undefined;
+
+// Without fsync: what is in it needs to survive nothing.
+async function startShared(): Promise<string> {
+  const outside = process.env['TEST_DATABASE_URL'];
+  if (outside) return outside;
+  const server = await startPostgres({ settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } });
+  atEndOfRun(() => server.close());
+  return server.url;
+}
+
+/** The administrator's URL of the server that all test files share: `TEST_DATABASE_URL`, or one that is started for this run. */
+export const sharedPostgres = (): Promise<string> => (shared ??= startShared());
+
+export type TestDatabaseOptions = { readonly schema: string; readonly migrations: URL };
+
+/** A new database; with a schema and its migrations it is cloned from a template that is migrated once a run. */
+export async function createTestDatabase(options?: TestDatabaseOptions): Promise<TestDatabase> {
+  const template = options && (await templateFor(options));
+  return createDatabase(template);
+}
+
+const templates = new Map<string, Promise<string>>();
+
+function templateFor(options: TestDatabaseOptions): Promise<string> {
+  const key = `${options.schema} ${options.migrations.href}`;
+  const template = templates.get(key) ?? createTemplate(options);
+  templates.set(key, template);
+  return template;
+}
+
+async function createTemplate({ schema, migrations }: TestDatabaseOptions): Promise<string> {
+  const { url, drop } = await createDatabase();
+  atEndOfRun(drop);
+  await migrate(url, { schema, directory: migrations }, silentLog);
+  return new URL(url).pathname.slice(1);
+}
+
+let count = 0;
+
+async function createDatabase(template = 'template0'): Promise<TestDatabase> {
+  const admin = await sharedPostgres();
+  const name = `signalbox_test_${process.pid}_${++count}`;
+  await execute(admin, `create database ${name} template ${template}`);
+  const url = new URL(admin);
+  url.pathname = name;
+  return { url: url.href, drop: () => execute(admin, `drop database if exists ${name} with (force)`) };
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

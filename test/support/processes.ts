@@ -1,0 +1,69 @@
+// Real Signalbox processes for tests: started as an operator starts them, watched by their output, ended with the run.
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { signalGroup, spawnGuarded } from './guard.ts';
+import { eventually } from './wait.ts';
+
+export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+export type RunningProcess = {
+  readonly pid: number;
+  /** What it has printed so far, on standard output and error, line by line. */
+  readonly lines: readonly string[];
+  readonly exited: Promise<ProcessEnd>;
+  /** @returns the match in the first line that has one, printed already or yet to come */
+  waitForLine(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+  /** SIGKILL, and waits for its end. */
+  kill(): Promise<ProcessEnd>;
+};
+
+export type ProcessOptions = {
+  /** All its settings: of the test run's own environment it gets PATH, HOME and TMPDIR only. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+};
+
+const program = join(import.meta.dirname, '../../services/main.ts');
+
+/** Starts `signalbox <args>`. */
+export function startProcess(args: readonly string[], { env = {}, cwd }: ProcessOptions = {}): RunningProcess {
+  const child = spawnGuarded(process.execPath, [program, ...args], {
+    env: { ...basics(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined || !stdout || !stderr) throw new Error(`'signalbox ${args.join(' ')}' could not be started`);
+  const lines: string[] = [];
+  for (const input of [stdout, stderr]) createInterface({ input }).on('line', (line) => lines.push(line));
+  const end = Promise.withResolvers<ProcessEnd>();
+  // 'close', not 'exit': all it printed has been read then.
+  child.once('close', (code, signal) => end.resolve({ code, signal }));
+  let ended = false;
+  void end.promise.then(() => (ended = true));
+
+  return {
+    pid,
+    lines,
+    exited: end.promise,
+    waitForLine: (pattern, withinMs = 20_000) => waitForLine({ lines, pattern, withinMs, hasEnded: () => ended }),
+    signal: (name) => signalGroup(pid, name),
+    kill: () => {
+      signalGroup(pid, 'SIGKILL');
+      return end.promise;
+    },
+  };
+}
+
+const basics = () => Object.fromEntries(['PATH', 'HOME', 'TMPDIR'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+
+type Search = { readonly lines: readonly string[]; readonly pattern: RegExp; readonly withinMs: number; hasEnded(): boolean };
+
+async function waitForLine({ lines, pattern, withinMs, hasEnded }: Search): Promise<RegExpExecArray> {
+  const find = () => lines.map((line) => pattern.exec(line)).find((match) => match !== null);
+  const found = await eventually(() => find() ?? (hasEnded() ? 'ended' : false), { withinMs }).catch(() => 'late' as const);
+  if (typeof found === 'object') return found;
+  const reason = found === 'ended' ? 'the process ended without' : `within ${withinMs} ms the process printed no`;
+  throw new Error(`${reason} line like ${pattern}; it printed:\n${lines.slice(-40).join('\n')}`);
+}

@@ -1,0 +1,20 @@
+// How a test run reads: sentences as they pass, the failures, what was not run, and one plain line that counts.
+import Mocha from 'mocha';
+import { suitesNotRun } from './need.ts';
+
+export type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
+
+/** `12 passed, 0 failed`, and `, 3 skipped` where there are such. */
+export const countLine = ({ passed, failed, skipped }: Counts): string => `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+
+/** The lines that end a run. */
+export const closingLines = (counts: Counts, notRun: readonly string[]): string[] => [...notRun.map((suites) => `not run: ${suites}`), countLine(counts)];
+
+// Mocha wants a class, and wants it as the default export.
+export default class Reporter extends Mocha.reporters.Spec {
+  override epilogue(): void {
+    super.epilogue();
+    const { passes = 0, failures = 0, pending = 0 } = this.stats;
+    for (const line of closingLines({ passed: passes, failed: failures, skipped: pending }, suitesNotRun())) process.stdout.write(`${line}\n`);
+  }
+}

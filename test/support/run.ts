@@ -1,0 +1,31 @@
+// `npm test [-- file…]`: runs mocha on all tests or on those named; its last line counts, even when mocha could not begin.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const everything = ['test/**/*.test.ts', '--ignore', 'test/bench/**', '--ignore', 'test/cluster/**'];
+
+const given = process.argv.slice(2);
+const namesFiles = given.some((argument) => argument.endsWith('.ts') || existsSync(argument));
+const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
+const child = spawn(process.execPath, [mocha, ...given, ...(namesFiles ? [] : everything)], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+  env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) },
+});
+
+let lastLine = '';
+createInterface({ input: child.stdout }).on('line', (line) => {
+  lastLine = line;
+  process.stdout.write(`${line}\n`);
+});
+// Ctrl-C reaches mocha by itself; a supervisor's SIGTERM does not.
+process.on('SIGINT', () => undefined).on('SIGTERM', () => child.kill('SIGTERM'));
+
+child.once('close', (code, signal) => {
+  if (!/^\d+ passed, \d+ failed/.test(lastLine)) {
+    process.stdout.write(`the tests did not run to their end (${signal ?? `exit code ${code}`})\n0 passed, 1 failed\n`);
+    process.exitCode = 1;
+  } else process.exitCode = code ?? 1;
+});
