@@ -6,6 +6,12 @@ export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith('23') === true ? error.constraint : undefined;
 }
 
+// data exceptions (bad text, out of range), integrity constraints, program limits (an index row too long)
+const refusedDataStates = /^(22|23|54)/;
+
+/** True when the database refuses the rows themselves, so that the same rows will be refused again. */
+export const refusesData = (error: unknown): error is pg.DatabaseError => error instanceof pg.DatabaseError && refusedDataStates.test(error.code ?? '');
+
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
 // connection exceptions, resources, operator intervention (shutdown, crash, not yet accepting), read-only standby
 const unavailableStates = /^(08|53|57P|25006)/;
@@ -17,5 +23,5 @@ export function isUnavailable(error: unknown): boolean {
   if ('code' in error && typeof error.code === 'string') return networkCodes.has(error.code);
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   // node-postgres gives these no code
-  return /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed/i.test(error.message);
+  return /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed|query read timeout/i.test(error.message);
 }

@@ -1,0 +1,88 @@
+// What both queue workers do with a batch: read each delivery, store them together, give every one its verdict.
+import type { BatchHandler, Delivery, Verdict } from '../platform/broker/broker.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { readEnvelope } from './envelope.ts';
+import { isolating } from './isolation.ts';
+import type { Unreadable } from './payload.ts';
+
+export type BatchWork<Item> = {
+  readonly queue: string;
+  readonly read: (delivery: Delivery) => Promise<Item | Unreadable>;
+  /** All or none. @returns for each whether it was new: false is a duplicate */
+  readonly store: (items: readonly Item[]) => Promise<readonly boolean[]>;
+};
+
+type Parts = { readonly metrics: Metrics; readonly log: Log };
+
+export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { metrics, log }: Parts): BatchHandler {
+  const note = createNotes(work.queue, metrics);
+
+  async function handle(part: readonly Delivery[]): Promise<Verdict[]> {
+    const verdicts = new Map<Delivery, Verdict>();
+    const readable: { readonly delivery: Delivery; readonly item: Item }[] = [];
+    for (const delivery of part) {
+      const item = await work.read(delivery);
+      if (!('unreadable' in item)) readable.push({ delivery, item });
+      else verdicts.set(delivery, { dead: item.unreadable });
+    }
+    const outcomes = await isolating(readable, (some) => work.store(some.map(({ item }) => item)));
+    readable.forEach(({ delivery }, index) => {
+      const outcome = outcomes[index];
+      if (typeof outcome === 'object') verdicts.set(delivery, { retry: outcome.refused });
+      else note(delivery, outcome === true ? 'stored' : 'duplicate');
+    });
+    for (const [delivery, verdict] of verdicts) {
+      note(delivery, typeof verdict === 'object' && 'dead' in verdict ? 'unreadable' : 'refused');
+      log.warn({ queue: work.queue, messageId: delivery.id, attempt: delivery.attempt, verdict }, 'a delivery could not be stored');
+    }
+    return part.map((delivery) => verdicts.get(delivery) ?? 'done');
+  }
+
+  return async (batch) => {
+    const verdicts: Verdict[] = [];
+    for (const part of bounded(batch)) verdicts.push(...(await handle(part)));
+    return verdicts;
+  };
+}
+
+/** Payloads in work at once, unpacked: each is copied a few times on its way into the database. */
+const maxPartBytes = 16 * 1024 * 1024;
+/** JSON of a forge packs to about a tenth. */
+const weightOf = ({ body, contentEncoding }: Delivery) => body.length * (contentEncoding === 'gzip' ? 10 : 1);
+
+/** In order; each part within the bound, or a single delivery. */
+function bounded(batch: readonly Delivery[]): Delivery[][] {
+  const parts: Delivery[][] = [];
+  let room = 0;
+  for (const delivery of batch) {
+    const weight = weightOf(delivery);
+    const last = parts.at(-1);
+    if (last && weight <= room) {
+      last.push(delivery);
+      room -= weight;
+    } else {
+      parts.push([delivery]);
+      room = maxPartBytes - weight;
+    }
+  }
+  return parts;
+}
+
+function createNotes(queue: string, metrics: Metrics) {
+  const outcomes = metrics.counter({
+    name: 'signalbox_intake_deliveries_total',
+    help: 'Deliveries by queue and by what became of them: stored, duplicate, refused (tried again), unreadable (dead)',
+    labels: ['queue', 'outcome'],
+  });
+  const delay = metrics.histogram({
+    name: 'signalbox_intake_delay_seconds',
+    help: 'From reception by the relay to the end of work on it, by queue',
+    labels: ['queue'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3600],
+  });
+  return (delivery: Delivery, outcome: 'stored' | 'duplicate' | 'refused' | 'unreadable') => {
+    outcomes.inc({ queue, outcome });
+    if (outcome === 'stored') delay.observe({ queue }, Math.max(0, Date.now() - readEnvelope(delivery).receivedAt.getTime()) / 1000);
+  };
+}

@@ -1,0 +1,37 @@
+// The webhook intake's settings.
+import { commonSettings } from '../platform/common-settings.ts';
+import { type Environment, readSettings, type Values } from '../platform/config.ts';
+import { choice, list, optional, randomCredential, secretList, text } from '../platform/settings.ts';
+
+const brokerSettings = {
+  environmentFile: optional(
+    text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n, over those of the environment; watched' }),
+  ),
+  queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3', default: 'classic' }),
+};
+
+/** What a queue worker needs; it serves nothing. */
+const workerSettings = {
+  databaseUrl: commonSettings.databaseUrl,
+  ...brokerSettings,
+  ownRepositories: list('Intake__OwnRepositories', {
+    summary: 'Globs of owner/name: events of these go to the typed tables; * alone means all',
+    default: ['*/*'],
+  }),
+};
+
+const serviceSettings = {
+  ...commonSettings,
+  accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
+};
+
+export const settings = { ...serviceSettings, ...workerSettings } as const;
+
+export type ServiceConfig = Values<typeof serviceSettings>;
+export type WorkerConfig = Values<typeof workerSettings>;
+
+/** @throws ConfigError with every fault */
+export const readServiceConfig = (environment: Environment): ServiceConfig => readSettings(environment, serviceSettings);
+
+/** @throws ConfigError with every fault */
+export const readWorkerConfig = (environment: Environment): WorkerConfig => readSettings(environment, workerSettings);
