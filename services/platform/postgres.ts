@@ -41,6 +41,8 @@ export type PoolOptions = {
   /** A statement that runs longer is cancelled by the server. */
   readonly statementMs?: number;
   readonly connectMs?: number;
+  /** A question without an answer by then has failed and its connection is given up: a server or network that hangs. Without end unless given. */
+  readonly answerMs?: number;
 };
 
 // bigint and numeric arrive as text; here they are JSON numbers, and none of ours passes 2^53.
@@ -50,11 +52,12 @@ const types: pg.CustomTypesConfig = {
 };
 
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
-export function createPool(url: string, { schema, log, maxConnections = 10, statementMs = 30_000, connectMs = 5000 }: PoolOptions): Pool {
+export function createPool(url: string, { schema, log, maxConnections = 10, statementMs = 30_000, connectMs = 5000, answerMs }: PoolOptions): Pool {
   const driver = new pg.Pool({
     connectionString: url,
     max: maxConnections,
     connectionTimeoutMillis: connectMs,
+    ...(answerMs !== undefined && { query_timeout: answerMs }),
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: `signalbox-${schema}`,

@@ -1,37 +1,34 @@
 // The webhook relay's settings.
-import type { Environment } from '../platform/config.ts';
-import { readSettings, type Values } from '../platform/config.ts';
-import { choice, integer, list, optional, randomCredential, secretList, secretUrl, text, url } from '../platform/settings.ts';
+import { commonSettings } from '../platform/common-settings.ts';
+import { type Environment, readSettings, type Values } from '../platform/config.ts';
+import { choice, integer, list, optional, randomCredential, secretList, text, url } from '../platform/settings.ts';
 
 export const settings = {
-  port: integer('PORT', { summary: 'Port of the public HTTP server.', min: 0, max: 65_535, default: 8080 }),
-  databaseUrl: secretUrl('DATABASE_URL', ['postgres', 'postgresql'], { summary: 'Postgres with the schema `relay`.' }),
-  trustedProxies: list('TrustedProxies', { summary: 'Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed.', default: [] }),
-  corsOrigins: list('Cors__AllowedOrigins', { summary: 'Origins that browsers may call from.', default: [] }),
+  ...commonSettings,
   environmentFile: optional(
-    text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n and BROKER_LIMIT_n, over those of the environment; watched.' }),
+    text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n and BROKER_LIMIT_n, over those of the environment; watched' }),
   ),
-  queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3.', default: 'classic' }),
+  queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3', default: 'classic' }),
   monthlyLimit: integer('Broker__MonthlyMessageLimit', {
-    summary: 'Messages a connection may publish in a calendar month, where no BROKER_LIMIT_n says otherwise.',
+    summary: 'Messages a connection may publish in a calendar month where no BROKER_LIMIT_n says otherwise',
     min: 0,
     max: 999_999_999_999,
     default: 2_000_000,
   }),
-  authTokens: secretList('Broker__AuthToken', { summary: 'Bearer tokens of /Broker and /broker/usage.', generate: randomCredential }),
-  webhookSecrets: secretList('Forge__WebhookSecrets', { summary: 'Secrets that deliveries are signed with.', generate: randomCredential }),
-  maxPayloadBytes: integer('Forge__MaxPayloadBytes', { summary: 'The largest delivery taken.', min: 1024, max: 268_435_456, default: 26_214_400 }),
+  authTokens: secretList('Broker__AuthToken', { summary: 'Bearer tokens of /Broker and /broker/usage', generate: randomCredential }),
+  webhookSecrets: secretList('Forge__WebhookSecrets', { summary: 'The secrets that deliveries are signed with', generate: randomCredential }),
+  maxPayloadBytes: integer('Forge__MaxPayloadBytes', { summary: 'The largest delivery taken', min: 1024, max: 268_435_456, default: 26_214_400 }),
   maxBodyMemoryBytes: integer('Relay__MaxBodyMemoryBytes', {
-    summary: 'Deliveries in memory at once, in all; further ones wait.',
+    summary: 'Deliveries in memory at once, in all; further ones wait',
     min: 1024,
     max: 17_179_869_184,
     default: 134_217_728,
   }),
-  spoolDirectory: text('FailedPayloads__Directory', { summary: 'Where deliveries wait that could not be published.', default: '.signalbox/failed-payloads' }),
-  alertUrl: optional(url('Monitoring__AlertUrl', ['http', 'https'], { summary: 'Told by POST when every connection has reached its limit.' })),
-  scoringFile: optional(text('Scoring__File', { summary: 'A YAML file that overrides the scoring tables.' })),
-  ownerLogins: list('Scoring__OwnerLogins', { summary: 'Senders that count as owner.', default: [] }),
-  ownBotLogins: list('Scoring__OwnBotLogins', { summary: 'Senders that count as own bots.', default: [] }),
+  spoolDirectory: text('FailedPayloads__Directory', { summary: 'Where deliveries wait that could not be published', default: '.signalbox/spool' }),
+  alertUrl: optional(url('Monitoring__AlertUrl', ['http', 'https'], { summary: 'Told by POST when every connection has reached its limit' })),
+  scoringFile: optional(text('Scoring__File', { summary: 'A YAML file that overrides scoring tables' })),
+  ownerLogins: list('Scoring__OwnerLogins', { summary: 'Senders that count as owner', default: [] }),
+  ownBotLogins: list('Scoring__OwnBotLogins', { summary: 'Senders that count as own bots', default: [] }),
 } as const;
 
 export type RelayConfig = Values<typeof settings>;

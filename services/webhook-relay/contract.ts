@@ -86,6 +86,7 @@ export const ConnectionList = z.object({
 export type ConnectionList = z.output<typeof ConnectionList>;
 
 export const SwitchResult = z.object({ previous: z.string(), active: z.string(), index: z.int() });
+export type SwitchResult = z.output<typeof SwitchResult>;
 export const ReloadResult = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),

@@ -10,9 +10,8 @@ create table broker_usage (
   generation uuid not null default gen_random_uuid(),
   -- How many the last reservation got; only its own RETURNING reads it.
   granted bigint not null default 0,
-  last_published_at timestamptz,
   primary key (broker, period)
-) with (fillfactor = 50); -- room for updates in place: this row is written with every batch of deliveries
+) with (fillfactor = 50); -- room for updates in place: a row is written with every batch of deliveries
 
 -- One row. A name that is not configured, such as none yet, stands for the first connection.
 create table active_connection (

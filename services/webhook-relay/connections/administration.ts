@@ -1,0 +1,61 @@
+// What an administrator does with connections: look at them, make one active, reload the configuration.
+import type { Log } from '../../platform/log.ts';
+import { type ConnectionList, Problems, type ReloadResult, type SwitchResult } from '../contract.ts';
+import type { Overviews } from '../usage/overview.ts';
+import type { UsageStore } from '../usage/store.ts';
+import type { Connections } from './connections.ts';
+
+export type Administration = {
+  list(): Promise<ConnectionList>;
+  /** @param index its 1-based position @throws Problem 404 */
+  switchTo(index: string): Promise<SwitchResult>;
+  /** @throws Problem 409 when what it finds is not usable; then nothing has changed */
+  reload(): Promise<ReloadResult>;
+};
+
+export type AdministrationParts = {
+  readonly connections: Connections;
+  readonly overviews: Overviews;
+  readonly store: Pick<UsageStore, 'activate'>;
+  readonly log: Log;
+};
+
+export function createAdministration({ connections, overviews, store, log }: AdministrationParts): Administration {
+  return {
+    async list() {
+      const { active, brokers } = await overviews.now();
+      const usageOf = new Map(brokers.map((usage) => [usage.broker, usage]));
+      return {
+        active,
+        connections: connections.all.flatMap(({ target, isConnected, lastPublishedAt, lastError }) => {
+          const usage = usageOf.get(target.name);
+          if (!usage) return []; // removed by a reload while the database was asked
+          const { index, name, scheme, host, port, virtualHost } = target;
+          const { limitReached, monthlyLimit, messageCount, remaining } = usage;
+          const counted = { limitReached, monthlyLimit, messageCount, remaining };
+          return [{ index, name, scheme, host, port, virtualHost, isActive: name === active, isConnected, ...counted, lastPublishedAt, lastError }];
+        }),
+      };
+    },
+
+    async switchTo(index) {
+      const chosen = connections.all.find(({ target }) => String(target.index) === index);
+      if (!chosen) throw Problems.connectionMissing({ detail: `Connections are numbered 1 to ${connections.all.length}.` });
+      const { active: before } = await overviews.now();
+      const { name } = chosen.target;
+      await store.activate(name);
+      log.info({ previous: before, active: name }, 'the active connection was switched');
+      return { previous: before ?? name, active: name, index: chosen.target.index };
+    },
+
+    async reload() {
+      const changes = await connections.reload().catch((error: unknown) => {
+        log.error({ error }, 'the connections could not be reloaded');
+        throw Problems.connectionsUnusable({ detail: error instanceof Error ? error.message : 'unreadable' });
+      });
+      const { active } = await overviews.recent();
+      log.info({ ...changes, active }, 'the connections were reloaded');
+      return { added: [...changes.added], removed: [...changes.removed], changed: [...changes.changed], active };
+    },
+  };
+}

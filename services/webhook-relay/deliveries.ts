@@ -1,0 +1,135 @@
+// What happens to a delivery: signature, score, publication, and what is told when there was none.
+import type { IncomingHttpHeaders } from 'node:http';
+import { v7 as newId } from 'uuid';
+import { parseJson } from '../platform/body.ts';
+import type { Message } from '../platform/broker/broker.ts';
+import type { Log } from '../platform/log.ts';
+import type { Problem } from '../platform/problem.ts';
+import { version } from '../platform/version.ts';
+import type { Alerts } from './alerts.ts';
+import type { Publisher, Published } from './connections/publisher.ts';
+import { type DeliveryResponse, Problems } from './contract.ts';
+import type { DeliveryMetrics } from './delivery-metrics.ts';
+import { type Identity, readIdentity, senderLogin, toMessage } from './message.ts';
+import type { Rejected } from './rejected/rejected.ts';
+import type { Score, Scoring } from './scoring/scoring.ts';
+import type { Senders } from './senders/senders.ts';
+import type { Signatures } from './signature.ts';
+import type { Spool } from './spool/spool.ts';
+
+export type IncomingDelivery = {
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+  /** `performance.now()` when the request's head was read. */
+  readonly startedAtMs: number;
+};
+
+export type Deliveries = {
+  /** @throws Problem 400 when it cannot be parsed or published, 503 when every connection is at its limit */
+  receive(delivery: IncomingDelivery): Promise<DeliveryResponse>;
+};
+
+export type DeliveriesParts = {
+  readonly signatures: Signatures;
+  readonly scoring: Pick<Scoring, 'score'>;
+  readonly senders: Pick<Senders, 'eventsPerMinute' | 'record'>;
+  readonly rejected: Pick<Rejected, 'record'>;
+  readonly publisher: Publisher;
+  readonly spool: Pick<Spool, 'write'>;
+  readonly alerts: Alerts;
+  readonly metrics: DeliveryMetrics;
+  readonly activeBroker: () => Promise<string>;
+  readonly log: Log;
+  readonly clock: () => Date;
+};
+
+/** For everything from the request's head to the answer; the forge waits for 10 s. */
+export const budgetMs = 8000;
+/** What nobody signed is parsed for its score up to this size only. */
+const unsignedParseBytes = 1024 * 1024;
+
+export function createDeliveries(parts: DeliveriesParts): Deliveries {
+  const { signatures, scoring, senders, publisher, metrics, clock } = parts;
+
+  const scoreOf = ({ event }: Identity, payload: unknown) =>
+    scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
+
+  async function refuse({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
+    metrics.count('unsigned');
+    parts.rejected.record({ id, receivedAt, headers, payload: body });
+    const score = scoreOf(readIdentity(headers, id), body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
+    return respond({ id, receivedAt, score, isSignatureValid: false, broker: await parts.activeBroker() });
+  }
+
+  async function spool(message: Message, reason: string, deadline: number): Promise<boolean> {
+    const isSpooled = await within(parts.spool.write({ message, reason }), deadline - performance.now());
+    metrics.count(isSpooled ? 'spooled' : 'lost');
+    return isSpooled;
+  }
+
+  async function fail(published: Exclude<Published, { outcome: 'published' }>, message: Message, deadline: number): Promise<Problem> {
+    if (published.outcome === 'exhausted') {
+      metrics.count('exhausted');
+      parts.log.error({ id: message.id, period: published.period, connections: published.counts }, 'refused: every connection is at its limit');
+      parts.alerts.limitsReached({ deliveryId: message.id, period: published.period, counts: published.counts });
+      return limitsReached(published);
+    }
+    const spooled = await spool(message, published.reason, deadline);
+    const what = published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'No broker connection could take the delivery.';
+    const then = spooled ? 'It is kept and will be published later.' : 'It could not be kept either.';
+    return Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
+  }
+
+  return {
+    async receive(delivery) {
+      const { body, headers, startedAtMs } = delivery;
+      const id = newId();
+      const receivedAt = clock();
+      const signature = headers['x-hub-signature-256'];
+      if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return refuse(delivery, id, receivedAt);
+
+      const payload = parseJson(body);
+      const identity = readIdentity(headers, id);
+      const score = scoreOf(identity, payload);
+      senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', receivedAt);
+
+      const traceparent = headers['traceparent'];
+      const message = toMessage({ id, identity, payload, body, score, receivedAt, traceparent: typeof traceparent === 'string' ? traceparent : undefined });
+      const deadline = startedAtMs + budgetMs;
+      const published = await publisher.publish(message, deadline);
+      if (published.outcome !== 'published') throw await fail(published, message, deadline);
+      metrics.count('published');
+      return respond({ id, receivedAt, score, isSignatureValid: true, broker: published.broker });
+    },
+  };
+}
+
+type ResponseParts = Pick<DeliveryResponse, 'id' | 'isSignatureValid' | 'broker'> & { readonly receivedAt: Date; readonly score: Score };
+
+function respond({ receivedAt, score: { senderClass: _, ...priority }, ...rest }: ResponseParts): DeliveryResponse {
+  return { ...rest, time: Math.floor(receivedAt.getTime() / 1000), priority, version };
+}
+
+function limitsReached({ period, counts }: Extract<Published, { outcome: 'exhausted' }>): Problem {
+  const each = counts.map(({ broker, messageCount, monthlyLimit }) => `${broker} (${messageCount} of ${monthlyLimit})`);
+  return Problems.limitsReached({ detail: `No connection has room left in ${period}: ${each.join(', ')}.`, period, connections: counts });
+}
+
+function parsedIfPossible(body: Buffer): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined; // scored as a payload that tells nothing
+  }
+}
+
+/** False when there was no answer in time: a disk that hangs must not hold up the forge. */
+async function within(writing: Promise<boolean>, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), Math.max(0, ms));
+  try {
+    return await Promise.race([writing, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,141 @@
+// The webhook relay's routes: declarations; what they do is in the files they call.
+import { z } from 'zod';
+import type { ByteBudget } from '../platform/byte-budget.ts';
+import { answer, type AnyRoute, Content, rawBody, route } from '../platform/route.ts';
+import type { Administration } from './connections/administration.ts';
+import { BrokerUsage, ConnectionList, Deleted, DeliveryResponse, HealthReport, Period, PeriodUsage, Problems, ReloadResult, SenderStatistics, SwitchResult, UsageHistory } from './contract.ts';
+import { budgetMs, type Deliveries } from './deliveries.ts';
+import { type HealthReporter, prefersText } from './health-report.ts';
+import type { Senders } from './senders/senders.ts';
+import type { Usage } from './usage/usage.ts';
+
+export type RouteParts = {
+  readonly deliveries: Deliveries;
+  readonly administration: Administration;
+  readonly usage: Usage;
+  readonly senders: Pick<Senders, 'statistics'>;
+  readonly healthReporter: HealthReporter;
+  readonly maxPayloadBytes: number;
+  readonly bodyMemory: ByteBudget;
+};
+
+// Of the budget: what a body waits for memory at most, and when it must have arrived; the rest is for publishing.
+const memoryWaitMs = budgetMs / 2;
+const bodyMs = budgetMs * 0.75;
+
+const text = (body: string) => new Content('text/plain; charset=utf-8', body);
+
+export const createRoutes = (parts: RouteParts): AnyRoute[] => [...deliveryRoutes(parts), ...connectionRoutes(parts), ...usageRoutes(parts), ...reportRoutes(parts)];
+
+const deliveryRoutes = ({ deliveries, maxPayloadBytes, bodyMemory }: RouteParts) => [
+  route({
+    method: 'post',
+    path: '/Forge',
+    summary: 'Receives a delivery of the forge and publishes it',
+    body: rawBody({ mediaTypes: ['application/json'], maxBytes: maxPayloadBytes, timeoutMs: bodyMs, memory: { budget: bodyMemory, waitMs: memoryWaitMs } }),
+    answers: { 202: DeliveryResponse, 401: DeliveryResponse },
+    problems: [Problems.notPublished, Problems.limitsReached],
+    async handle(request) {
+      const response = await deliveries.receive(request);
+      return response.isSignatureValid ? answer(202, response) : answer(401, response, { 'WWW-Authenticate': 'X-Hub-Signature-256' });
+    },
+  }),
+];
+
+const connectionRoutes = ({ administration }: RouteParts) => [
+  route({
+    method: 'get',
+    path: '/Broker/connections',
+    summary: 'The configured connections, and which is active',
+    answers: { 200: ConnectionList },
+    handle: () => administration.list(),
+  }),
+  route({
+    method: 'post',
+    path: '/Broker/switch/{index}',
+    summary: 'Makes the connection at this position active',
+    params: z.object({ index: z.string() }),
+    answers: { 200: SwitchResult },
+    problems: [Problems.connectionMissing],
+    handle: ({ params }) => administration.switchTo(params.index),
+  }),
+  route({
+    method: 'post',
+    path: '/Broker/reload',
+    summary: 'Reads the connections and limits of the environment file again',
+    answers: { 200: ReloadResult },
+    problems: [Problems.connectionsUnusable],
+    handle: () => administration.reload(),
+  }),
+];
+
+const usageRoutes = ({ usage }: RouteParts) => [
+  route({
+    method: 'get',
+    path: '/broker/usage/current',
+    summary: 'Usage of every broker in the current month',
+    answers: { 200: PeriodUsage },
+    handle: () => usage.current(),
+  }),
+  route({
+    method: 'get',
+    path: '/broker/usage',
+    summary: 'Usage of every broker in every stored month',
+    answers: { 200: UsageHistory },
+    handle: async () => ({ periods: await usage.history() }),
+  }),
+  route({
+    method: 'delete',
+    path: '/broker/usage',
+    summary: 'Deletes usage of the months before one; never that of the current month',
+    query: z.object({ olderThan: Period }),
+    answers: { 200: Deleted },
+    handle: async ({ query }) => ({ deleted: await usage.deleteOlderThan(query.olderThan) }),
+  }),
+  route({
+    method: 'delete',
+    path: '/broker/usage/current/{broker}',
+    summary: 'Resets the count of one broker in the current month',
+    params: z.object({ broker: BrokerUsage.shape.broker }),
+    answers: { 200: Deleted },
+    problems: [Problems.connectionMissing],
+    handle: async ({ params }) => ({ deleted: await usage.reset(params.broker) }),
+  }),
+  route({
+    method: 'delete',
+    path: '/broker/usage/{period}',
+    summary: 'Deletes usage of one past month',
+    params: z.object({ period: Period }),
+    answers: { 200: Deleted },
+    problems: [Problems.currentPeriod],
+    handle: async ({ params }) => ({ deleted: await usage.deletePeriod(params.period) }),
+  }),
+];
+
+const reportRoutes = ({ senders, healthReporter }: RouteParts) => [
+  route({
+    method: 'get',
+    path: '/Stats',
+    summary: 'Activity of each sender',
+    answers: { 200: SenderStatistics },
+    handle: () => senders.statistics(),
+  }),
+  route({
+    method: 'get',
+    path: '/api/health',
+    summary: 'Health of the relay and of its broker connections; as one word for `Accept: text/plain`',
+    answers: { 200: HealthReport, 503: HealthReport },
+    async handle({ headers }) {
+      const report = await healthReporter.report();
+      const body = prefersText(headers.accept) ? text(report.status) : report;
+      return report.status === 'Unhealthy' ? answer(503, body) : answer(200, body);
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/',
+    summary: 'To the API description',
+    answers: { 301: null },
+    handle: () => answer(301, null, { Location: '/swagger/index.html' }),
+  }),
+];

@@ -1,0 +1,117 @@
+// Reservations of the monthly limits: all that wait are taken with one statement, so that throughput is not one row lock a delivery.
+import type { DatabaseState } from '../database-state.ts';
+import { periodOf } from './period.ts';
+import { createReturns } from './returns.ts';
+import type { Quota, RingRow, UsageStore } from './store.ts';
+
+/** The right to publish one message on this connection. */
+export type Reservation = { readonly broker: string; readonly period: string; readonly generation: string };
+
+export type Count = { readonly broker: string; readonly messageCount: number; readonly monthlyLimit: number };
+
+export type ReserveResult =
+  | { readonly outcome: 'reserved'; readonly reservation: Reservation }
+  /** Every connection is at its limit. */
+  | { readonly outcome: 'exhausted'; readonly period: string; readonly counts: readonly Count[] }
+  /** Every connection is at its limit or among the unusable; these have room. */
+  | { readonly outcome: 'unreachable'; readonly withRoom: readonly string[] }
+  | { readonly outcome: 'databaseDown' };
+
+export type Reservations = {
+  /** On the active connection, or the next in the ring that is usable and has room. Never rejects.
+   *  @param unusable names of connections that cannot be published to now */
+  reserve(unusable: readonly string[]): Promise<ReserveResult>;
+  /** For a message that was certainly not published. */
+  giveBack(reservation: Reservation): void;
+  /** Resolves when everything given back is stored. */
+  close(): Promise<void>;
+};
+
+export type ReservationsParts = {
+  readonly store: Pick<UsageStore, 'reserve' | 'giveBack'>;
+  readonly quotas: () => readonly Quota[];
+  readonly database: DatabaseState;
+  readonly clock: () => Date;
+};
+
+type Want = (result: ReserveResult) => void;
+/** Deliveries that may use the same connections; while their statement is under way, the next ones gather. */
+type Queue = { readonly unusable: ReadonlySet<string>; waiting: Want[] };
+
+export function createReservations({ store, quotas, database, clock }: ReservationsParts): Reservations {
+  const queues = new Map<string, Queue>();
+  const returns = createReturns(store, database);
+
+  async function work(key: string, queue: Queue): Promise<void> {
+    while (queue.waiting.length > 0) {
+      const wants = queue.waiting;
+      queue.waiting = [];
+      const unserved = database.isUp ? await serve(queue.unusable, wants) : answer(wants, { outcome: 'databaseDown' });
+      queue.waiting.unshift(...unserved);
+    }
+    queues.delete(key);
+  }
+
+  /** @returns those to ask for again: the chosen connection had no room for them, another may */
+  async function serve(unusable: ReadonlySet<string>, wants: readonly Want[]): Promise<readonly Want[]> {
+    try {
+      await returns.flush();
+      const period = periodOf(clock());
+      const ask = () => store.reserve(quotas(), (broker) => !unusable.has(broker), { period, wanted: wants.length });
+      const ring = await again(ask);
+      const chosen = ring.find(({ granted }) => granted !== null);
+      if (!chosen) return answer(wants, refusal(ring, period));
+      const { broker, generation, granted } = chosen;
+      if (generation === null || granted === null) throw new TypeError('a chosen connection has a generation');
+      const result = { outcome: 'reserved', reservation: { broker, period, generation } } as const;
+      answer(wants.slice(0, granted), result);
+      return wants.slice(granted);
+    } catch (error) {
+      // Also for a fault of another kind, such as a missing table: a delivery is spooled rather than lost.
+      database.failed(error);
+      return answer(wants, { outcome: 'databaseDown' });
+    }
+  }
+
+  return {
+    reserve(unusable) {
+      if (!database.isUp) return Promise.resolve({ outcome: 'databaseDown' });
+      return new Promise((resolve) => {
+        const key = unusable.join(' ');
+        const queue = queues.get(key);
+        if (queue) {
+          queue.waiting.push(resolve);
+          return;
+        }
+        const fresh: Queue = { unusable: new Set(unusable), waiting: [resolve] };
+        queues.set(key, fresh);
+        void work(key, fresh);
+      });
+    },
+    giveBack: ({ broker, period, generation }) => returns.add(broker, period, generation),
+    close: () => returns.close(),
+  };
+}
+
+// A connection that was idle may have been cut meanwhile: then a fresh one answers. A server that hangs is not asked twice.
+const quickMs = 250;
+async function again<T>(ask: () => Promise<T>): Promise<T> {
+  const begun = performance.now();
+  try {
+    return await ask();
+  } catch (error) {
+    if (performance.now() - begun > quickMs) throw error;
+    return ask();
+  }
+}
+
+function answer(wants: readonly Want[], result: ReserveResult): readonly Want[] {
+  for (const resolve of wants) resolve(result);
+  return [];
+}
+
+function refusal(ring: readonly RingRow[], period: string): ReserveResult {
+  const withRoom = ring.filter(({ messageCount, monthlyLimit }) => messageCount < monthlyLimit).map(({ broker }) => broker);
+  if (withRoom.length > 0 || ring.length === 0) return { outcome: 'unreachable', withRoom };
+  return { outcome: 'exhausted', period, counts: ring.map(({ broker, messageCount, monthlyLimit }) => ({ broker, messageCount, monthlyLimit })) };
+}

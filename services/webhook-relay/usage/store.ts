@@ -1,0 +1,122 @@
+// All SQL of the usage counters and of the active connection.
+import { type Database, statement } from '../../platform/postgres.ts';
+import type { BrokerUsage } from '../contract.ts';
+
+/** What a connection may publish in a month, and who says so. */
+export type Quota = Pick<BrokerUsage, 'broker' | 'monthlyLimit' | 'limitSource'>;
+
+export type UsageRow = Quota & { readonly period: string; readonly messageCount: number };
+
+/** One connection as a reservation found it, in the order of the ring that begins with the active one. */
+export type RingRow = {
+  readonly broker: string;
+  readonly messageCount: number;
+  readonly monthlyLimit: number;
+  /** Of the one connection that was chosen, else null. A race for its last room may have left 0. */
+  readonly granted: number | null;
+  readonly generation: string | null;
+};
+
+/** How many to give back to one count. */
+export type Return = { readonly broker: string; readonly period: string; readonly generation: string; readonly count: number };
+
+// One statement for any number of waiting deliveries. It sees the active connection as of now, whoever switched it.
+// The count is decided under the row's lock, on the row as it is then: the snapshot only chooses the connection.
+type ReserveValues = [brokers: readonly string[], limits: readonly number[], sources: readonly string[], usable: readonly boolean[], period: string, wanted: number];
+const reserve = statement<RingRow, ReserveValues>('usage.reserve', `
+  with configured as (
+    select c.*, count(*) over () as size
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::boolean[]) with ordinality
+      as c (broker, monthly_limit, limit_source, is_usable, position)
+  ), active as (
+    select coalesce((select c.position from active_connection a join configured c using (broker)), 1) as position,
+           (select broker from active_connection) as stored
+  ), ring as (
+    select c.broker, c.monthly_limit, c.limit_source, c.is_usable, coalesce(u.message_count, 0) as message_count,
+           mod(c.position - a.position + c.size, c.size) as distance
+    from configured c cross join active a
+    left join broker_usage u on u.broker = c.broker and u.period = $5
+  ), with_room as (
+    select * from ring where message_count < monthly_limit
+  ), chosen as (
+    select * from with_room where is_usable order by distance limit 1
+  ), moved as (
+    -- The active one is at its limit, so the next with room takes its place, reachable or not; unless it was switched just now.
+    update active_connection set broker = next.broker, since = now()
+    from (select broker, distance from with_room order by distance limit 1) next
+    where next.distance > 0 and active_connection.broker = (select stored from active)
+  ), reserved as (
+    insert into broker_usage as u (broker, period, message_count, monthly_limit, limit_source, granted)
+    select broker, $5, least($6::bigint, monthly_limit), monthly_limit, limit_source, least($6::bigint, monthly_limit) from chosen
+    on conflict (broker, period) do update set
+      message_count = u.message_count + greatest(0, least(excluded.granted, excluded.monthly_limit - u.message_count)),
+      granted = greatest(0, least(excluded.granted, excluded.monthly_limit - u.message_count)),
+      monthly_limit = excluded.monthly_limit,
+      limit_source = excluded.limit_source
+    returning u.broker, u.granted, u.generation
+  )
+  select ring.broker, ring.message_count as "messageCount", ring.monthly_limit as "monthlyLimit", reserved.granted, reserved.generation
+  from ring left join reserved using (broker)
+  order by ring.distance`);
+
+// In one order everywhere, so that two of them cannot lock each other out.
+const giveBack = statement<unknown, [brokers: string[], periods: string[], generations: string[], counts: number[]]>('usage.giveBack', `
+  with returned as (
+    select u.broker, u.period, r.count
+    from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) as r (broker, period, generation, count)
+    join broker_usage u using (broker, period, generation)
+    order by u.broker, u.period
+    for update of u
+  )
+  update broker_usage u set message_count = greatest(0, u.message_count - r.count)
+  from returned r where u.broker = r.broker and u.period = r.period`);
+
+const columns = 'broker, period, message_count as "messageCount", monthly_limit as "monthlyLimit", limit_source as "limitSource"';
+const stored = statement<UsageRow>('usage.stored', `select ${columns} from broker_usage order by period desc, broker`);
+const ofPeriod = statement<UsageRow, [period: string]>('usage.ofPeriod', `select ${columns} from broker_usage where period = $1 order by broker`);
+const deleteBefore = statement<unknown, [period: string]>('usage.deleteBefore', 'delete from broker_usage where period < $1');
+const deletePeriod = statement<unknown, [period: string]>('usage.deletePeriod', 'delete from broker_usage where period = $1');
+const reset = statement<unknown, [broker: string, period: string]>('usage.reset', `
+  update broker_usage set message_count = 0, generation = gen_random_uuid() where broker = $1 and period = $2`);
+
+const active = statement<{ broker: string }>('usage.active', 'select broker from active_connection');
+const activate = statement<{ previous: string }, [broker: string]>('usage.activate', `
+  with previous as (select broker from active_connection for update)
+  insert into active_connection as a (broker) values ($1)
+  on conflict (is_only) do update set broker = excluded.broker, since = now()
+  returning coalesce((select broker from previous), '') as previous`);
+
+export type UsageStore = ReturnType<typeof createUsageStore>;
+
+export const createUsageStore = (database: Database) => ({
+  reserve: (quotas: readonly Quota[], isUsable: (broker: string) => boolean, { period, wanted }: { period: string; wanted: number }) =>
+    database.all(
+      reserve,
+      quotas.map(({ broker }) => broker),
+      quotas.map(({ monthlyLimit }) => monthlyLimit),
+      quotas.map(({ limitSource }) => limitSource),
+      quotas.map(({ broker }) => isUsable(broker)),
+      period,
+      wanted,
+    ),
+  /** What was reset or deleted meanwhile stays as it is. */
+  giveBack: (returns: readonly Return[]) =>
+    database.run(
+      giveBack,
+      returns.map(({ broker }) => broker),
+      returns.map(({ period }) => period),
+      returns.map(({ generation }) => generation),
+      returns.map(({ count }) => count),
+    ),
+  /** Newest period first, then by name. */
+  stored: () => database.all(stored),
+  ofPeriod: (period: string) => database.all(ofPeriod, period),
+  deleteBefore: (period: string) => database.run(deleteBefore, period),
+  deletePeriod: (period: string) => database.run(deletePeriod, period),
+  /** @returns how many counts were reset: 0 when nothing was published there this month */
+  reset: (broker: string, period: string) => database.run(reset, broker, period),
+  /** The name last made active; it may not be configured any more. */
+  active: async () => (await database.first(active))?.broker ?? '',
+  /** @returns the name that was active before */
+  activate: async (broker: string) => (await database.first(activate, broker))?.previous ?? '',
+});
