@@ -1,0 +1,37 @@
+// The webhook intake as the `signalbox` command runs it: the dashboard API, and a worker for each queue.
+import type { Deployable, Runtime } from '../platform/deployable.ts';
+import { createSchemaCheck, type MigrationSource } from '../platform/migrations.ts';
+import { createPool } from '../platform/postgres.ts';
+import { readServiceConfig, settings } from './config.ts';
+import { createEventStore } from './forge-worker/store.ts';
+import { createForgeWorker } from './forge-worker/worker.ts';
+import { keepPartitions } from './housekeeping.ts';
+import { createQueueWorker } from './queue-worker.ts';
+import { createMatchingRules } from './rules/rules.ts';
+
+const migrations: MigrationSource = { schema: 'intake', directory: new URL('migrations/', import.meta.url) };
+
+async function start({ environment, log, health, lifecycle }: Runtime): Promise<void> {
+  const config = readServiceConfig(environment);
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log }));
+  health.addCheck('database', await createSchemaCheck(database, migrations));
+  keepPartitions({ database, lifecycle, log });
+}
+
+export const deployable: Deployable = {
+  name: 'webhook-intake',
+  summary: 'Takes what the relay published into the event log and the typed tables, and answers the dashboard API',
+  settings,
+  migrations,
+  start,
+  workers: {
+    service: createQueueWorker({
+      summary: 'The forge queue: events, statistics, notifications',
+      queue: 'forge',
+      migrations,
+      create: ({ database, runtime: { metrics, log } }) => ({
+        handle: createForgeWorker({ store: createEventStore(database), matchingRules: createMatchingRules([]), metrics, log }),
+      }),
+    }),
+  },
+};

@@ -1,0 +1,92 @@
+// A queue worker as a process runs it: a pool, a handler, and every configured broker connection.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchHandler } from '../platform/broker/broker.ts';
+import { connectBroker } from '../platform/broker/connect.ts';
+import type { Runtime, Worker } from '../platform/deployable.ts';
+import { createSchemaCheck, type MigrationSource } from '../platform/migrations.ts';
+import { createPool, type Database } from '../platform/postgres.ts';
+import { forgeTopology } from '../webhook-relay/contract.ts';
+import { readWorkerConfig, type WorkerConfig } from './config.ts';
+import { consumeConfigured, readConnections } from './connections/configured.ts';
+import { type Consumption, createConsumption } from './connections/consumption.ts';
+
+export type QueueWorker = {
+  readonly handle: BatchHandler;
+  /** What it does beside the queue; called again and again. @returns whether there may be more to do at once */
+  readonly between?: () => Promise<boolean>;
+};
+
+export type QueueWorkerParts = {
+  readonly summary: string;
+  readonly queue: (typeof forgeTopology.queues)[number]['name'];
+  readonly migrations: MigrationSource;
+  readonly create: (parts: { readonly database: Database; readonly config: WorkerConfig; readonly runtime: Runtime }) => QueueWorker;
+};
+
+const longestRetryMs = Math.max(...forgeTopology.queues.flatMap(({ retryDelaysMs }) => [...retryDelaysMs]));
+const quietMs = longestRetryMs + 5000;
+const unreachableMs = 60 * 60 * 1000;
+const longestRunMs = 5 * 60 * 1000;
+const betweenEveryMs = 500;
+
+export function createQueueWorker(parts: QueueWorkerParts): Worker {
+  return {
+    summary: parts.summary,
+    async loop(runtime) {
+      const { config, worker, consumption } = open(parts, runtime);
+      const { stopping } = runtime.lifecycle;
+      const consuming = consumeConfigured(consumption, { environment: runtime.environment, file: config.environmentFile, stopping, log: runtime.log });
+      await Promise.all([consuming, betweenUntil(stopping, worker, runtime)]);
+    },
+    async once(runtime) {
+      const { config, worker, consumption } = open(parts, runtime);
+      const deadline = AbortSignal.any([runtime.lifecycle.stopping, AbortSignal.timeout(longestRunMs)]);
+      try {
+        consumption.configure(await readConnections({ environment: runtime.environment, file: config.environmentFile }));
+        await consumption.drain(deadline);
+        while (!deadline.aborted && (await worker.between?.()));
+      } finally {
+        await consumption.close();
+      }
+    },
+  };
+}
+
+function open({ queue, migrations, create }: QueueWorkerParts, runtime: Runtime) {
+  const config = readWorkerConfig(runtime.environment);
+  const { log, lifecycle, health, metrics } = runtime;
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, maxConnections: 5 }));
+  const schemaCheck = createSchemaCheck(database, migrations);
+  health.addCheck('database', async () => (await schemaCheck)());
+  const worker = create({ database, config, runtime });
+  const consumption = createConsumption({
+    queue,
+    connect: ({ name, url }) => connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
+    handle: worker.handle,
+    quietMs,
+    unreachableMs,
+    clock: Date.now,
+    log,
+  });
+  showConnections(consumption, queue, metrics);
+  return { config, worker, consumption };
+}
+
+async function betweenUntil(stopping: AbortSignal, { between }: QueueWorker, { log }: Runtime): Promise<void> {
+  while (between && !stopping.aborted) {
+    const isMore = await between().catch((error: unknown) => log.warn({ error }, 'work beside the queue failed, it will be tried again'));
+    if (isMore !== true) await sleep(betweenEveryMs, undefined, { signal: stopping }).catch(() => undefined); // stopping ends the wait
+  }
+}
+
+function showConnections(consumption: Consumption, queue: string, metrics: Runtime['metrics']): void {
+  metrics.gauge({
+    name: `signalbox_intake_${queue.replace('-', '_')}_connected`,
+    help: `Whether the ${queue} worker is connected to each broker connection it consumes`,
+    labels: ['broker'],
+    collect(gauge) {
+      gauge.reset();
+      for (const { name, isConnected } of consumption.states()) gauge.set({ broker: name }, isConnected ? 1 : 0);
+    },
+  });
+}
