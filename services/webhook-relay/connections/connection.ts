@@ -13,6 +13,8 @@ export type Connection = {
   readonly isUsable: boolean;
   readonly lastPublishedAt: Date | null;
   readonly lastError: string | null;
+  /** Resolves when connected, rejects when it is not in time. */
+  ready(timeoutMs: number): Promise<void>;
   /** Never rejects. `unpublished` also when it is left alone. */
   publish(message: Message, timeoutMs: number): Promise<PublishResult>;
   /** The same connection at another place of the list or with another limit. */
@@ -60,6 +62,7 @@ export function createConnection({ target, quota, broker, clock }: ConnectionPar
     get lastError() {
       return broker.isConnected ? past.error : (broker.lastError ?? past.error);
     },
+    ready: (timeoutMs) => broker.ready(timeoutMs),
     publish,
     moved: at,
     close: () => broker.close(),

@@ -1,0 +1,92 @@
+// Starts the webhook relay: settings, database, broker connections, HTTP.
+import type { Broker } from '../platform/broker/broker.ts';
+import { connectBroker } from '../platform/broker/connect.ts';
+import { type BrokerConnection, readBrokerConnections, watchBrokerFile } from '../platform/broker/environment.ts';
+import { ConfigError, type Environment } from '../platform/config.ts';
+import type { Deployable, Runtime } from '../platform/deployable.ts';
+import type { Check } from '../platform/health.ts';
+import { createSchemaCheck } from '../platform/migrations.ts';
+import { createPool } from '../platform/postgres.ts';
+import { createRelay } from './app.ts';
+import { readConfig, type RelayConfig, settings } from './config.ts';
+import { createConnections } from './connections/connections.ts';
+import { forgeTopology } from './contract.ts';
+
+const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
+
+// A reservation must fail soon enough to leave time for the spool, also when the server hangs.
+const countersPool = { schema: 'relay', maxConnections: 4, connectMs: 1000, statementMs: 1500, answerMs: 2000 };
+const watchEveryMs = 1000;
+/** A first delivery right after the start should find its connection. */
+const connectMs = 3000;
+
+async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
+  const config = await readAll(environment);
+  const databaseUrl = config.databaseUrl.reveal();
+  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'relay', log }));
+  const counters = lifecycle.opened('counters', createPool(databaseUrl, { ...countersPool, log }));
+  health.addCheck('schema', seenOnce(await createSchemaCheck(database, migrations)));
+
+  const { environmentFile: file } = config;
+  let onChange = () => undefined as void;
+  // Watched before it is read, so that no change in between is missed.
+  if (file !== undefined) lifecycle.opened('environment file', watchBrokerFile(file, () => onChange(), { intervalMs: watchEveryMs }));
+  const connections = lifecycle.opened(
+    'broker connections',
+    await createConnections({
+      read: () => readBrokerConnections(environment, file),
+      connect: ({ name, url }): Broker =>
+        connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType: config.queueType }),
+      defaultLimit: config.monthlyLimit,
+      clock: () => new Date(),
+      log,
+    }),
+  );
+  const { app, administration } = await createRelay({ config, connections, database, counters, health, lifecycle, log, metrics });
+  onChange = () => void administration.reload().catch(() => undefined); // it has logged why
+  await Promise.allSettled(connections.all.map((connection) => connection.ready(connectMs)));
+  await listen(app, config.port);
+}
+
+/** The settings and the broker connections, with the faults of both told together. */
+async function readAll(environment: Environment): Promise<RelayConfig> {
+  const faults: string[] = [];
+  const config = attempt(() => readConfig(environment), faults);
+  const connections = await readBrokerConnections(environment, config?.environmentFile).catch((error: Error): BrokerConnection[] => {
+    faults.push(error.message);
+    return [];
+  });
+  // With a file the first connection may come later.
+  if (faults.length === 0 && connections.length === 0 && config?.environmentFile === undefined) faults.push('BROKER_URL_1 is required and not set');
+  if (!config || faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+function attempt<T>(read: () => T, faults: string[]): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    faults.push(...error.faults);
+    return undefined;
+  }
+}
+
+/** The relay is needed most while its database is down, so what was right once is not asked again. */
+function seenOnce(check: Check): Check {
+  let seen = false;
+  return async () => {
+    if (seen) return { ok: true };
+    const result = await check();
+    seen = result.ok;
+    return result;
+  };
+}
+
+export const deployable: Deployable = {
+  name: 'webhook-relay',
+  summary: 'takes webhooks of the forge, scores them and publishes them to a message broker',
+  settings,
+  migrations,
+  start,
+};
