@@ -150,5 +150,7 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
   };
 }
 
+// As long as a login in a score can be.
+const maxLoginLength = 255;
 /** Postgres holds neither a NUL nor half a surrogate pair, and one such name would stop every batch that it is in. */
-const storable = (login: string) => login.toWellFormed().replaceAll('\0', '\ufffd');
+const storable = (login: string) => login.slice(0, maxLoginLength).toWellFormed().replaceAll('\0', '\ufffd');

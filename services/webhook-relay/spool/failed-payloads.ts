@@ -55,6 +55,8 @@ const countRefusal = statement<{ refused: boolean }, [id: string, owner: string,
 const release = statement<unknown, [ids: readonly string[], owner: string]>('relay.failedPayloads.release', `
   update failed_payloads set claimed_by = null, claimed_until = null where id = any($1::text[]) and claimed_by = $2`);
 
+const deleteReplayed = statement<unknown, [limit: Date]>('relay.failedPayloads.deleteReplayed', 'delete from failed_payloads where replayed_at < $1');
+
 export type FailedPayloads = ReturnType<typeof createFailedPayloads>;
 
 export const createFailedPayloads = (database: Database) => ({
@@ -75,4 +77,6 @@ export const createFailedPayloads = (database: Database) => ({
   /** @returns true when that was the last try that it is given */
   countRefusal: async (id: string, owner: string, mostTries: number) => (await database.first(countRefusal, id, owner, mostTries))?.refused ?? false,
   release: (ids: readonly string[], owner: string) => database.run(release, ids, owner),
+  /** @returns how many were deleted */
+  deleteReplayedBefore: (limit: Date) => database.run(deleteReplayed, limit),
 });
