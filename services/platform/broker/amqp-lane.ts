@@ -1,6 +1,6 @@
 // One confirm channel: what waits to be written to it, and what was written and is not answered yet.
 import type { ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
-import { type Outgoing, resultOf, settle, tooLarge } from './amqp-outgoing.ts';
+import { isNack, type Outgoing, resultOf, settle, tooLarge } from './amqp-outgoing.ts';
 import { describeError } from './connection-state.ts';
 
 export type LaneHooks = {
@@ -31,8 +31,10 @@ export function createLane(mostInFlight: number, hooks: LaneHooks) {
     if (body.length > maxBytes) return settle(outgoing, tooLarge(maxBytes));
     try {
       isWritable = to.publish(exchange, routingKey, body, options, (error: Error | null) => {
+        // amqplib tells of a lost channel here first; what waits may fit the next one.
+        if (error !== null && !isNack(error)) channel = null;
         written.delete(outgoing);
-        settle(outgoing, resultOf(outgoing, error === null ? null : error.message, maxBytes));
+        settle(outgoing, resultOf(outgoing, error, maxBytes));
         if (waiting.size > 0) flush();
       });
       written.add(outgoing);

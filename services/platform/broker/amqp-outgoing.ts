@@ -23,14 +23,14 @@ export function settle(outgoing: Outgoing, result: PublishResult): void {
 }
 
 const confirmed: PublishResult = { outcome: 'confirmed' };
-// The only error that amqplib gives a confirm callback while the channel lives.
-const nackText = 'message nacked';
+/** The only error that amqplib gives a confirm callback while the channel lives. */
+export const isNack = (failure: Error) => failure.message === 'message nacked';
 
-/** Of what was written: `failure` is what amqplib's confirm callback was given, `maxBytes` the size the channel was closed for. */
-export function resultOf(outgoing: Outgoing, failure: string | null, maxBytes: number): PublishResult {
+/** Of what was written: `failure` is what amqplib's confirm callback was given, `maxBytes` what the server is known to take. */
+export function resultOf(outgoing: Outgoing, failure: Error | null, maxBytes: number): PublishResult {
   if (failure === null && !outgoing.returned) return confirmed;
   if (failure === null) return { outcome: 'unpublished', reason: 'returned: no queue is bound to take it' };
-  if (failure === nackText) return { outcome: 'unpublished', reason: 'the server would not take it (nack)' };
+  if (isNack(failure)) return { outcome: 'unpublished', reason: 'the server would not take it (nack)' };
   if (outgoing.body.length > maxBytes) return tooLarge(maxBytes);
   return { outcome: 'unknown', reason: 'the channel was lost before the server answered' };
 }

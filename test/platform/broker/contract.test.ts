@@ -2,29 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Broker, Topology } from '../../../services/platform/broker/broker.ts';
-import { rabbitmqAvailable } from '../../support/rabbitmq.ts';
-import {
-  type BrokerServer,
-  collect,
-  connect,
-  consumerProcess,
-  exitCode,
-  generousMs,
-  ids,
-  message,
-  newTopology,
-  postgres,
-  publish,
-  rabbitmq,
-  until,
-} from './fixture.ts';
+import { describeWith, type Need } from '../../support/need.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { ownRabbitmq, startRabbitmq } from '../../support/rabbitmq.ts';
+import { type BrokerServer, collect, connect, consumerProcess, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
 
-describeContract('the embedded broker on Postgres', postgres);
-if (rabbitmqAvailable) describeContract('the broker on RabbitMQ', rabbitmq);
-else describe.skip('the broker on RabbitMQ (no server on this machine)', () => undefined);
+describeContract({ name: 'Postgres', missing: undefined }, 'the embedded broker on Postgres', startPostgres);
+describeContract(ownRabbitmq, 'the broker on RabbitMQ', startRabbitmq);
 
-function describeContract(title: string, startServer: () => Promise<BrokerServer>): void {
-  describe(title, function () {
+function describeContract(need: Need, title: string, startServer: () => Promise<BrokerServer>): void {
+  describeWith(need, title, function () {
     this.timeout(120_000);
     let server: BrokerServer;
     const open: Broker[] = [];
@@ -116,10 +103,10 @@ function describeContract(title: string, startServer: () => Promise<BrokerServer
       const { topology, first } = newTopology();
       const broker = await connected(topology);
       await publish(broker, message('a'), message('b'));
-      const { child, taken } = consumerProcess(server.url, topology, first);
-      await until(() => taken.length === 2, 'the consumer has taken both');
-      child.kill('SIGKILL');
-      await exitCode(child);
+      const consumer = consumerProcess(server.url, topology, first);
+      await until(() => consumer.taken.length === 2, 'the consumer has taken both');
+      consumer.kill();
+      await consumer.exited;
       const { deliveries } = collect(broker, first);
       await until(() => deliveries.length === 2, 'both come back');
       expect(deliveries.map(({ redelivered, attempt }) => ({ redelivered, attempt }))).to.deep.equal([
@@ -304,8 +291,7 @@ function describeContract(title: string, startServer: () => Promise<BrokerServer
 
     it('lets the process end after close', async () => {
       const { topology } = newTopology();
-      const { child } = consumerProcess(server.url, topology, '');
-      expect(await exitCode(child)).to.equal(0);
+      expect(await consumerProcess(server.url, topology).exited).to.equal(0);
     });
 
     describe('when the server goes away', () => {

@@ -1,66 +1,21 @@
-// What the broker suites share: servers that can be stopped and killed, topologies of one test's own, collected deliveries.
-import { type ChildProcess, spawn } from 'node:child_process';
+// What the broker suites share: topologies of one test's own, collected deliveries, a consumer in a process of its own.
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
-import { startPostgresServer } from '../../../services/laptop/postgres-server.ts';
 import type { Broker, ConsumeOptions, Consumer, Delivery, Message, Topology, Verdict } from '../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../services/platform/log.ts';
-import { startRabbitmq } from '../../support/rabbitmq.ts';
+import { spawnGuarded } from '../../support/guard.ts';
+import { eventually } from '../../support/wait.ts';
 
+/** What both `startPostgres` and `startRabbitmq` give. */
 export type BrokerServer = {
   readonly url: string;
-  /** In good order. */
   stop(): Promise<void>;
-  /** At once, as a power cut does. */
-  kill(): Promise<void>;
   start(): Promise<void>;
-  /** For good, with its data. */
+  kill(): Promise<void>;
   close(): Promise<void>;
 };
-
-export const rabbitmq = (): Promise<BrokerServer> => startRabbitmq();
-
-export async function postgres(): Promise<BrokerServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'signalbox-broker-'));
-  const options = { directory, password: randomUUID() };
-  const first = await startPostgresServer(options);
-  let running: { close(): Promise<void> } | null = first;
-  const stop = async () => {
-    await running?.close();
-    running = null;
-  };
-  return {
-    url: first.url,
-    stop,
-    async kill() {
-      const pid = Number((await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-      process.kill(pid, 'SIGQUIT');
-      await until(() => !isAlive(pid), 'Postgres ends');
-      running = null;
-    },
-    async start() {
-      running = await startPostgresServer({ ...options, settings: { port: String(first.port) } });
-    },
-    async close() {
-      await stop();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 /** Two queues that no other test knows: `first` by priority, `second` in order. */
 export function newTopology(retryDelaysMs: readonly number[] = [100]) {
@@ -103,23 +58,19 @@ export function collect(broker: Broker, queue: string, decide: (delivery: Delive
 
 export const ids = (deliveries: readonly Delivery[]) => deliveries.map((delivery) => delivery.id);
 
-export async function until(condition: () => boolean | Promise<boolean>, what: string, deadlineMs = generousMs): Promise<void> {
-  const end = performance.now() + deadlineMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
-    await pause(20);
-  }
+/** Waits for what the sentence says, and fails with it. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const check = async () => {
+    if (!(await condition())) throw new Error(`waited in vain: ${what}`);
+  };
+  await eventually(check, { withinMs: generousMs });
 }
 
-/** A process of its own that consumes, holds what it gets, and tells the ids. */
-export function consumerProcess(url: string, topology: Topology, queue: string): { readonly child: ChildProcess; readonly taken: string[] } {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'consumer-process.ts'), url, JSON.stringify(topology), queue], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** A process of its own: with a queue it takes a batch, tells the ids and never finishes; without one it does a round and ends. */
+export function consumerProcess(url: string, topology: Topology, queue = '') {
+  const child = spawnGuarded(process.execPath, [join(import.meta.dirname, 'consumer-process.ts'), url, JSON.stringify(topology), queue], { stdio: ['ignore', 'pipe', 'inherit'] });
   const taken: string[] = [];
-  createInterface(child.stdout).on('line', (id) => taken.push(id));
-  return { child, taken };
-}
-
-export async function exitCode(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  return child.exitCode;
+  if (child.stdout) createInterface({ input: child.stdout }).on('line', (id) => taken.push(id));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  return { taken, exited, kill: () => child.kill('SIGKILL') };
 }

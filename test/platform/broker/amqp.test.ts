@@ -1,0 +1,187 @@
+// What only RabbitMQ does: returns, nacks, size limits, alarms, mismatched queues, lost channels.
+import { connect as connectBare } from 'amqplib';
+import { expect } from 'chai';
+import type { Broker, Topology } from '../../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../../services/platform/broker/connect.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { describeWith } from '../../support/need.ts';
+import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../support/rabbitmq.ts';
+import { collect, connect, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
+
+const maxMessageBytes = 1_500_000;
+
+describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
+  this.timeout(120_000);
+  let server: RabbitmqServer;
+  const open: Broker[] = [];
+
+  async function connected(topology: Topology, queueType: 'classic' | 'quorum' = 'classic'): Promise<Broker> {
+    const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', queueType });
+    open.push(broker);
+    await broker.ready(generousMs);
+    return broker;
+  }
+
+  before(async () => {
+    server = await startRabbitmq({ config: `max_message_size = ${maxMessageBytes}\n` });
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((broker) => broker.close()));
+  });
+  after(() => server.close());
+
+  it('answers `unpublished` for a message that no queue takes, and then works on', async () => {
+    const { topology, first, second } = newTopology();
+    const broker = await connected(topology);
+    const bare = await connectBare(server.url);
+    const channel = await bare.createChannel();
+    for (const queue of [first, second]) await channel.unbindQueue(queue, topology.exchange, '');
+    const results = await Promise.all(['a', 'b', 'a'].map((id) => broker.publish(message(id), generousMs)));
+    for (const result of results) expect(result).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('returned');
+    await channel.bindQueue(first, topology.exchange, '');
+    await publish(broker, message('c'));
+    await bare.close();
+  });
+
+  it('answers `unpublished` when the server nacks', async () => {
+    const { topology, second } = newTopology();
+    const broker = await connected(topology);
+    await server.control('set_policy', 'full', `^${second}$`, '{"max-length":1,"overflow":"reject-publish"}', '--apply-to', 'queues');
+    await publish(broker, message('a'));
+    const refusal = async () => (await broker.publish(message('b'), generousMs)).outcome;
+    await until(async () => (await refusal()) === 'unpublished', 'the policy takes effect');
+    await server.control('clear_policy', 'full');
+  });
+
+  it('answers `unknown` when no confirmation comes in time, and confirms again later', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    const results = await Promise.all([1, 1, 1].map((timeoutMs, index) => broker.publish(message(`m${index}`, { body: Buffer.alloc(1_000_000) }), timeoutMs)));
+    expect(results.map(({ outcome }) => outcome)).to.deep.equal(['unknown', 'unknown', 'unknown']);
+    await publish(broker, message('later'));
+  });
+
+  it('answers `refused` for what is larger than the server takes, and harms no other message', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const small = Array.from({ length: 200 }, (_, index) => broker.publish(message(`m${index}`), generousMs));
+    const tooLarge = broker.publish(message('large', { body: Buffer.alloc(maxMessageBytes + 1) }), generousMs);
+    const stillSmall = Array.from({ length: 200 }, (_, index) => broker.publish(message(`n${index}`), generousMs));
+    const justRight = broker.publish(message('fits', { body: Buffer.alloc(maxMessageBytes) }), generousMs);
+    expect(await tooLarge).to.include({ outcome: 'refused' }).and.have.property('reason').that.includes(String(maxMessageBytes));
+    const others = await Promise.all([...small, ...stillSmall, justRight]);
+    expect(others.filter(({ outcome }) => outcome !== 'confirmed')).to.deep.equal([]);
+    expect(await broker.depth(first)).to.equal(401);
+    expect(await broker.publish(message('again', { body: Buffer.alloc(maxMessageBytes + 1) }), generousMs)).to.include({ outcome: 'refused' });
+    expect(broker.isConnected).to.equal(true);
+  });
+
+  it('answers `refused` for a property that AMQP cannot hold', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    expect(await broker.publish(message('x'.repeat(300)), generousMs)).to.include({ outcome: 'refused' });
+    await publish(broker, message('a'));
+  });
+
+  it('answers `unpublished` under a memory alarm, while consumers go on', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...Array.from({ length: 20 }, (_, index) => message(`m${index}`)));
+    await server.control('set_vm_memory_high_watermark', 'absolute', '1MB');
+    try {
+      // The server tells a connection of the alarm when it next publishes; that message's fate is not known.
+      const unlucky = broker.publish(message('unlucky'), 2000);
+      await until(() => !broker.isConnected, 'the alarm is noticed');
+      expect(await broker.publish(message('a'), 600_000)).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('blocked');
+      expect(broker.lastError).to.include('blocked');
+      expect(await unlucky).to.have.property('outcome').that.is.oneOf(['unknown', 'unpublished']);
+      const { deliveries } = collect(broker, first);
+      await until(() => deliveries.length >= 20, 'the queue is drained under the alarm');
+      await until(async () => (await server.control('list_queues', 'name', 'messages')).includes(`${first}\t0`), 'and acknowledged');
+    } finally {
+      await server.control('set_vm_memory_high_watermark', '0.4');
+    }
+    await broker.ready(generousMs);
+    await publish(broker, message('a'));
+  });
+
+  it('names a queue that exists with other arguments, says what to do, and connects once that is done', async () => {
+    const { topology, first } = newTopology();
+    const bare = await connectBare(server.url);
+    const channel = await bare.createChannel();
+    await channel.assertQueue(first, { durable: true });
+    const broker = connect(server.url, topology);
+    open.push(broker);
+    await until(() => broker.lastError !== null, 'the fault is noticed');
+    expect(broker.lastError).to.include(`queue "${first}"`).and.include('delete').and.include('inequivalent arg');
+    expect(broker.isConnected).to.equal(false);
+    await channel.deleteQueue(first);
+    await broker.ready(generousMs);
+    await bare.close();
+  });
+
+  it('says nothing of the password when it is wrong', async () => {
+    const { topology } = newTopology();
+    const url = new URL(server.url);
+    url.password = 'hunter2-wrong';
+    const broker = connect(url.href, topology);
+    open.push(broker);
+    await until(() => broker.lastError !== null, 'the fault is noticed');
+    expect(broker.lastError).to.include('ACCESS').and.not.include('hunter2');
+  });
+
+  it('attaches again when the server closes its connections', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const { deliveries } = collect(broker, first);
+    await publish(broker, message('a'));
+    await until(() => deliveries.length === 1, 'the consumer works');
+    await server.control('close_all_connections', 'a test');
+    await until(() => broker.lastError !== null, 'the loss is noticed');
+    await broker.ready(generousMs);
+    await publish(broker, message('b'));
+    await until(() => deliveries.length === 2, 'the consumer works again');
+  });
+
+  it('declares a deleted queue again and goes on consuming', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const { deliveries } = collect(broker, first);
+    await publish(broker, message('a'));
+    await until(() => deliveries.length === 1, 'the consumer works');
+    await server.control('delete_queue', first);
+    await until(async () => (await broker.depth(first).catch(() => -1)) === 0, 'the queue is there again');
+    await publish(broker, message('b'));
+    await until(() => deliveries.length === 2, 'the consumer works again');
+  });
+
+  it('attaches again when its channel alone is lost', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const release = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    broker.consume(first, { batchSize: 1, prefetch: 1 }, async (batch) => {
+      seen.push(...ids(batch));
+      if (seen.length === 1) await release.promise;
+      return batch.map(() => 'done' as const);
+    });
+    await publish(broker, message('a'));
+    await until(() => seen.length === 1, 'the batch is in work');
+    // As a batch that took longer than the server's patience ends: the server closes the channel, not the connection.
+    await server.control('eval', '[exit(P, {shutdown, test}) || P <- rabbit_channel:list_local(), {prefetch_count, N} <- rabbit_channel:info(P, [prefetch_count]), N =:= 1].').catch(() => undefined);
+    release.resolve();
+    await until(() => seen.length >= 2, 'the message comes again');
+    await until(async () => (await broker.depth(first).catch(() => -1)) === 0, 'and is settled');
+  });
+
+  it('works on quorum queues', async () => {
+    const { topology, first, dead } = newTopology([50]);
+    const broker = await connected(topology, 'quorum');
+    await publish(broker, message('a'), message('b'));
+    const { deliveries } = collect(broker, first, ({ id, attempt }) => (id === 'b' ? { dead: 'bad' } : attempt === 1 ? { retry: 'once' } : 'done'));
+    const graves = collect(broker, dead);
+    await until(() => deliveries.length === 3 && graves.deliveries.length === 1, 'retry and dead letter');
+    expect(ids(graves.deliveries)).to.deep.equal(['b']);
+    expect(await server.control('list_queues', 'name', 'type')).to.include(`${first}\tquorum`);
+  });
+});
