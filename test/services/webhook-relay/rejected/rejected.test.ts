@@ -1,0 +1,153 @@
+// Rejected deliveries on a real database: what is kept of them, and what a flood of them cannot do.
+import { expect } from 'chai';
+import { v7 as newId } from 'uuid';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createPool, type Pool, statement } from '../../../../services/platform/postgres.ts';
+import { createRejected, type RejectedParts } from '../../../../services/webhook-relay/rejected/rejected.ts';
+import { createRejectedStore, type RejectedRow } from '../../../../services/webhook-relay/rejected/store.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { eventually } from '../../../support/wait.ts';
+
+const migrations = new URL('../../../../services/webhook-relay/migrations/', import.meta.url);
+const receivedAt = new Date('2026-01-02T03:04:05.678Z');
+
+const logged = statement<RejectedRow>('test.rejected', `
+  select id, received_at as "receivedAt", event, delivery_id as "deliveryId", hook_id as "hookId", target_id as "targetId",
+    headers, payload, payload_bytes as "payloadBytes"
+  from rejected_deliveries order by received_at, id`);
+
+describe('rejected deliveries', () => {
+  let testDatabase: TestDatabase;
+  let database: Pool;
+
+  beforeEach(async () => {
+    testDatabase = await createTestDatabase({ schema: 'relay', migrations });
+    database = createPool(testDatabase.url, { schema: 'relay', log: silentLog });
+  });
+  afterEach(async () => {
+    await database.close();
+    await testDatabase.drop();
+  });
+
+  const create = (parts: Partial<RejectedParts> = {}) => createRejected({ store: createRejectedStore(database), log: silentLog, ...parts });
+  const delivery = (text = '{}', headers: Record<string, string> = {}) => ({ id: newId(), receivedAt, headers, payload: Buffer.from(text) });
+
+  it('are logged by themselves, with what the forge said of them', async () => {
+    const rejected = create({ limits: { pauseMs: 10 } });
+    const headers = {
+      'x-github-event': 'push',
+      'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      'x-github-hook-id': '292430182',
+      'x-github-hook-installation-target-id': '79929171',
+      'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+    };
+    const sent = delivery('{"ref":"refs/heads/main"}', headers);
+    rejected.record(sent);
+    const [row] = await eventually(async () => {
+      const rows = await database.all(logged);
+      return rows.length === 1 && rows;
+    });
+    expect(row).to.deep.equal({
+      id: sent.id,
+      receivedAt,
+      event: 'push',
+      deliveryId: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      hookId: '292430182',
+      targetId: '79929171',
+      headers: { ...headers, 'x-hub-signature-256': '[hidden]' },
+      payload: sent.payload,
+      payloadBytes: 25,
+    });
+    await rejected.close();
+  });
+
+  it('without any header take their own id and zeros', async () => {
+    const rejected = create();
+    const sent = delivery();
+    rejected.record(sent);
+    await rejected.close();
+    expect((await database.all(logged))[0]).to.deep.include({ event: '', deliveryId: sent.id, hookId: '0', targetId: '0', headers: {} });
+  });
+
+  it('keep the first 64 KiB of a payload, whatever its bytes are, and its full length', async () => {
+    const rejected = create();
+    const payload = Buffer.alloc(200_000, Buffer.from([0, 255, 128, 92, 39]));
+    rejected.record({ ...delivery(), payload });
+    payload.fill(7); // what waits is a copy, not a view of the request's body
+    await rejected.close();
+    const [row] = await database.all(logged);
+    expect(row?.payload.equals(Buffer.alloc(65_536, Buffer.from([0, 255, 128, 92, 39])))).to.equal(true);
+    expect(row?.payloadBytes).to.equal(200_000);
+  });
+
+  it('with text that Postgres cannot hold do not keep others from being logged', async () => {
+    const rejected = create();
+    rejected.record(delivery('{}', { 'x-note': 'a\0b\ud800', 'x-github-event': 'push' }));
+    rejected.record(delivery('{}', { 'x-github-event': "pu'sh\\ {\"," }));
+    await rejected.close();
+    expect((await database.all(logged)).map(({ event }) => event)).to.have.members(['push', "pu'sh\\ {\","]);
+  });
+
+  it('are all written on close, the batches in order', async () => {
+    const rejected = create({ limits: { batchSize: 10 } });
+    for (let n = 0; n < 95; n++) rejected.record(delivery(String(n)));
+    await rejected.close();
+    expect(await database.all(logged)).to.have.length(95);
+  });
+
+  it('are dropped and counted when they come faster than they are written', async () => {
+    const metrics = createMetrics();
+    const rejected = create({ metrics, limits: { maxWaiting: 20 } });
+    for (let n = 0; n < 1000; n++) rejected.record(delivery(String(n)));
+    await rejected.close();
+    expect((await database.all(logged)).map(({ payload }) => payload.toString()).toSorted()).to.deep.equal(
+      Array.from({ length: 20 }, (_, n) => String(n)).toSorted(),
+    );
+    expect(await metrics.text()).to.include('signalbox_relay_rejected_dropped_total 980');
+  });
+
+  it('never fill the table beyond its cap: the oldest go first', async () => {
+    const rejected = create({ limits: { maxRows: 30, batchSize: 20 } });
+    for (let n = 0; n < 100; n++) rejected.record({ ...delivery(String(n)), receivedAt: new Date(receivedAt.getTime() + n) });
+    await rejected.close();
+    const payloads = (await database.all(logged)).map(({ payload }) => Number(payload.toString()));
+    expect(payloads).to.deep.equal(Array.from({ length: 30 }, (_, n) => 70 + n));
+  });
+
+  it('of two replicas at once stay within the cap too', async () => {
+    const replicas = [create({ limits: { maxRows: 25, batchSize: 10 } }), create({ limits: { maxRows: 25, batchSize: 10 } })];
+    for (const rejected of replicas) for (let n = 0; n < 100; n++) rejected.record(delivery(String(n)));
+    await Promise.all(replicas.map((rejected) => rejected.close()));
+    expect((await database.all(logged)).length).to.be.within(25, 35); // each counts before it sees the other's last batch
+  });
+
+  it('wait for a database that is down, and are written when it is back', async () => {
+    const real = createRejectedStore(database);
+    let tries = 0;
+    const refuse = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    const rejected = create({ store: { ...real, add: (...rows) => (++tries < 3 ? refuse() : real.add(...rows)) }, limits: { pauseMs: 10 } });
+    rejected.record(delivery());
+    await eventually(async () => (await database.all(logged)).length === 1);
+    expect(tries).to.equal(3);
+    await rejected.close();
+  });
+
+  it('are given up on close when the database is down, without an error', async () => {
+    const refuse = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    const rejected = create({ store: { ...createRejectedStore(database), add: refuse } });
+    rejected.record(delivery());
+    await rejected.close();
+    expect(await database.all(logged)).to.deep.equal([]);
+  });
+
+  it('that cannot be stored at all are dropped and counted, and the next ones are logged', async () => {
+    const metrics = createMetrics();
+    const rejected = create({ metrics, limits: { batchSize: 1 } });
+    rejected.record({ ...delivery(), id: 'not a UUID' });
+    rejected.record(delivery());
+    await rejected.close();
+    expect(await database.all(logged)).to.have.length(1);
+    expect(await metrics.text()).to.include('signalbox_relay_rejected_dropped_total 1');
+  });
+});
