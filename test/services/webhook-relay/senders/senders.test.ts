@@ -2,10 +2,11 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { migrate } from '../../../../services/platform/migrations.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
 import { createSenders, type Senders, type SendersParts } from '../../../../services/webhook-relay/senders/senders.ts';
 import { createSenderStore } from '../../../../services/webhook-relay/senders/store.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { createTestDatabase, startPostgres, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 
 const migrations = new URL('../../../../services/webhook-relay/migrations/', import.meta.url);
@@ -217,6 +218,26 @@ describe('senders', () => {
       outage.isOver = true;
       expect(Object.keys(await senders.statistics())).to.have.length(100);
       expect(await metrics.text()).to.include('signalbox_relay_sender_events_lost_total 150');
+    });
+
+    it('wait for a server that is stopped and started again', async function () {
+      this.timeout(60_000);
+      const server = await startPostgres();
+      await migrate(server.url, { schema: 'relay', directory: migrations }, silentLog);
+      const pool = createPool(server.url, { schema: 'relay', log: silentLog });
+      const senders = createReplica({ store: createSenderStore(pool) });
+      record(senders, 'octocat', 10);
+      await senders.flush();
+      await server.stop();
+      record(senders, 'octocat', 10);
+      await senders.flush();
+      expect(senders.eventsPerMinute('octocat')).to.equal(2);
+      await server.start();
+      await eventually(async () => (await senders.statistics())['octocat']?.eventCount === 20);
+      expect(senders.eventsPerMinute('octocat')).to.equal(2);
+      await senders.close();
+      await pool.close();
+      await server.close();
     });
   });
 });

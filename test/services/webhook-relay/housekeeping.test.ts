@@ -1,0 +1,72 @@
+// What the relay's housekeeping deletes, and what it leaves.
+import { expect } from 'chai';
+import { createLifecycle } from '../../../services/platform/lifecycle.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { createPool, type Database, type Pool, statement } from '../../../services/platform/postgres.ts';
+import { startHousekeeping } from '../../../services/webhook-relay/housekeeping.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { eventually } from '../../support/wait.ts';
+
+const migrations = new URL('../../../services/webhook-relay/migrations/', import.meta.url);
+const now = new Date('2026-03-31T12:00:00Z');
+const ago = (days: number, seconds = 0) => new Date(now.getTime() - days * 86_400_000 - seconds * 1000);
+
+const addRejected = statement<unknown, [event: string, at: Date]>('test.addRejected', `
+  insert into rejected_deliveries (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
+  values (gen_random_uuid(), $2, $1, '', '0', '0', '{}', '', 0)`);
+const addBucket = statement<unknown, [login: string, at: Date]>('test.addBucket', 'insert into sender_buckets values ($1, $2, 1)');
+const addUsage = statement<unknown, [period: string]>('test.addUsage', `
+  insert into broker_usage (broker, period, message_count, monthly_limit, limit_source) values ('BROKER_URL_1', $1, 1, 10, 'default')`);
+const addFailed = statement<unknown, [id: string, at: Date, replayedAt: Date | null]>('test.addFailed', `
+  insert into failed_payloads (id, header, payload, reason, spooled_at, replayed_at)
+  values ($1, '{}', case when $3::timestamptz is null then '\\x00'::bytea end, 'unreachable', $2, $3)`);
+const left = statement<{ name: string }>('test.left', `
+  select event as name from rejected_deliveries
+  union all select login from sender_buckets
+  union all select period from broker_usage
+  union all select id from failed_payloads order by name`);
+
+const namesLeft = async (database: Database) => (await database.all(left)).map(({ name }) => name);
+
+describe("the relay's housekeeping", () => {
+  let testDatabase: TestDatabase;
+  let database: Pool;
+  beforeEach(async () => {
+    testDatabase = await createTestDatabase({ schema: 'relay', migrations });
+    database = createPool(testDatabase.url, { schema: 'relay', log: silentLog });
+  });
+  afterEach(async () => {
+    await database.close();
+    await testDatabase.drop();
+  });
+
+  async function keepHouseUntil(expected: readonly string[], retention = {}): Promise<void> {
+    const lifecycle = createLifecycle(silentLog);
+    startHousekeeping({ database, lifecycle, log: silentLog, clock: () => now, retention });
+    await eventually(async () => expect(await namesLeft(database)).to.deep.equal(expected.toSorted())).finally(() => lifecycle.stop());
+  }
+
+  it('deletes what is past its time, and nothing else', async () => {
+    await database.run(addRejected, 'rejected just over 14 days ago', ago(14, 1));
+    await database.run(addRejected, 'rejected just under 14 days ago', ago(14, -1));
+    await database.run(addBucket, 'counted 21 minutes ago', ago(0, 21 * 60));
+    await database.run(addBucket, 'counted 19 minutes ago', ago(0, 19 * 60));
+    await database.run(addUsage, '2024-02');
+    await database.run(addUsage, '2024-03');
+    await database.run(addFailed, 'replayed just over 7 days ago', ago(90), ago(7, 1));
+    await database.run(addFailed, 'replayed just under 7 days ago', ago(90), ago(7, -1));
+    await database.run(addFailed, 'not replayed for 90 days', ago(90), null);
+    await keepHouseUntil(['2024-03', 'counted 19 minutes ago', 'not replayed for 90 days', 'rejected just under 14 days ago', 'replayed just under 7 days ago']);
+  });
+
+  it('keeps the newest of the rejected deliveries when they are too many', async () => {
+    for (let n = 1; n <= 9; n++) await database.run(addRejected, `rejected ${n} days ago`, ago(n));
+    await keepHouseUntil(['rejected 1 days ago', 'rejected 2 days ago', 'rejected 3 days ago'], { rejectedRows: 3 });
+  });
+
+  it('does the rest when one task fails', async () => {
+    await database.run(statement('test.dropRejected', 'alter table rejected_deliveries rename column received_at to broken'));
+    await database.run(addUsage, '2020-01');
+    await keepHouseUntil([]);
+  });
+});
