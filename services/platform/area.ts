@@ -1,10 +1,11 @@
-// Areas of an app: path prefixes that share a credential and a rate limit, known routes or not.
+// Areas of an app: path prefixes that share a credential and rate limits, known routes or not.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Guard } from './credentials.ts';
 import type { Method } from './route.ts';
 
 export type Limit = {
-  /** Counts one request; throws the 429 problem when the window is used up. @returns answer headers */
-  count(clientAddress: string): Promise<Readonly<Record<string, string>>>;
+  /** Counts one request of a client address or other key; throws the 429 problem when the window is used up. @returns answer headers */
+  count(key: string): Promise<Readonly<Record<string, string>>>;
 };
 
 export type Area = {
@@ -15,6 +16,8 @@ export type Area = {
   readonly limit?: Limit;
   /** None: the area is open, though one behind it may not be. */
   readonly guard?: Guard;
+  /** Counted by a key of the request once its credential was accepted: a limit for each token. */
+  readonly quota?: { readonly limit: Limit; readonly keyOf: (headers: IncomingHttpHeaders) => string };
 };
 
 /** The first area that covers a path; prefixes are compared in lower case, which can only make them cover more. */

@@ -9,6 +9,8 @@ export type Body = { readonly bytes: Buffer; release(): void };
 const noLease: ByteLease = { shrinkTo: () => undefined, release: () => undefined };
 const tooLarge = (maxBytes: number) => Common.tooLarge({ detail: `The body is larger than ${maxBytes} bytes.` });
 
+const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
+
 /** Refuses a body whose type is not among `mediaTypes`; parameters such as a charset are not looked at. RFC 9110 section 8.3. */
 export function requireMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
@@ -27,12 +29,15 @@ function declaredLength(request: IncomingMessage): number | undefined {
  * @throws Problem 413, 408, or 503 with Retry-After when the budget has no room in time
  */
 export async function readBody(request: IncomingMessage, spec: Pick<RawBody, 'maxBytes' | 'timeoutMs' | 'memory'>): Promise<Body> {
+  const begun = performance.now();
   const declared = declaredLength(request);
   if (declared !== undefined && declared > spec.maxBytes) throw tooLarge(spec.maxBytes);
   const lease = spec.memory ? await spec.memory.budget.acquire(declared ?? spec.maxBytes, spec.memory.waitMs) : noLease;
   if (!lease) throw Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
   try {
-    const bytes = await collect(request, spec.maxBytes, spec.timeoutMs);
+    // The caller went away while it waited for room: no event would ever end the reading.
+    if (request.destroyed) throw interrupted();
+    const bytes = await collect(request, spec.maxBytes, spec.timeoutMs - (performance.now() - begun));
     lease.shrinkTo(bytes.length);
     return { bytes, release: () => lease.release() };
   } catch (error) {
@@ -57,7 +62,7 @@ function collect(request: IncomingMessage, maxBytes: number, timeoutMs: number):
         reject(problem);
       });
     const timer = setTimeout(() => {
-      refuse(Common.timeout({ detail: `The body did not arrive within ${timeoutMs} ms.`, headers: { Connection: 'close' } }));
+      refuse(Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } }));
     }, timeoutMs);
     const onData = (chunk: Buffer) => {
       length += chunk.length;
@@ -65,16 +70,18 @@ function collect(request: IncomingMessage, maxBytes: number, timeoutMs: number):
       else chunks.push(chunk);
     };
     const onEnd = () => finish(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
-    const onError = () => finish(() => reject(Common.malformed({ detail: 'The request was interrupted.' })));
+    const onError = () => finish(() => reject(interrupted()));
     const onClose = onError;
     request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
   });
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** The JSON value of a body, RFC 8259: UTF-8, a byte order mark is dropped. */
 export function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(utf8.decode(bytes));
   } catch {
     throw Common.malformed({ detail: 'The body is not valid JSON.' });
   }

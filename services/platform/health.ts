@@ -15,13 +15,18 @@ export type Health = {
 
 const checkTimeoutMs = 2000;
 
+// Readiness is open to everybody, and messages of drivers name hosts, ports and users.
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? `failed (${error.code})` : 'failed';
+}
+
 async function outcome(check: Check): Promise<CheckResult> {
   const late = Promise.withResolvers<CheckResult>();
   const timer = setTimeout(() => late.resolve({ ok: false, detail: `no answer in ${checkTimeoutMs} ms` }), checkTimeoutMs);
   try {
     return await Promise.race([check(), late.promise]);
   } catch (error) {
-    return { ok: false, detail: error instanceof Error ? error.message : 'failed' };
+    return { ok: false, detail: reasonOf(error) };
   } finally {
     clearTimeout(timer);
   }

@@ -16,16 +16,17 @@ export function sendAnswer(context: Context, returned: unknown): void {
 }
 
 export function sendProblem(context: Context, problem: Problem, refusals: Pick<Refusals, 'mediaType' | 'render'>): void {
-  if (context.headerSent || !context.writable) {
+  if (context.headerSent) {
     context.req.destroy();
     return;
   }
-  context.status = problem.status;
+  context.status = problem.status; // also when nobody is left to read it: the access line has it
+  if (!context.writable) return;
   context.set(problem.headers);
   send(context, refusals.mediaType, JSON.stringify(refusals.render(problem)));
 }
 
 function send(context: Context, mediaType: string, data: Content['data']): void {
+  context.set('Content-Type', mediaType); // first, or Koa looks for a type to guess
   context.body = data;
-  context.set('Content-Type', mediaType);
 }

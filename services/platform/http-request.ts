@@ -2,6 +2,7 @@
 import type { Context } from 'koa';
 import type { z } from 'zod';
 import { parseJson, readBody, requireMediaType } from './body.ts';
+import type { AddressOf } from './client-address.ts';
 import { Common } from './problem.ts';
 import type { AnyRoute, RouteRequest, Schema } from './route.ts';
 
@@ -9,6 +10,9 @@ type Read = { readonly request: RouteRequest<Schema, Schema, Schema>; readonly r
 
 const jsonBody = { mediaTypes: ['application/json'], maxBytes: 1_048_576, timeoutMs: 30_000 };
 const nothingToRelease = () => undefined;
+
+export const clientAddress = (context: Context, addressOf: AddressOf = (address) => address) =>
+  addressOf(context.req.socket.remoteAddress ?? '', context.get('X-Forwarded-For') || undefined);
 
 /** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */
 export function requirePercentEncoding({ path, querystring }: Context): void {

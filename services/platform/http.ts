@@ -1,18 +1,19 @@
 // A service's HTTP app: areas, routes, health and API description on Koa, with one place that turns an error into an answer.
 import type { RequestListener } from 'node:http';
 import cors from '@koa/cors';
-import Router from '@koa/router';
 import Koa from 'koa';
 import { type Area, findArea } from './area.ts';
 import type { AddressOf } from './client-address.ts';
 import type { Health } from './health.ts';
 import { healthRoutes } from './health-routes.ts';
-import { sendAnswer, sendProblem } from './http-answer.ts';
+import { sendProblem } from './http-answer.ts';
 import { createObserver } from './http-observer.ts';
-import { readRequest, requirePercentEncoding } from './http-request.ts';
+import { clientAddress, requirePercentEncoding } from './http-request.ts';
+import { createRouter, refuseUnrouted } from './http-router.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { describe, type Description, type OpenApiParts } from './openapi.ts';
+import { isUnavailable } from './postgres-error.ts';
 import { Common, Problem, toDocument } from './problem.ts';
 import type { AnyRoute } from './route.ts';
 import { swaggerRoutes } from './swagger.ts';
@@ -52,7 +53,8 @@ export function createApp(parts: AppParts): App {
   const observe = createObserver({ log, metrics, service: parts.description.title });
 
   const koa = new Koa();
-  koa.silent = true; // what reaches Koa's own error event has been answered and logged below
+  // Refusals and failures are answered below; what is left breaks while an answer is being sent: its stream, or a renderer.
+  koa.on('error', (error: unknown, context?: Koa.Context) => log.warn({ error, requestId: context?.state['requestId'] }, 'an answer broke off'));
   koa.use((context, next) =>
     observe(context, async () => {
       if (health.isStopping) context.set('Connection', 'close');
@@ -65,10 +67,11 @@ export function createApp(parts: AppParts): App {
   );
   if (parts.corsOrigins && parts.corsOrigins.length > 0) koa.use(allowOrigins(parts.corsOrigins));
   koa.use(async (context, next) => {
-    requirePercentEncoding(context);
     const area = findArea(areas, context.method, context.path);
     if (area?.limit) context.set(await area.limit.count(clientAddress(context, parts.addressOf)));
     if (area?.guard) await area.guard.check(context.headers);
+    if (area?.quota) context.set(await area.quota.limit.count(area.quota.keyOf(context.headers)));
+    requirePercentEncoding(context);
     await next();
   });
   koa.use(router.routes());
@@ -76,39 +79,16 @@ export function createApp(parts: AppParts): App {
   return { handler: koa.callback(), openapi };
 }
 
-function createRouter(routes: readonly AnyRoute[], { addressOf, caseSensitivePaths = true }: AppParts): Router {
-  const router = new Router({ sensitive: caseSensitivePaths, strict: false });
-  for (const route of routes) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    router[route.method](path, async (context) => {
-      context.state['route'] = route.path;
-      const { request, release } = await readRequest(context, route, clientAddress(context, addressOf));
-      try {
-        sendAnswer(context, await route.handle(request));
-      } finally {
-        release();
-      }
-    });
-  }
-  return router;
-}
-
-const clientAddress = (context: Koa.Context, addressOf: AddressOf = (address) => address) =>
-  addressOf(context.req.socket.remoteAddress ?? '', context.get('X-Forwarded-For') || undefined);
-
 function allowOrigins(origins: readonly string[]): Koa.Middleware {
   return cors({ origin: (context) => origins.find((one) => one === '*' || one === context.get('Origin')) ?? '', maxAge: 600, keepHeadersOnError: true });
 }
 
-function refuseUnrouted(context: Koa.Context): void {
-  const layers: readonly { readonly methods: readonly string[] }[] = context['matched'] ?? [];
-  const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
-  if (methods.length > 0) throw Common.methodNotAllowed({ headers: { Allow: methods.join(', ') } });
-  throw Common.notFound();
-}
-
 function asProblem(error: unknown, requestId: unknown, log: Log): Problem {
   if (error instanceof Problem) return error;
+  if (isUnavailable(error)) {
+    log.warn({ error, requestId }, 'the database does not answer');
+    return Common.unavailable({ detail: 'A server that this service needs does not answer.', headers: { 'Retry-After': '5' } });
+  }
   log.error({ error, requestId }, 'unexpected failure');
   return Common.failure({ detail: `Request ${String(requestId)} failed.` });
 }

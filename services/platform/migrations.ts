@@ -65,7 +65,7 @@ async function apply(client: pg.Client, migration: Migration, applied: readonly 
     await client.query('insert into migrations (version, name, hash) values ($1, $2, $3)', [migration.version, migration.name, migration.hash]);
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback');
+    await client.query('rollback').catch(() => undefined); // a lost connection has rolled back; the cause is below
     throw new Error(`migration ${migration.name} failed`, { cause: error });
   }
   log.info({ migration: migration.name }, 'migration applied');

@@ -77,7 +77,7 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
     ...(route.params || route.query || route.body ? [Common.invalid] : []),
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
     ...(area?.guard ? [Common.unauthorized] : []),
-    ...(area?.limit ? [Common.tooMany] : []),
+    ...(area?.limit || area?.quota ? [Common.tooMany] : []),
     ...(route.problems ?? []),
   ];
 }

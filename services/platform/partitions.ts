@@ -16,13 +16,14 @@ function requireIdentifier(table: string): void {
   if (!identifier.test(table)) throw new TypeError(`table must be a plain identifier, got ${table}`);
 }
 
-const ddl = (database: Database, name: string, text: string) => database.run(statement<unknown>(`partitions.${name}`, text));
+// Not by name: a prepared statement for every month would stay on each connection.
+const ddl = (database: Database, text: string) => database.select({ toSQL: () => ({ toNative: () => ({ sql: text, bindings: [] }) }) });
 
 /** This month's partition and those of `monthsAhead` months after it; those that exist are left alone. */
 export async function makePartitions(database: Database, table: string, now: Date, monthsAhead = 2): Promise<void> {
   requireIdentifier(table);
   const existing = new Set((await database.all(list, table)).map(({ name }) => name));
-  if (!existing.has(`${table}_default`)) await ddl(database, `${table}_default`, `create table if not exists ${table}_default partition of ${table} default`);
+  if (!existing.has(`${table}_default`)) await ddl(database, `create table if not exists ${table}_default partition of ${table} default`);
   for (let month = 0; month <= monthsAhead; month++) {
     const start = monthStart(now, month);
     const name = `${table}_${suffix(start)}`;
@@ -34,15 +35,20 @@ type Partition = { readonly name: string; readonly from: Date; readonly to: Date
 
 // Rows that the net has caught meanwhile move into the new partition, else it could not be attached.
 async function makePartition(database: Database, table: string, { name, from, to }: Partition): Promise<void> {
-  const range = `'${from.toISOString()}', '${to.toISOString()}'`;
+  const [column] = await database.all(keyColumn, table);
+  if (!column) throw new TypeError(`${table} is not partitioned by a column`);
+  const [start, end] = [`'${from.toISOString()}'`, `'${to.toISOString()}'`];
   await database.transaction(async (inTransaction) => {
-    await ddl(inTransaction, `${name}.make`, `create table ${name} (like ${table} including all)`);
-    const [column] = await inTransaction.all(keyColumn, table);
-    if (!column) throw new TypeError(`${table} is not partitioned by a column`);
-    await ddl(inTransaction, `${name}.fill`, `
-      with moved as (delete from ${table}_default where ${column.name} >= '${from.toISOString()}' and ${column.name} < '${to.toISOString()}' returning *)
-      insert into ${name} select * from moved`);
-    await ddl(inTransaction, `${name}.attach`, `alter table ${table} attach partition ${name} for values from (${range.split(', ')[0]}) to (${range.split(', ')[1]})`);
+    // Rows of that month wait until the partition is there; one that slipped into the net now would refuse it.
+    await ddl(inTransaction, `lock table ${table}_default in share row exclusive mode`);
+    // A partition takes numbers from its parent's identity column and may have none of its own.
+    await ddl(inTransaction, `create table ${name} (like ${table} including all excluding identity)`);
+    await ddl(
+      inTransaction,
+      `with moved as (delete from ${table}_default where ${column.name} >= ${start} and ${column.name} < ${end} returning *)
+       insert into ${name} overriding system value select * from moved`,
+    );
+    await ddl(inTransaction, `alter table ${table} attach partition ${name} for values from (${start}) to (${end})`);
   });
 }
 
@@ -56,7 +62,7 @@ export async function dropPartitionsBefore(database: Database, table: string, li
   requireIdentifier(table);
   const names = (await database.all(list, table)).map(({ name }) => name);
   const old = names.filter((name) => isBefore(name.slice(table.length + 1), limit));
-  for (const name of old) await ddl(database, `${name}.drop`, `drop table ${name}`);
+  for (const name of old) await ddl(database, `drop table ${name}`);
   return old;
 }
 

@@ -1,31 +1,10 @@
-// Postgres: a pool, named prepared statements, and transactions as databases bound to one connection.
+// Postgres: a pool, named prepared statements, and and databases to ask. What may be asked is in database.ts.
 import pg from 'pg';
+import type { Database } from './database.ts';
 import type { Log } from './log.ts';
+import { bind, inTransaction, onAnyConnection, whileLocked } from './postgres-session.ts';
 
-/** A question in SQL with the types of its row and parameters. Each name has one text; Postgres plans it once a connection. */
-export type Statement<Row, Values extends readonly unknown[]> = {
-  readonly name: string;
-  readonly text: string;
-  /** Only for the compiler. */
-  readonly types?: (values: Values) => Row;
-};
-export const statement = <Row, const Values extends readonly unknown[] = []>(name: string, text: string): Statement<Row, Values> => ({ name, text });
-
-/** What knex builds: `toSQL().toNative()`. */
-type Built = { toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } } };
-
-export type Database = {
-  all<Row, Values extends readonly unknown[]>(question: Statement<Row, Values>, ...values: Values): Promise<Row[]>;
-  first<Row, Values extends readonly unknown[]>(question: Statement<Row, Values>, ...values: Values): Promise<Row | undefined>;
-  /** @returns how many rows were affected */
-  run<Values extends readonly unknown[]>(command: Statement<unknown, Values>, ...values: Values): Promise<number>;
-  /** A query built by knex, not prepared by name. */
-  select<Row>(query: Built): Promise<Row[]>;
-  /** Commits when `work` ends, rolls back when it throws. */
-  transaction<T>(work: (inTransaction: Database) => Promise<T>): Promise<T>;
-  /** Runs `work` if nobody else holds the session lock `name`, in any process; undefined when somebody does. */
-  whileLocked<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
-};
+export { type Database, type Statement, statement } from './database.ts';
 
 export type Pool = Database & {
   /** For libraries that want a pool of node-postgres. */
@@ -66,65 +45,6 @@ export function createPool(url: string, { schema, log, maxConnections = 10, stat
   });
   // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.
   driver.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
-  return { ...bind(driver, (work) => inTransaction(driver, work), (name, work) => whileLocked(driver, name, work)), driver, close: () => driver.end() };
-}
-
-type Runner = Pick<pg.Pool | pg.PoolClient, 'query'>;
-
-function bind(runner: Runner, transaction: Database['transaction'], locked: Database['whileLocked']): Database {
-  const ask = (question: { name: string; text: string }, values: readonly unknown[]) =>
-    runner.query({ name: question.name, text: question.text, values: [...values] });
-  return {
-    async all<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
-      return (await ask(question, values)).rows as Row[]; // the statement's declaration says what its columns are
-    },
-    async first<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
-      return (await ask(question, values)).rows[0] as Row | undefined; // as above
-    },
-    run: async (command, ...values) => (await ask(command, values)).rowCount ?? 0,
-    async select<Row>(query: Built) {
-      const { sql, bindings } = query.toSQL().toNative();
-      return (await runner.query(sql, [...bindings])).rows as Row[]; // the caller's query says what its columns are
-    },
-    transaction,
-    whileLocked: locked,
-  };
-}
-
-async function inTransaction<T>(driver: pg.Pool, work: (inTransaction: Database) => Promise<T>): Promise<T> {
-  const client = await driver.connect();
-  const nested = () => Promise.reject(new TypeError('a transaction cannot be opened inside a transaction'));
-  let broken: Error | undefined;
-  try {
-    await client.query('begin');
-    const result = await work(bind(client, nested, nested));
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch((failure: Error) => {
-      broken = failure;
-    });
-    throw error;
-  } finally {
-    client.release(broken);
-  }
-}
-
-async function whileLocked<T>(driver: pg.Pool, name: string, work: () => Promise<T>): Promise<T | undefined> {
-  const client = await driver.connect();
-  let broken: Error | undefined;
-  try {
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
-    if (rows[0]?.locked !== true) return undefined;
-    try {
-      return await work();
-    } finally {
-      await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
-    }
-  } catch (error) {
-    broken = error instanceof Error ? error : new Error('failed');
-    throw error;
-  } finally {
-    client.release(broken); // a connection that may still hold the lock is closed, which frees it
-  }
+  const database = bind(onAnyConnection(driver), (work) => inTransaction(driver, work), (name, work) => whileLocked(driver, name, work));
+  return { ...database, driver, close: () => driver.end() };
 }

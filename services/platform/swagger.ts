@@ -28,7 +28,7 @@ const page = `<!doctype html>
   </body>
 </html>
 `;
-const initializer = `SwaggerUIBundle({ url: 'v1/swagger.json', dom_id: '#swagger-ui', deepLinking: true });\n`;
+const initializer = `SwaggerUIBundle({ url: 'v1/swagger.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });\n`;
 
 const html = 'text/html; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';

@@ -1,0 +1,88 @@
+// Work that keeps one connection for itself: transactions, and what runs while a lock is held.
+import pg from 'pg';
+import type { Built, Database } from './database.ts';
+
+type Runner = { query(question: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> };
+
+/** A database on a pool or on one of its connections. */
+export function bind(runner: Runner, transaction: Database['transaction'], whileLocked: Database['whileLocked']): Database {
+  const ask = (question: { name: string; text: string }, values: readonly unknown[]) =>
+    runner.query({ name: question.name, text: question.text, values: [...values] });
+  return {
+    async all<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
+      return (await ask(question, values)).rows as Row[]; // the statement's declaration says what its columns are
+    },
+    async first<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
+      return (await ask(question, values)).rows[0] as Row | undefined; // as above
+    },
+    run: async (command, ...values) => (await ask(command, values)).rowCount ?? 0,
+    async select<Row>(query: Built) {
+      const { sql, bindings } = query.toSQL().toNative();
+      return (await runner.query(sql, [...bindings])).rows as Row[]; // the caller's query says what its columns are
+    },
+    transaction,
+    whileLocked,
+  };
+}
+
+/** A connection of one's own, given back as usable, or closed when `work` says that it broke. */
+async function withConnection<T>(driver: pg.Pool, work: (client: pg.PoolClient, broke: (error: Error) => void) => Promise<T>): Promise<T> {
+  const client = await driver.connect();
+  let broken: Error | undefined;
+  const broke = (error: Error) => {
+    broken ??= error;
+  };
+  // Lost between two questions, it tells so by an event that would end the process unheard; the next question fails with it.
+  client.on('error', broke);
+  try {
+    return await work(client, broke);
+  } finally {
+    client.off('error', broke);
+    client.release(broken);
+  }
+}
+
+/**
+ * Questions on any free connection. The pool's own `query` closes the connection of every question that failed;
+ * here an error that the server answered, such as a unique violation, leaves it in use.
+ */
+export const onAnyConnection = (driver: pg.Pool): Runner => ({
+  query: (question, values) =>
+    withConnection(driver, async (client, broke) => {
+      try {
+        return await client.query(question, values);
+      } catch (error) {
+        if (error instanceof Error && !(error instanceof pg.DatabaseError)) broke(error);
+        throw error;
+      }
+    }),
+});
+
+export function inTransaction<T>(driver: pg.Pool, work: (inTransaction: Database) => Promise<T>): Promise<T> {
+  const nested = () => Promise.reject(new TypeError('a transaction cannot be opened inside a transaction'));
+  return withConnection(driver, async (client, broke) => {
+    try {
+      await client.query('begin');
+      const result = await work(bind(client, nested, nested));
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(broke);
+      throw error;
+    }
+  });
+}
+
+/** `work` uses other connections of the pool; when it fails, its error is what the caller gets. */
+export function whileLocked<T>(driver: pg.Pool, name: string, work: () => Promise<T>): Promise<T | undefined> {
+  return withConnection(driver, async (client, broke) => {
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
+    if (rows[0]?.locked !== true) return undefined;
+    try {
+      return await work();
+    } finally {
+      // A connection that may still hold the lock is closed, which frees it.
+      await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(broke);
+    }
+  });
+}

@@ -1,0 +1,58 @@
+// Redis: one connection that comes back by itself, says once when it is lost, and never ends the process.
+import { Redis } from 'ioredis';
+import type { Log } from './log.ts';
+
+export type RedisConnection = {
+  /** For libraries that want a client of ioredis. */
+  readonly driver: Redis;
+  close(): Promise<void>;
+};
+
+export type RedisOptions = {
+  /** How the server lists the connection: CLIENT LIST. */
+  readonly name: string;
+  readonly log: Log;
+  /** A command without an answer fails after it. */
+  readonly commandMs?: number;
+};
+
+const firstRetryMs = 100;
+const longestRetryMs = 10_000;
+
+/** Doubles up to ten seconds; the random half keeps replicas from coming back all at the same moment. */
+export function retryDelay(attempt: number, random = Math.random): number {
+  const ceiling = Math.min(firstRetryMs * 2 ** (attempt - 1), longestRetryMs);
+  return Math.round(ceiling / 2 + (ceiling / 2) * random());
+}
+
+/** Returns at once and connects behind; while there is no connection, commands fail instead of queueing up. */
+export function connectRedis(url: string, { name, log, commandMs = 500 }: RedisOptions): RedisConnection {
+  const driver = new Redis(url, {
+    connectionName: name,
+    connectTimeout: 5000,
+    commandTimeout: commandMs,
+    enableOfflineQueue: false,
+    // A command that was under way when the connection broke may have been done; it is not sent twice.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => retryDelay(attempt),
+    // After a failover the old primary answers READONLY: the name leads to the new one.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
+  let isLost = false;
+  // ioredis reports every attempt. Its errors carry the command, and AUTH has the password as an argument: only code and message are logged.
+  driver.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isLost) log.warn({ code: error.code, reason: error.message }, 'no connection to Redis, it is tried again until there is one');
+    isLost = true;
+  });
+  driver.on('ready', () => {
+    if (isLost) log.info('connected to Redis again');
+    isLost = false;
+  });
+  return { driver, close: () => close(driver) };
+}
+
+async function close(driver: Redis): Promise<void> {
+  if (driver.status === 'ready') await driver.quit().catch(() => undefined); // it waits for the answers under way; a broken connection has none
+  driver.disconnect();
+}
