@@ -39,7 +39,11 @@ const usualLimits: Limits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, maxR
 
 export function createRejected({ store, log, metrics, limits }: RejectedParts): Rejected {
   const { maxWaiting, batchSize, pauseMs, maxRows } = { ...usualLimits, ...limits };
-  const dropped = metrics?.counter({ name: 'signalbox_relay_rejected_dropped_total', help: 'Deliveries without a valid signature that were not logged', labels: [] });
+  const dropped = metrics?.counter({
+    name: 'signalbox_relay_rejected_dropped_total',
+    help: 'Deliveries without a valid signature that were not logged',
+    labels: [],
+  });
   const waiting: RejectedRow[] = [];
   let droppedSinceWrite = 0;
   let timer: NodeJS.Timeout | undefined;

@@ -14,23 +14,42 @@ export type RejectedRow = {
   readonly payloadBytes: number;
 };
 
-type Columns = [ids: string[], times: Date[], events: string[], deliveries: string[], hooks: string[], targets: string[], headers: string[], payloads: Buffer[], bytes: number[]];
+type Columns = [
+  ids: string[],
+  times: Date[],
+  events: string[],
+  deliveries: string[],
+  hooks: string[],
+  targets: string[],
+  headers: string[],
+  payloads: Buffer[],
+  bytes: number[],
+];
 
 // A batch whose outcome was not known comes again.
-const insert = statement<unknown, Columns>('rejected.insert', `
+const insert = statement<unknown, Columns>(
+  'rejected.insert',
+  `
   insert into rejected_deliveries (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
   select id, received_at, event, delivery_id, hook_id, target_id, headers::jsonb, payload, payload_bytes
   from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bigint[])
     as rejected (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
-  on conflict (id) do nothing`);
+  on conflict (id) do nothing`,
+);
 
 // The newest of those to go is found by its place in the index, without reading a payload.
-const keepNewest = statement<unknown, [rows: number]>('rejected.keepNewest', `
+const keepNewest = statement<unknown, [rows: number]>(
+  'rejected.keepNewest',
+  `
   delete from rejected_deliveries where (received_at, id) <= (
-    select received_at, id from rejected_deliveries order by received_at desc, id desc offset $1 limit 1)`);
+    select received_at, id from rejected_deliveries order by received_at desc, id desc offset $1 limit 1)`,
+);
 
-const deleteBefore = statement<unknown, [limit: Date]>('rejected.deleteBefore', `
-  delete from rejected_deliveries where received_at < $1`);
+const deleteBefore = statement<unknown, [limit: Date]>(
+  'rejected.deleteBefore',
+  `
+  delete from rejected_deliveries where received_at < $1`,
+);
 
 export type RejectedStore = ReturnType<typeof createRejectedStore>;
 

@@ -79,7 +79,19 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringPart
     const raised = ranked < floor ? `, core at least ${floor}` : '';
     const description = `${subject}: base ${baseScore} ${actionModifier < 0 ? '' : '+'}${actionModifier}, ${senderClass} ×${senderMultiplier}${raised}`;
     const finalScore = Math.max(ranked, floor);
-    return { eventType, action, senderLogin, baseScore, actionModifier, baseCalculatedScore, senderMultiplier, finalScore, description, isCoreFunction, senderClass };
+    return {
+      eventType,
+      action,
+      senderLogin,
+      baseScore,
+      actionModifier,
+      baseCalculatedScore,
+      senderMultiplier,
+      finalScore,
+      description,
+      isCoreFunction,
+      senderClass,
+    };
   }
 
   const floorOf = (senderClass: SenderClass) => (senderClass === 'bot' || senderClass === 'own-bot' ? tables.coreFloor.bots : tables.coreFloor.people);

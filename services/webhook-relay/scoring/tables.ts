@@ -87,7 +87,11 @@ function merge(tables: unknown, override: unknown): unknown {
 }
 
 function faults(issue: z.core.$ZodIssue): string[] {
-  const place = (path: readonly PropertyKey[]) => path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('').replace(/^\./, '') || 'the file';
+  const place = (path: readonly PropertyKey[]) =>
+    path
+      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+      .join('')
+      .replace(/^\./, '') || 'the file';
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${place([...issue.path, key])} is not known here`);
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place(issue.path)} ${message}`);
   return [`${place(issue.path)} ${issue.message}`];

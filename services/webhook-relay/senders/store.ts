@@ -4,7 +4,9 @@ import type { Activity } from './unwritten.ts';
 import { bucketOf, bucketStart } from './window.ts';
 
 // Rows are written in the order of their key: replicas that write the same senders wait for each other instead of deadlocking.
-const addActivity = statement<unknown, [logins: string[], bots: boolean[], counts: number[], first: Date[], last: Date[]]>('senders.addActivity', `
+const addActivity = statement<unknown, [logins: string[], bots: boolean[], counts: number[], first: Date[], last: Date[]]>(
+  'senders.addActivity',
+  `
   insert into senders (login, is_bot, event_count, first_at, last_at)
   select login, is_bot, event_count, first_at, last_at
   from unnest($1::text[], $2::boolean[], $3::bigint[], $4::timestamptz[], $5::timestamptz[]) as activity (login, is_bot, event_count, first_at, last_at)
@@ -13,21 +15,28 @@ const addActivity = statement<unknown, [logins: string[], bots: boolean[], count
     is_bot = excluded.is_bot,
     event_count = senders.event_count + excluded.event_count,
     first_at = least(senders.first_at, excluded.first_at),
-    last_at = greatest(senders.last_at, excluded.last_at)`);
+    last_at = greatest(senders.last_at, excluded.last_at)`,
+);
 
-const addToBuckets = statement<unknown, [logins: string[], starts: Date[], counts: number[]]>('senders.addToBuckets', `
+const addToBuckets = statement<unknown, [logins: string[], starts: Date[], counts: number[]]>(
+  'senders.addToBuckets',
+  `
   insert into sender_buckets (login, bucket_start, event_count)
   select login, bucket_start, event_count
   from unnest($1::text[], $2::timestamptz[], $3::int[]) as increments (login, bucket_start, event_count)
   order by login, bucket_start
-  on conflict (login, bucket_start) do update set event_count = sender_buckets.event_count + excluded.event_count`);
+  on conflict (login, bucket_start) do update set event_count = sender_buckets.event_count + excluded.event_count`,
+);
 
 type BucketRow = { readonly login: string; readonly bucketStart: Date; readonly count: number };
 
 // Buckets of a replica whose clock is ahead wait until it is their time.
-const countsOf = statement<BucketRow, [logins: string[], from: Date, to: Date]>('senders.countsOf', `
+const countsOf = statement<BucketRow, [logins: string[], from: Date, to: Date]>(
+  'senders.countsOf',
+  `
   select login, bucket_start as "bucketStart", event_count as count from sender_buckets
-  where login = any($1::text[]) and bucket_start between $2 and $3`);
+  where login = any($1::text[]) and bucket_start between $2 and $3`,
+);
 
 export type SenderRow = {
   readonly login: string;
@@ -38,14 +47,20 @@ export type SenderRow = {
   readonly recentCount: number;
 };
 
-const lately = statement<SenderRow, [from: Date, to: Date, limit: number]>('senders.lately', `
+const lately = statement<SenderRow, [from: Date, to: Date, limit: number]>(
+  'senders.lately',
+  `
   select s.login, s.is_bot as "isBot", s.event_count as "eventCount", s.first_at as "firstAt", s.last_at as "lastAt",
     coalesce((select sum(b.event_count) from sender_buckets b where b.login = s.login and b.bucket_start between $1 and $2), 0) as "recentCount"
   from (select * from senders order by last_at desc, login limit $3) s
-  order by s.login collate "C"`);
+  order by s.login collate "C"`,
+);
 
-const deleteBuckets = statement<unknown, [limit: Date]>('senders.deleteBuckets', `
-  delete from sender_buckets where bucket_start < $1`);
+const deleteBuckets = statement<unknown, [limit: Date]>(
+  'senders.deleteBuckets',
+  `
+  delete from sender_buckets where bucket_start < $1`,
+);
 
 export type SenderStore = ReturnType<typeof createSenderStore>;
 
@@ -56,7 +71,12 @@ export const createSenderStore = (database: Database) => ({
       const column = <K extends keyof Activity>(key: K) => activities.map((activity) => activity[key]);
       await inTransaction.run(addActivity, column('login'), column('isBot'), column('eventCount'), column('firstAt'), column('lastAt'));
       const increments = activities.flatMap(({ login, buckets }) => [...buckets].map(([bucket, count]) => ({ login, start: bucketStart(bucket), count })));
-      await inTransaction.run(addToBuckets, increments.map(({ login }) => login), increments.map(({ start }) => start), increments.map(({ count }) => count));
+      await inTransaction.run(
+        addToBuckets,
+        increments.map(({ login }) => login),
+        increments.map(({ start }) => start),
+        increments.map(({ count }) => count),
+      );
     }),
 
   /** Of all replicas, by login and bucket; a sender without events in that time is not in it. */

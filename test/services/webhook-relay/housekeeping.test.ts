@@ -11,20 +11,32 @@ const migrations = new URL('../../../services/webhook-relay/migrations/', import
 const now = new Date('2026-03-31T12:00:00Z');
 const ago = (days: number, seconds = 0) => new Date(now.getTime() - days * 86_400_000 - seconds * 1000);
 
-const addRejected = statement<unknown, [event: string, at: Date]>('test.addRejected', `
+const addRejected = statement<unknown, [event: string, at: Date]>(
+  'test.addRejected',
+  `
   insert into rejected_deliveries (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
-  values (gen_random_uuid(), $2, $1, '', '0', '0', '{}', '', 0)`);
+  values (gen_random_uuid(), $2, $1, '', '0', '0', '{}', '', 0)`,
+);
 const addBucket = statement<unknown, [login: string, at: Date]>('test.addBucket', 'insert into sender_buckets values ($1, $2, 1)');
-const addUsage = statement<unknown, [period: string]>('test.addUsage', `
-  insert into broker_usage (broker, period, message_count, monthly_limit, limit_source) values ('BROKER_URL_1', $1, 1, 10, 'default')`);
-const addFailed = statement<unknown, [id: string, at: Date, replayedAt: Date | null]>('test.addFailed', `
+const addUsage = statement<unknown, [period: string]>(
+  'test.addUsage',
+  `
+  insert into broker_usage (broker, period, message_count, monthly_limit, limit_source) values ('BROKER_URL_1', $1, 1, 10, 'default')`,
+);
+const addFailed = statement<unknown, [id: string, at: Date, replayedAt: Date | null]>(
+  'test.addFailed',
+  `
   insert into failed_payloads (id, header, payload, reason, spooled_at, replayed_at)
-  values ($1, '{}', case when $3::timestamptz is null then '\\x00'::bytea end, 'unreachable', $2, $3)`);
-const left = statement<{ name: string }>('test.left', `
+  values ($1, '{}', case when $3::timestamptz is null then '\\x00'::bytea end, 'unreachable', $2, $3)`,
+);
+const left = statement<{ name: string }>(
+  'test.left',
+  `
   select event as name from rejected_deliveries
   union all select login from sender_buckets
   union all select period from broker_usage
-  union all select id from failed_payloads order by name`);
+  union all select id from failed_payloads order by name`,
+);
 
 const namesLeft = async (database: Database) => (await database.all(left)).map(({ name }) => name);
 
@@ -56,7 +68,13 @@ describe("the relay's housekeeping", () => {
     await database.run(addFailed, 'replayed just over 7 days ago', ago(90), ago(7, 1));
     await database.run(addFailed, 'replayed just under 7 days ago', ago(90), ago(7, -1));
     await database.run(addFailed, 'not replayed for 90 days', ago(90), null);
-    await keepHouseUntil(['2024-03', 'counted 19 minutes ago', 'not replayed for 90 days', 'rejected just under 14 days ago', 'replayed just under 7 days ago']);
+    await keepHouseUntil([
+      '2024-03',
+      'counted 19 minutes ago',
+      'not replayed for 90 days',
+      'rejected just under 14 days ago',
+      'replayed just under 7 days ago',
+    ]);
   });
 
   it('keeps the newest of the rejected deliveries when they are too many', async () => {

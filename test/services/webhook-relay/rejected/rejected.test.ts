@@ -12,10 +12,13 @@ import { eventually } from '../../../support/wait.ts';
 const migrations = new URL('../../../../services/webhook-relay/migrations/', import.meta.url);
 const receivedAt = new Date('2026-01-02T03:04:05.678Z');
 
-const logged = statement<RejectedRow>('test.rejected', `
+const logged = statement<RejectedRow>(
+  'test.rejected',
+  `
   select id, received_at as "receivedAt", event, delivery_id as "deliveryId", hook_id as "hookId", target_id as "targetId",
     headers, payload, payload_bytes as "payloadBytes"
-  from rejected_deliveries order by received_at, id`);
+  from rejected_deliveries order by received_at, id`,
+);
 
 describe('rejected deliveries', () => {
   let testDatabase: TestDatabase;
@@ -84,9 +87,9 @@ describe('rejected deliveries', () => {
   it('with text that Postgres cannot hold do not keep others from being logged', async () => {
     const rejected = create();
     rejected.record(delivery('{}', { 'x-note': 'a\0b\ud800', 'x-github-event': 'push' }));
-    rejected.record(delivery('{}', { 'x-github-event': "pu'sh\\ {\"," }));
+    rejected.record(delivery('{}', { 'x-github-event': 'pu\'sh\\ {",' }));
     await rejected.close();
-    expect((await database.all(logged)).map(({ event }) => event)).to.have.members(['push', "pu'sh\\ {\","]);
+    expect((await database.all(logged)).map(({ event }) => event)).to.have.members(['push', 'pu\'sh\\ {",']);
   });
 
   it('are all written on close, the batches in order', async () => {

@@ -1,15 +1,15 @@
 // The score of every example delivery that the forge's own library publishes.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { z } from 'zod';
 import { createScoring } from '../../../../services/webhook-relay/scoring/scoring.ts';
 import { readTables } from '../../../../services/webhook-relay/scoring/tables.ts';
 
-type Examples = readonly { readonly name: string; readonly examples: readonly unknown[] }[];
+const Examples = z.array(z.object({ name: z.string(), examples: z.array(z.unknown()) }));
 
 function readDeliveries(): { event: string; payload: unknown }[] {
   const text = readFileSync(new URL(import.meta.resolve('@octokit/webhooks-examples')), 'utf8');
-  const published: Examples = JSON.parse(text);
-  return published.flatMap(({ name, examples }) => examples.map((payload) => ({ event: name, payload })));
+  return Examples.parse(JSON.parse(text)).flatMap(({ name, examples }) => examples.map((payload) => ({ event: name, payload })));
 }
 
 describe('the score of the 329 published examples', () => {

@@ -91,7 +91,14 @@ describe("the sender's part", () => {
     expect(score('fork', from('ci-user'))).to.include({ senderClass: 'own-bot', senderMultiplier: 0.4 });
   });
 
-  for (const [rate, factor] of [[0, 1], [0.99, 1], [1, 0.85], [4.99, 0.85], [5, 0.7], [1e9, 0.7]] as const) {
+  for (const [rate, factor] of [
+    [0, 1],
+    [0.99, 1],
+    [1, 0.85],
+    [4.99, 0.85],
+    [5, 0.7],
+    [1e9, 0.7],
+  ] as const) {
     it(`weighs a person with ${rate} events a minute by ${factor}`, () => {
       expect(score('fork', from('somebody'), rate).senderMultiplier).to.equal(factor);
       expect(scoring.frequencyFactor(rate)).to.equal(factor);
@@ -142,7 +149,9 @@ describe('the final score', () => {
     expect(score('label', { action: 'deleted', sender: { login: 'somebody' } })).to.include({ isCoreFunction: false, finalScore: 2 });
   });
 
-  for (const event of 'create, delete, issue_comment, issues, pull_request, push, repository, installation, installation_repositories, member, release, workflow_run'.split(', ')) {
+  for (const event of 'create, delete, issue_comment, issues, pull_request, push, repository, installation, installation_repositories, member, release, workflow_run'.split(
+    ', ',
+  )) {
     it(`counts ${event} as a core function`, () => expect(score(event, {}).isCoreFunction).to.equal(true));
   }
 });
@@ -156,18 +165,40 @@ describe('the description of a score', () => {
 
   it('leaves out what there is not, and says when the core floor raised it', () => {
     expect(score('ping', {}).description).to.equal('ping: base 5 +0, person ×1');
-    expect(score('issues', { action: 'labeled', sender: { login: 'somebody' } }).description).to.equal('issues.labeled by somebody: base 6 -3, person ×1, core at least 5');
+    expect(score('issues', { action: 'labeled', sender: { login: 'somebody' } }).description).to.equal(
+      'issues.labeled by somebody: base 6 -3, person ×1, core at least 5',
+    );
   });
 });
 
 describe('a hostile payload', () => {
+  const bare: unknown = Object.create(null);
   const oddities: readonly unknown[] = [
-    null, undefined, true, 0, Number.MAX_VALUE, NaN, '', 'text', [], [[]], [null],
-    { action: 7 }, { action: null }, { action: ['opened'] }, { action: { toString: null } },
-    { sender: 'octocat' }, { sender: [] }, { sender: { login: 5 } }, { sender: { login: {} , type: [] } },
-    { repository: 5, ref: 7, deleted: 'yes' }, { pull_request: [], action: 'closed' }, { workflow_run: { conclusion: {} } },
+    bare,
+    null,
+    undefined,
+    true,
+    0,
+    Number.MAX_VALUE,
+    NaN,
+    '',
+    'text',
+    [],
+    [[]],
+    [null],
+    { action: 7 },
+    { action: null },
+    { action: ['opened'] },
+    { action: { toString: null } },
+    { sender: 'octocat' },
+    { sender: [] },
+    { sender: { login: 5 } },
+    { sender: { login: {}, type: [] } },
+    { repository: 5, ref: 7, deleted: 'yes' },
+    { pull_request: [], action: 'closed' },
+    { workflow_run: { conclusion: {} } },
     JSON.parse('{"__proto__":{"action":"opened"},"constructor":{"conclusion":"failure"},"sender":{"__proto__":null}}'),
-    Object.assign(Object.create(null), { action: 'opened', sender: Object.create(null) }),
+    { action: 'opened', sender: bare },
   ];
   for (const event of ['push', 'pull_request', 'status', 'deployment_status', 'workflow_run', 'constructor', '__proto__', 'toString', '']) {
     it(`is scored all the same as ${event || 'an event without a name'}`, () => {

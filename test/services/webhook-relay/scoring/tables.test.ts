@@ -1,5 +1,5 @@
 // Reading the tables, and overriding them with a mounted file.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -76,6 +76,14 @@ describe('readTables', () => {
 
   it('tells the line of a file that is not YAML, without quoting it', () => {
     expect(faultsOf('base:\n  star: 3\n  star: hunter2\n')).to.deep.equal(['Scoring__File: is not YAML at line 3 (DUPLICATE_KEY)']);
+  });
+
+  it('takes the example of docs/scoring.md', () => {
+    const page = readFileSync(new URL('../../../../docs/scoring.md', import.meta.url), 'utf8');
+    const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? [];
+    const tables = override(example);
+    expect(tables.actions).to.include({ labeled: 0, 'issues.labeled': 1 });
+    expect(tables.frequency.at(-1)).to.deep.equal({ from: 10, factor: 0.5 });
   });
 
   it('says why a file cannot be read', () => {

@@ -132,8 +132,24 @@ describe('senders', () => {
       now = after(90);
       record(senders, 'octocat', 4);
       expect(await senders.statistics()).to.deep.equal({
-        'dependabot[bot]': { eventCount: 1, firstActivity: start, lastActivity: start, timeSpanMinutes: 0, eventsPerMinute: 0.1, frequencyMultiplier: 1, isBot: true },
-        octocat: { eventCount: 12, firstActivity: start, lastActivity: after(90), timeSpanMinutes: 1.5, eventsPerMinute: 1.2, frequencyMultiplier: 0.85, isBot: false },
+        'dependabot[bot]': {
+          eventCount: 1,
+          firstActivity: start,
+          lastActivity: start,
+          timeSpanMinutes: 0,
+          eventsPerMinute: 0.1,
+          frequencyMultiplier: 1,
+          isBot: true,
+        },
+        octocat: {
+          eventCount: 12,
+          firstActivity: start,
+          lastActivity: after(90),
+          timeSpanMinutes: 1.5,
+          eventsPerMinute: 1.2,
+          frequencyMultiplier: 0.85,
+          isBot: false,
+        },
       });
     });
 

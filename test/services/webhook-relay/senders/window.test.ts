@@ -33,7 +33,11 @@ describe('a window of counts', () => {
   it('can be replaced by counts in any order', () => {
     const window = createWindow();
     window.add(1005, 50);
-    window.replace([[1010, 1], [1003, 2], [1010, 4]]);
+    window.replace([
+      [1010, 1],
+      [1003, 2],
+      [1010, 4],
+    ]);
     expect(window.total(1010)).to.equal(7);
   });
 
