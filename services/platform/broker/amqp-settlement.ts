@@ -45,7 +45,7 @@ export function createSettlement(parts: { readonly publisher: AmqpPublisher; rea
       if (attachment.lost) return;
       if (result.outcome === 'confirmed') return attachment.channel.ack(item.source);
       // The server itself can still dead-letter what it takes from nobody, though without our headers.
-      if (result.outcome === 'refused') return attachment.channel.nack(item.source, false, false);
+      if (result.outcome === 'refused' && !rules.isDeadLetterQueue) return attachment.channel.nack(item.source, false, false);
       log.warn({ id: message.id, to: to.routingKey || to.exchange, reason: result.reason }, 'cannot move a message; trying on');
     } while (await backOff.pause(attachment.ending.signal));
   }

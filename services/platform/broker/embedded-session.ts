@@ -91,6 +91,8 @@ async function startBoss(db: EmbeddedDatabase, schema: string, log: Log): Promis
     useListenNotify: true,
     superviseIntervalSeconds: superviseSeconds,
     monitorIntervalSeconds: superviseSeconds,
+    // A backlog is what metrics and alerts are for; pg-boss would warn of it every two seconds.
+    warningQueueSize: 2 ** 31 - 1,
   });
   boss.on('error', (error) => log.debug({ reason: describeError(error) }, 'pg-boss reports an error'));
   boss.on('warning', ({ message, data }) => log.warn({ data }, message));
