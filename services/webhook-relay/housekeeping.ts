@@ -11,7 +11,7 @@ import { createFailedPayloads } from './spool/failed-payloads.ts';
 import { periodOf } from './usage/period.ts';
 import { createUsageStore } from './usage/store.ts';
 
-export type Retention = {
+type Retention = {
   readonly rejectedDays: number;
   readonly rejectedRows: number;
   /** Of rows of failed_payloads whose delivery was published. */
@@ -19,7 +19,7 @@ export type Retention = {
   readonly usageMonths: number;
 };
 
-export const usualRetention: Retention = { rejectedDays: 14, rejectedRows: maxRejectedRows, replayedDays: 7, usageMonths: 24 };
+const usualRetention: Retention = { rejectedDays: 14, rejectedRows: maxRejectedRows, replayedDays: 7, usageMonths: 24 };
 
 export type HousekeepingParts = {
   readonly database: Database;

@@ -7,7 +7,7 @@ import { readIdentity } from '../message.ts';
 import { shownHeaders } from './shown-headers.ts';
 import type { RejectedRow, RejectedStore } from './store.ts';
 
-export type RejectedDelivery = {
+type RejectedDelivery = {
   /** A UUID. */
   readonly id: string;
   readonly receivedAt: Date;

@@ -2,7 +2,7 @@
 import { createPatternLookup } from './patterns.ts';
 import type { Tables } from './tables.ts';
 
-export type SenderClass = 'owner' | 'person' | 'bot' | 'own-bot';
+type SenderClass = 'owner' | 'person' | 'bot' | 'own-bot';
 
 export type Score = {
   readonly eventType: string;
@@ -25,7 +25,7 @@ export type Score = {
   readonly senderClass: SenderClass;
 };
 
-export type ScoreInput = {
+type ScoreInput = {
   readonly event: string;
   /** Any parsed JSON: what is missing or of another type than expected counts as absent. */
   readonly payload: unknown;

@@ -1,20 +1,11 @@
 // How often each sender delivers, over all replicas: counted in memory, written and read back in batches about once a second.
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import type { SenderStatistics } from '../contract.ts';
 import { createRecentSenders } from './recent-senders.ts';
 import type { SenderRow, SenderStore } from './store.ts';
 import { createUnwritten } from './unwritten.ts';
 import { bucketOf, bucketStart, oldestBucket, windowMs } from './window.ts';
-
-export type SenderStatistics = {
-  readonly eventCount: number;
-  readonly firstActivity: Date;
-  readonly lastActivity: Date;
-  readonly timeSpanMinutes: number;
-  readonly eventsPerMinute: number;
-  readonly frequencyMultiplier: number;
-  readonly isBot: boolean;
-};
 
 export type Senders = {
   /** Of the last ten minutes. What other replicas counted is in it about a second later, once this one has seen the sender. */
@@ -22,7 +13,7 @@ export type Senders = {
   /** Never throws and never waits. A delivery without a sender is not counted. */
   record(login: string, isBot: boolean, at: Date): void;
   /** Of the senders that were active last, by login. Rejects when the database cannot be asked. */
-  statistics(): Promise<Record<string, SenderStatistics>>;
+  statistics(): Promise<SenderStatistics>;
   /** Writes what was recorded before the call. Never rejects: what could not be written is kept for the next turn. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -58,7 +49,7 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
   const lost = metrics?.counter({ name: 'signalbox_relay_sender_events_lost_total', help: 'Events that no sender statistics count', labels: [] });
   let isFailing = false;
   let lastTurn: Promise<void> | undefined;
-  let asked: Promise<Record<string, SenderStatistics>> | undefined;
+  let asked: Promise<SenderStatistics> | undefined;
 
   async function write(): Promise<void> {
     for (let left = unwritten.size; left > 0; left -= batchSize) {
@@ -108,14 +99,14 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
     if (!lastTurn) void flush();
   }, turnEveryMs);
 
-  async function ask(): Promise<Record<string, SenderStatistics>> {
+  async function ask(): Promise<SenderStatistics> {
     await flush();
     const now = clock();
     const rows = await store.lately(bucketStart(oldestBucket(now)), now, maxStatistics);
     return Object.fromEntries(rows.map((row) => [row.login, describe(row)]));
   }
 
-  function describe({ isBot, eventCount, firstAt, lastAt, recentCount }: SenderRow): SenderStatistics {
+  function describe({ isBot, eventCount, firstAt, lastAt, recentCount }: SenderRow): SenderStatistics[string] {
     const eventsPerMinute = recentCount / windowMinutes;
     return {
       eventCount,
