@@ -28,6 +28,12 @@ export function integerAt(value: unknown, ...path: readonly string[]): number | 
   return Number.isSafeInteger(found) ? Number(found) : undefined;
 }
 
+/** The forge's own id of an object, as text; undefined where there is none. */
+export function idOf(object: unknown): string | undefined {
+  const id = at(object, 'id');
+  return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '') ? String(id) : undefined;
+}
+
 /** A time of the forge: ISO 8601, or seconds since 1970 as some of its objects have it. */
 export function timeAt(value: unknown, ...path: readonly string[]): Date | undefined {
   const found = at(value, ...path);

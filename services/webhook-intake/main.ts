@@ -3,6 +3,10 @@ import type { Deployable, Runtime } from '../platform/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/migrations.ts';
 import { createPool } from '../platform/postgres.ts';
 import { readServiceConfig, settings } from './config.ts';
+import { createIsOwn } from './database-worker/forge-event.ts';
+import { processRows } from './database-worker/processing.ts';
+import { createTypedStore } from './database-worker/store.ts';
+import { createDatabaseWorker } from './database-worker/worker.ts';
 import { createEventStore } from './forge-worker/store.ts';
 import { createForgeWorker } from './forge-worker/worker.ts';
 import { keepPartitions } from './housekeeping.ts';
@@ -31,6 +35,15 @@ export const deployable: Deployable = {
       migrations,
       create: ({ database, runtime: { metrics, log } }) => ({
         handle: createForgeWorker({ store: createEventStore(database), matchingRules: createMatchingRules([]), metrics, log }),
+      }),
+    }),
+    'database-service': createQueueWorker({
+      summary: 'The forge-database queue: releases, workflow runs and the typed tables',
+      queue: 'forge-database',
+      migrations,
+      create: ({ database, config, runtime: { metrics, log } }) => ({
+        handle: createDatabaseWorker({ store: createTypedStore(database, createIsOwn(config.ownRepositories)), metrics, log }),
+        between: () => processRows(database),
       }),
     }),
   },

@@ -1,0 +1,40 @@
+// Branches: their creation, their head, their deletion.
+import { at, idOf, type JsonObject, objectAt, textAt } from '../../json.ts';
+import { kept, text } from '../columns.ts';
+import type { ForgeEvent } from '../forge-event.ts';
+import { type Change, stateAsReceived, type TypedTable } from '../typed-table.ts';
+
+export const branches: TypedTable = {
+  name: 'branches',
+  columns: {
+    name: text('name'),
+    sha: kept(text('sha')),
+    master_branch: kept(text('master_branch')),
+    pusher_type: kept(text('pusher_type')),
+  },
+  changes: (event) => {
+    if (event.event === 'push') return pushed(event);
+    if (event.event !== 'create' && event.event !== 'delete') return [];
+    if (textAt(event.payload, 'ref_type') !== 'branch') return [];
+    const members = { master_branch: at(event.payload, 'master_branch'), pusher_type: at(event.payload, 'pusher_type') };
+    return branch(event, textAt(event.payload, 'ref'), members, event.event === 'delete');
+  },
+};
+
+const prefix = 'refs/heads/';
+
+function pushed(event: ForgeEvent): readonly Change[] {
+  const ref = textAt(event.payload, 'ref') ?? '';
+  if (!ref.startsWith(prefix)) return [];
+  const isDeleted = at(event.payload, 'deleted') === true;
+  // A push that deletes has a head of zeros, which is none.
+  const members = isDeleted ? {} : { sha: at(event.payload, 'after'), head_commit: at(event.payload, 'head_commit') };
+  return branch(event, ref.slice(prefix.length), members, isDeleted);
+}
+
+// A branch has no id: it is its name in its repository, and may come again after its deletion.
+function branch(event: ForgeEvent, name: string | undefined, members: JsonObject, isDeleted: boolean): readonly Change[] {
+  const repository = idOf(objectAt(event.payload, 'repository'));
+  if (name === undefined || repository === undefined) return [];
+  return stateAsReceived(event, { name, ...members }, { key: `${repository}:${name}`, forgeId: name, isDeleted });
+}
