@@ -5,15 +5,15 @@ export type RecentSenders = {
   add(login: string, at: Date): void;
   total(login: string, bucket: number): number;
   replace(login: string, counts: Counts): void;
-  /** Whose counts are worth asking for: seen within a minute, the newest thousand of them. Forgets senders idle for ten minutes. */
+  /** Whose counts are worth asking for: seen within a minute, the newest 250 of them. Forgets senders idle for ten minutes. */
   lately(now: Date): string[];
 };
 
 type Seen = { readonly window: Window; lastAt: number };
 
 const latelyMs = 60_000;
-// A thousand short index scans a second are little; in a flood of more senders a busy one is always among the newest.
-const maxLately = 1000;
+// So many cost some 20 ms a turn, most of it in the database; in a flood of more senders a busy one is among the newest.
+const maxLately = 250;
 
 export function createRecentSenders(maxSenders: number): RecentSenders {
   // In the order in which they were last seen.

@@ -29,7 +29,7 @@ export type SendersParts = {
 };
 
 type Limits = {
-  /** Senders kept in memory, each of those seen lately and those not written yet: some 300 bytes a sender. */
+  /** Senders kept in memory, each of those seen lately and those not written yet: some 1.3 KB a sender. */
   readonly maxSenders: number;
   /** Senders in one statement. */
   readonly batchSize: number;

@@ -28,13 +28,13 @@ const addToBuckets = statement<unknown, [logins: string[], starts: Date[], count
   on conflict (login, bucket_start) do update set event_count = sender_buckets.event_count + excluded.event_count`,
 );
 
-type BucketRow = { readonly login: string; readonly bucketStart: Date; readonly count: number };
+type BucketRow = { readonly login: string; readonly startSeconds: number; readonly count: number };
 
 // Buckets of a replica whose clock is ahead wait until it is their time.
 const countsOf = statement<BucketRow, [logins: string[], from: Date, to: Date]>(
   'senders.countsOf',
   `
-  select login, bucket_start as "bucketStart", event_count as count from sender_buckets
+  select login, extract(epoch from bucket_start)::int8 as "startSeconds", event_count as count from sender_buckets
   where login = any($1::text[]) and bucket_start between $2 and $3`,
 );
 
@@ -82,10 +82,11 @@ export const createSenderStore = (database: Database) => ({
   /** Of all replicas, by login and bucket; a sender without events in that time is not in it. */
   async countsOf(logins: readonly string[], from: Date, to: Date): Promise<Map<string, [bucket: number, count: number][]>> {
     const counts = new Map<string, [bucket: number, count: number][]>();
-    for (const { login, bucketStart: start, count } of await database.all(countsOf, [...logins], from, to)) {
+    for (const { login, startSeconds, count } of await database.all(countsOf, [...logins], from, to)) {
+      const bucket = bucketOf(new Date(startSeconds * 1000));
       const buckets = counts.get(login);
-      if (buckets) buckets.push([bucketOf(start), count]);
-      else counts.set(login, [[bucketOf(start), count]]);
+      if (buckets) buckets.push([bucket, count]);
+      else counts.set(login, [[bucket, count]]);
     }
     return counts;
   },

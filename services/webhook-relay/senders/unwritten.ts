@@ -40,13 +40,18 @@ export function createUnwritten(maxSenders: number): Unwritten {
 
   return {
     add(login, isBot, at) {
-      const activity: Activity = { login, isBot, eventCount: 1, firstAt: at, lastAt: at, buckets: new Map([[bucketOf(at), 1]]) };
-      const before = waiting.get(login);
-      if (!before && waiting.size >= maxSenders) return false;
-      if (before) {
-        merge(before, activity);
-        before.isBot = isBot;
-      } else waiting.set(login, activity);
+      const bucket = bucketOf(at);
+      const activity = waiting.get(login);
+      if (activity) {
+        activity.isBot = isBot;
+        activity.eventCount++;
+        if (at < activity.firstAt) activity.firstAt = at;
+        if (at > activity.lastAt) activity.lastAt = at;
+        activity.buckets.set(bucket, (activity.buckets.get(bucket) ?? 0) + 1);
+        return true;
+      }
+      if (waiting.size >= maxSenders) return false;
+      waiting.set(login, { login, isBot, eventCount: 1, firstAt: at, lastAt: at, buckets: new Map([[bucket, 1]]) });
       return true;
     },
     bucketsOf: (login) => waiting.get(login)?.buckets ?? none,

@@ -37,7 +37,9 @@ export function createWindow(): Window {
     add,
     total(now) {
       advance(now);
-      return ring.reduce((sum, count) => sum + count, 0);
+      let sum = 0;
+      for (const count of ring) sum += count;
+      return sum;
     },
     replace(counts) {
       ring.fill(0);

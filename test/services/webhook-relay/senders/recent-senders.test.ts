@@ -24,11 +24,11 @@ describe('the recent senders of a replica', () => {
     expect(recent.lately(after(61))).to.deep.equal(['later']);
   });
 
-  it('are worth asking for by the newest thousand only', () => {
+  it('are worth asking for by the newest 250 only', () => {
     const recent = createRecentSenders(5000);
     for (let n = 0; n < 3000; n++) recent.add(`sender-${n}`, start);
     const lately = recent.lately(start);
-    expect(lately).to.have.length(1000);
+    expect(lately).to.have.length(250);
     expect(lately.at(-1)).to.equal('sender-2999');
   });
 
