@@ -16,12 +16,17 @@ export type Position = Pick<FailedPayload, 'id' | 'spooledAt'>;
 export const start: Position = { spooledAt: new Date(0), id: '' };
 
 type NewRow = [id: string, header: string, payload: Buffer, reason: string, spooledAt: Date, tries: number];
-const insert = statement<unknown, NewRow>('relay.failedPayloads.insert', `
+const insert = statement<unknown, NewRow>(
+  'relay.failedPayloads.insert',
+  `
   insert into failed_payloads (id, header, payload, reason, spooled_at, tries) values ($1, $2, $3, $4, $5, $6)
-  on conflict (id) do nothing`);
+  on conflict (id) do nothing`,
+);
 
 type Claim = [afterTime: Date, afterId: string, limit: number, owner: string, leaseMs: number];
-const claim = statement<FailedPayload, Claim>('relay.failedPayloads.claim', `
+const claim = statement<FailedPayload, Claim>(
+  'relay.failedPayloads.claim',
+  `
   with due as (
     select id from failed_payloads
     where replayed_at is null and refused_at is null
@@ -34,26 +39,39 @@ const claim = statement<FailedPayload, Claim>('relay.failedPayloads.claim', `
     update failed_payloads set claimed_by = $4, claimed_until = now() + $5 * interval '1 millisecond'
     from due where failed_payloads.id = due.id
     returning failed_payloads.id, header, spooled_at as "spooledAt", tries, octet_length(payload) as bytes)
-  select * from claimed order by "spooledAt", id`);
+  select * from claimed order by "spooledAt", id`,
+);
 
 // The lease is renewed here: a row may have waited behind others of its claim. No row when somebody else has it now.
-const payload = statement<{ payload: Buffer }, [id: string, owner: string, leaseMs: number]>('relay.failedPayloads.payload', `
+const payload = statement<{ payload: Buffer }, [id: string, owner: string, leaseMs: number]>(
+  'relay.failedPayloads.payload',
+  `
   update failed_payloads set claimed_until = now() + $3 * interval '1 millisecond'
   where id = $1 and claimed_by = $2 and payload is not null
-  returning payload`);
+  returning payload`,
+);
 
-const markReplayed = statement<unknown, [id: string, owner: string]>('relay.failedPayloads.markReplayed', `
+const markReplayed = statement<unknown, [id: string, owner: string]>(
+  'relay.failedPayloads.markReplayed',
+  `
   update failed_payloads set replayed_at = now(), payload = null, claimed_by = null, claimed_until = null
-  where id = $1 and claimed_by = $2`);
+  where id = $1 and claimed_by = $2`,
+);
 
-const countRefusal = statement<{ refused: boolean }, [id: string, owner: string, mostTries: number]>('relay.failedPayloads.countRefusal', `
+const countRefusal = statement<{ refused: boolean }, [id: string, owner: string, mostTries: number]>(
+  'relay.failedPayloads.countRefusal',
+  `
   update failed_payloads
   set tries = tries + 1, refused_at = case when tries + 1 >= $3 then now() end, claimed_by = null, claimed_until = null
   where id = $1 and claimed_by = $2
-  returning refused_at is not null as refused`);
+  returning refused_at is not null as refused`,
+);
 
-const release = statement<unknown, [ids: readonly string[], owner: string]>('relay.failedPayloads.release', `
-  update failed_payloads set claimed_by = null, claimed_until = null where id = any($1::text[]) and claimed_by = $2`);
+const release = statement<unknown, [ids: readonly string[], owner: string]>(
+  'relay.failedPayloads.release',
+  `
+  update failed_payloads set claimed_by = null, claimed_until = null where id = any($1::text[]) and claimed_by = $2`,
+);
 
 const deleteReplayed = statement<unknown, [limit: Date]>('relay.failedPayloads.deleteReplayed', 'delete from failed_payloads where replayed_at < $1');
 

@@ -17,7 +17,7 @@ type Parts = {
 };
 
 /** Fewer than the pool has connections: a stop needs some for its last counts too. */
-const atOnce = 4;
+const atOnce = 8;
 
 /** Ends at the deadline at the latest. A file is removed after its row is committed, never before. */
 export async function handOver({ spool, failedPayloads, memory, log }: Parts, deadlineMs: number): Promise<HandOver> {

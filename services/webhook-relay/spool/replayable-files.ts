@@ -31,9 +31,7 @@ export async function* replayableFiles(spool: Spool, log: Log): AsyncGenerator<R
       load: async () => (await spool.read(file))?.message,
       published: () => spool.remove(file),
       refused: () =>
-        file.tries + 1 < mostTries
-          ? spool.release(file, file.tries + 1)
-          : spool.refuse(file, `refused by every connection in ${file.tries + 1} tries`),
+        file.tries + 1 < mostTries ? spool.release(file, file.tries + 1) : spool.refuse(file, `refused by every connection in ${file.tries + 1} tries`),
       giveBack: () => spool.release(file),
     };
   }

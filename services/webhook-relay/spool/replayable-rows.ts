@@ -9,8 +9,16 @@ const leaseMs = 60_000;
 /** A row arrives as hexadecimal text, twice its size, beside the bytes made from it. */
 const expansion = 3;
 
-/** Oldest first, each row once: one that is given back waits for the next pass. `owner` is this process. */
-export async function* replayableRows(failedPayloads: FailedPayloads, owner: string, log: Log): AsyncGenerator<Replayable, void> {
+type Parts = {
+  readonly failedPayloads: FailedPayloads;
+  /** This process. */
+  readonly owner: string;
+  readonly log: Log;
+};
+
+/** Oldest first, each row once: one that is given back waits for the next pass. */
+export async function* replayableRows(parts: Parts): AsyncGenerator<Replayable, void> {
+  const { failedPayloads, owner } = parts;
   let position: Position = start;
   for (;;) {
     const rows = await failedPayloads.claimDue(position, { limit: batch, owner, leaseMs });
@@ -18,7 +26,7 @@ export async function* replayableRows(failedPayloads: FailedPayloads, owner: str
     try {
       for (const row of rows) {
         unbegun.delete(row.id);
-        yield replayable(failedPayloads, row, owner, log);
+        yield toReplayable(row, parts);
       }
     } finally {
       if (unbegun.size > 0) await failedPayloads.release([...unbegun.keys()], owner);
@@ -29,7 +37,7 @@ export async function* replayableRows(failedPayloads: FailedPayloads, owner: str
   }
 }
 
-function replayable(failedPayloads: FailedPayloads, row: FailedPayload, owner: string, log: Log): Replayable {
+function toReplayable(row: FailedPayload, { failedPayloads, owner, log }: Parts): Replayable {
   const { id } = row;
   return {
     source: 'row',

@@ -92,7 +92,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
 
   async function pass(): Promise<void> {
     await spool.takeOver();
-    const goOn = await inOrder(replayableRows(failedPayloads, owner, log), atOnce, step).catch((error: unknown) => {
+    const goOn = await inOrder(replayableRows({ failedPayloads, owner, log }), atOnce, step).catch((error: unknown) => {
       const level = isUnavailable(error) ? 'debug' : 'warn'; // an outage is told by those who watch the database
       log[level]({ error }, 'failed payloads in the database cannot be replayed now');
       return true; // the files do not wait for them

@@ -18,8 +18,9 @@ export function measureSpool(metrics: Metrics, list: () => Promise<SpoolFile[]>,
     labels: [],
     collect: async (gauge) => {
       const files = await outstanding();
-      const spooledAt = files && (files[0]?.spooledAt ?? clock());
-      gauge.set(spooledAt ? Math.max(0, clock().getTime() - spooledAt.getTime()) / 1000 : NaN);
+      const now = clock().getTime();
+      const since = files && (files[0]?.spooledAt.getTime() ?? now);
+      gauge.set(since === undefined ? NaN : Math.max(0, now - since) / 1000);
     },
   });
   const writes = metrics.counter({

@@ -1,0 +1,50 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
+import { eventually } from '../../../support/wait.ts';
+import { age, newDirectory, openSpool } from './ground.ts';
+
+const writer = join(import.meta.dirname, 'writer.ts');
+
+function startWriter(directory: string): { child: ChildProcess; safe: string[] } {
+  const child = spawnGuarded(process.execPath, [writer, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const safe: string[] = [];
+  if (child.stdout) createInterface({ input: child.stdout }).on('line', (id) => safe.push(id));
+  return { child, safe };
+}
+
+describe('a process that is killed while it spools', () => {
+  it('leaves every delivery that it called safe whole, and no half of another among them', async function () {
+    this.timeout(60_000);
+    const directory = newDirectory();
+    const safe: string[] = [];
+    let halves = 0;
+    for (let round = 1; round <= 5; round += 1) {
+      const running = startWriter(directory);
+      await eventually(() => running.safe.length >= 20 * round);
+      signalGroup(running.child.pid ?? 0, 'SIGKILL');
+      await once(running.child, 'close'); // all that it said has been read then
+      safe.push(...running.safe);
+      const folders = (await readdir(directory)).filter((name) => name.startsWith('process-'));
+      for (const folder of folders) halves += (await readdir(join(directory, folder))).length;
+    }
+    expect(halves, 'the kills hit no write, so they showed nothing').to.be.greaterThan(0);
+
+    await age(directory);
+    const { spool } = openSpool(directory);
+    await spool.takeOver();
+    expect((await readdir(directory)).filter((name) => name.startsWith('process-'))).to.deep.equal([]);
+    const whole = new Set<string>();
+    for (const file of await spool.pending()) {
+      const claimed = await spool.claim(file);
+      const delivery = claimed && (await spool.read(claimed));
+      if (delivery) whole.add(delivery.message.id);
+    }
+    expect(safe.filter((id) => !whole.has(id))).to.deep.equal([]);
+    expect(await readdir(join(directory, 'refused')).catch(() => [])).to.deep.equal([]);
+  });
+});

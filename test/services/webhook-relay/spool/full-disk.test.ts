@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryDirectory } from '../../../support/guard.ts';
+import { createMessage, newDirectory, openSpool, valueOf } from './ground.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+function mountable(): string | undefined {
+  if (!isRoot || process.platform !== 'linux') return 'only root on Linux can mount a small disk';
+  const directory = temporaryDirectory('mount');
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory], { stdio: 'pipe' });
+    execFileSync('umount', [directory]);
+    return undefined;
+  } catch {
+    return 'mounting a small disk is not allowed here';
+  }
+}
+
+// Not a server that a machine ought to have: without the right to mount, also with CI=true, the suites are skipped by name.
+const missing = mountable();
+const describeOnDisk = missing === undefined ? describe : describe.skip;
+const because = missing === undefined ? '' : ` (not run: ${missing})`;
+
+describeOnDisk(`a spool on a disk that is full${because}`, () => {
+  let directory: string;
+  before(() => {
+    directory = temporaryDirectory('small');
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
+  });
+  after(() => execFileSync('umount', ['-l', directory]));
+
+  it('answers false to what does not fit, keeps nothing of it, and takes what fits', async () => {
+    const { spool, metrics } = openSpool(directory);
+    expect(await spool.write({ message: createMessage(Buffer.alloc(2_000_000)), reason: '' })).to.equal(false);
+    expect(await valueOf(metrics, 'signalbox_spool_writes_total{outcome="failed"}')).to.equal(1);
+    expect(await spool.write({ message: createMessage(Buffer.alloc(700_000)), reason: '' })).to.equal(true);
+    expect(await spool.pending()).to.have.length(1);
+  });
+
+  it('says that it is not writable when not even little fits', async () => {
+    await writeFile(join(directory, 'others'), Buffer.alloc(2_000_000)).catch(() => undefined);
+    const { spool } = openSpool(directory);
+    expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'the spool cannot be written: ENOSPC' });
+  });
+});
+
+describeOnDisk(`a spool whose disk became read-only${because}`, () => {
+  let directory: string;
+  before(() => {
+    directory = temporaryDirectory('read-only');
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
+  });
+  after(() => execFileSync('umount', ['-l', directory]));
+
+  it('answers false, is not writable, and lets nobody claim what it could not remove', async () => {
+    const { spool } = openSpool(directory);
+    await spool.write({ message: createMessage(), reason: '' });
+    execFileSync('mount', ['-o', 'remount,ro', directory]);
+    expect(await spool.write({ message: createMessage(), reason: '' })).to.equal(false);
+    expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'the spool cannot be written: EROFS' });
+    const [file] = await spool.pending();
+    if (!file) throw new Error('the first delivery is gone');
+    const error: unknown = await spool.claim(file).catch((failure: unknown) => failure);
+    expect(error).to.have.property('code', 'EROFS');
+  });
+});
+
+describe('a spool in a directory without write permission', () => {
+  const directory = newDirectory();
+  before(function () {
+    if (isRoot) this.skip(); // root may write everywhere
+    mkdirSync(directory);
+    chmodSync(directory, 0o500);
+  });
+  after(() => (isRoot ? undefined : chmod(directory, 0o700)));
+
+  it('answers false and is not writable', async () => {
+    const { spool } = openSpool(directory);
+    expect(await spool.write({ message: createMessage(), reason: '' })).to.equal(false);
+    expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'the spool cannot be written: EACCES' });
+    expect(readdirSync(directory)).to.deep.equal([]);
+  });
+});

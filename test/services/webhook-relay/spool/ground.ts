@@ -1,0 +1,90 @@
+// What the spool's tests stand on: deliveries, folders, spools as separate processes would have them.
+import { randomUUID } from 'node:crypto';
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Message } from '../../../../services/platform/broker/broker.ts';
+import { createLifecycle, type Lifecycle } from '../../../../services/platform/lifecycle.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
+import { createFailedPayloads } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
+import { createReplayer, type ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import { createSpool, type Spool } from '../../../../services/webhook-relay/spool/spool.ts';
+import { temporaryDirectory } from '../../../support/guard.ts';
+import { createTestDatabase } from '../../../support/postgres.ts';
+
+export function createMessage(body: Buffer | string = '{"zen":"Keep it logically awesome."}'): Message {
+  return {
+    id: randomUUID(),
+    type: 'push',
+    body: Buffer.from(body),
+    contentType: 'application/json',
+    priority: 7,
+    timestamp: new Date('2026-03-04T05:06:07.089Z'),
+    headers: { 'x-delivery-id': randomUUID(), 'x-sender': 'Zoë' },
+  };
+}
+
+export const newDirectory = (): string => join(temporaryDirectory('spool'), 'spool');
+
+/** A clock that never shows the same millisecond twice, so that the order of files is known. */
+export function createClock(): () => Date {
+  let last = 0;
+  return () => new Date((last = Math.max(last + 1, Date.now())));
+}
+
+export function openSpool(directory: string) {
+  const metrics = createMetrics();
+  return { spool: createSpool({ directory, log: silentLog, clock: createClock(), metrics }), metrics };
+}
+
+/** @returns the messages, oldest first */
+export async function fill(spool: Spool, count: number): Promise<Message[]> {
+  const messages = Array.from({ length: count }, (_, n) => createMessage(JSON.stringify({ n })));
+  for (const message of messages) {
+    if (!(await spool.write({ message, reason: 'unreachable' }))) throw new Error('the spool could not be written');
+  }
+  return messages;
+}
+
+/** As if the processes that had something in hand had died long ago. */
+export async function age(directory: string): Promise<void> {
+  const long = new Date(Date.now() - 3_600_000);
+  for (const name of await readdir(directory)) if (name.startsWith('process-')) await utimes(join(directory, name), long, long);
+}
+
+export async function valueOf(metrics: { text(): Promise<string> }, line: string): Promise<number> {
+  const found = (await metrics.text()).split('\n').find((text) => text.startsWith(`${line} `));
+  return Number(found?.slice(line.length + 1));
+}
+
+export async function openDatabase(): Promise<{ database: Pool; drop(): Promise<void> }> {
+  const migrations = new URL('../../../../services/webhook-relay/migrations/', import.meta.url);
+  const { url, drop } = await createTestDatabase({ schema: 'relay', migrations });
+  const database = createPool(url, { schema: 'relay', log: silentLog, connectMs: 1000 });
+  return {
+    database,
+    drop: async () => {
+      await database.close();
+      await drop();
+    },
+  };
+}
+
+export type ReplicaOptions = {
+  readonly directory: string;
+  readonly database: Pool;
+  readonly publish: (message: Message) => Promise<ReplayOutcome>;
+  readonly handOverOnStop?: boolean;
+  readonly handOverMs?: number;
+  readonly intervalMs?: number;
+};
+
+/** A relay's spool and replayer, with what would be its connections in `publish`; it waits for a nudge after its first pass. */
+export function startReplica({ directory, database, publish, handOverOnStop = false, handOverMs = 8000, intervalMs = 3_600_000 }: ReplicaOptions) {
+  const lifecycle: Lifecycle = createLifecycle(silentLog);
+  const { spool, metrics } = openSpool(directory);
+  const failedPayloads = createFailedPayloads(database);
+  const replayer = createReplayer({ spool, failedPayloads, publish, lifecycle, log: silentLog, metrics, intervalMs, handOverOnStop, handOverMs });
+  return { spool, metrics, nudge: replayer.nudge, stop: () => lifecycle.stop() };
+}

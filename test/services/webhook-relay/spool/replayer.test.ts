@@ -1,0 +1,233 @@
+import { readdir, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Message } from '../../../../services/platform/broker/broker.ts';
+import type { Pool } from '../../../../services/platform/postgres.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import { eventually } from '../../../support/wait.ts';
+import { age, createMessage, fill, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';
+
+/** Where replicas publish to: takes messages when open, and keeps what it was given. */
+function createTarget(isOpen = true) {
+  const published: Message[] = [];
+  const asked: string[] = [];
+  return {
+    isOpen,
+    published,
+    asked,
+    async publish(message: Message): Promise<ReplayOutcome> {
+      asked.push(message.id);
+      await new Promise(setImmediate); // others come in between, as over a network
+      if (!this.isOpen) return 'unavailable';
+      published.push(message);
+      return 'published';
+    },
+  };
+}
+
+const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
+
+describe('createReplayer', () => {
+  let database: Pool;
+  let drop: () => Promise<void>;
+  before(async () => {
+    ({ database, drop } = await openDatabase());
+  });
+  after(() => drop());
+
+  let stops: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const stop of stops) await stop();
+    stops = [];
+  });
+  function start(directory: string, publish: (message: Message) => Promise<ReplayOutcome>) {
+    const replica = startReplica({ directory, database, publish });
+    stops.push(replica.stop);
+    return replica;
+  }
+
+  it('publishes what an earlier process left, as it was, and keeps nothing of it', async () => {
+    const directory = newDirectory();
+    const [message] = await fill(openSpool(directory).spool, 1);
+    const target = createTarget();
+    const { metrics, stop } = start(directory, (message) => target.publish(message));
+    await eventually(() => target.published.length === 1);
+    expect(target.published).to.deep.equal([message]);
+    await stop();
+    expect((await readdir(directory)).filter((name) => !name.startsWith('process-'))).to.deep.equal([]);
+    expect(await valueOf(metrics, 'signalbox_replays_total{source="file",outcome="published"}')).to.equal(1);
+  });
+
+  it('asks once while nothing takes messages, and drains at once when nudged', async () => {
+    const directory = newDirectory();
+    const messages = await fill(openSpool(directory).spool, 60);
+    const target = createTarget(false);
+    const { spool, nudge } = start(directory, (message) => target.publish(message));
+    await eventually(async () => target.asked.length === 1 && (await spool.pending()).length === 60);
+    expect(target.asked).to.deep.equal([messages[0]?.id]);
+    target.isOpen = true;
+    nudge();
+    await eventually(() => target.published.length === 60);
+    expect(new Set(ids(target.published))).to.deep.equal(new Set(ids(messages)));
+  });
+
+  it('tries again by itself after the interval', async () => {
+    const directory = newDirectory();
+    await fill(openSpool(directory).spool, 1);
+    const target = createTarget(false);
+    const { stop } = startReplica({ directory, database, publish: (message) => target.publish(message), intervalMs: 20 });
+    stops.push(stop);
+    await eventually(() => target.asked.length >= 3);
+    target.isOpen = true;
+    await eventually(() => target.published.length === 1);
+  });
+
+  it('begins with the oldest and keeps the order but for what is in flight together', async () => {
+    const directory = newDirectory();
+    const messages = await fill(openSpool(directory).spool, 300);
+    const target = createTarget();
+    start(directory, (message) => target.publish(message));
+    await eventually(() => target.published.length === 300);
+    const position = new Map(messages.map(({ id }, index) => [id, index]));
+    expect(target.published[0]?.id).to.equal(messages[0]?.id);
+    const displacements = target.published.map(({ id }, index) => Math.abs((position.get(id) ?? Infinity) - index));
+    expect(Math.max(...displacements)).to.be.at.most(64);
+  });
+
+  it('has several in flight, and not all', async () => {
+    const directory = newDirectory();
+    await fill(openSpool(directory).spool, 200);
+    let inFlight = 0;
+    let most = 0;
+    let published = 0;
+    start(directory, async () => {
+      most = Math.max(most, (inFlight += 1));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      inFlight -= 1;
+      published += 1;
+      return 'published';
+    });
+    await eventually(() => published === 200);
+    expect(most).to.be.within(8, 32);
+  });
+
+  it('holds few large payloads in memory at once', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    for (let n = 0; n < 8; n += 1) await spool.write({ message: createMessage(Buffer.alloc(15 * 1024 * 1024)), reason: '' });
+    let inFlight = 0;
+    let most = 0;
+    let published = 0;
+    start(directory, async () => {
+      most = Math.max(most, (inFlight += 1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inFlight -= 1;
+      published += 1;
+      return 'published';
+    });
+    await eventually(() => published === 8);
+    expect(most).to.equal(2);
+  });
+
+  it('puts a delivery aside that is refused three times, and publishes those behind it', async () => {
+    const directory = newDirectory();
+    const messages = await fill(openSpool(directory).spool, 4);
+    const refusedId = messages[1]?.id;
+    const target = createTarget();
+    let refusals = 0;
+    const { nudge, metrics } = start(directory, (message) => {
+      if (message.id !== refusedId) return target.publish(message);
+      refusals += 1;
+      return Promise.resolve('refused');
+    });
+    for (let tries = 1; tries <= 3; tries += 1) {
+      await eventually(() => refusals === tries);
+      expect(await eventually(() => target.published.length === 3)).to.equal(true);
+      nudge();
+    }
+    const refused = await eventually(() => readdir(join(directory, 'refused')));
+    expect(refused).to.have.length(1);
+    expect(refused[0]).to.contain(refusedId);
+    expect(await valueOf(metrics, 'signalbox_replays_total{source="file",outcome="refused"}')).to.equal(3);
+    expect(await valueOf(metrics, 'signalbox_spool_refused_total')).to.equal(1);
+  });
+
+  it('counts refusals over restarts', async () => {
+    const directory = newDirectory();
+    await fill(openSpool(directory).spool, 1);
+    let refusals = 0;
+    for (let round = 1; round <= 3; round += 1) {
+      const { stop } = startReplica({ directory, database, publish: () => Promise.resolve((refusals += 1) > 0 ? 'refused' : 'published') });
+      await eventually(() => refusals === round);
+      await stop();
+    }
+    expect(await readdir(join(directory, 'refused'))).to.have.length(1);
+  });
+
+  it('is not held up by corrupt files', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    const messages = await fill(spool, 6);
+    for (const { name } of (await spool.pending()).slice(0, 3)) await truncate(join(directory, name), 10);
+    const target = createTarget();
+    start(directory, (message) => target.publish(message));
+    await eventually(() => target.published.length === 3);
+    expect(new Set(ids(target.published))).to.deep.equal(new Set(ids(messages.slice(3))));
+    expect(await readdir(join(directory, 'refused'))).to.have.length(3);
+  });
+
+  it('goes on with the others when publishing one throws, and keeps that one', async () => {
+    const directory = newDirectory();
+    const messages = await fill(openSpool(directory).spool, 5);
+    const target = createTarget();
+    const { spool } = start(directory, (message) => {
+      if (message.id === messages[0]?.id) throw new Error('a bug');
+      return target.publish(message);
+    });
+    await eventually(async () => target.published.length === 4 && (await spool.pending()).length === 1);
+  });
+
+  it('publishes each file once, with another replayer on the same directory', async () => {
+    const directory = newDirectory();
+    const messages = await fill(openSpool(directory).spool, 200);
+    const target = createTarget();
+    start(directory, (message) => target.publish(message));
+    start(directory, (message) => target.publish(message));
+    await eventually(() => target.published.length >= 200);
+    await Promise.all(stops.map((stop) => stop()));
+    expect(ids(target.published).toSorted()).to.deep.equal(ids(messages).toSorted());
+  });
+
+  it('publishes what a process that was killed had in hand', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    const messages = await fill(spool, 3);
+    for (const file of await spool.pending()) await spool.claim(file);
+    await age(directory);
+    const target = createTarget();
+    start(directory, (message) => target.publish(message));
+    await eventually(() => target.published.length === 3);
+    expect(ids(target.published).toSorted()).to.deep.equal(ids(messages).toSorted());
+  });
+
+  it('finishes what is in flight when it stops, and begins nothing more', async () => {
+    const directory = newDirectory();
+    await fill(openSpool(directory).spool, 100);
+    const answer = Promise.withResolvers<ReplayOutcome>();
+    let begun = 0;
+    const { spool, stop } = startReplica({
+      directory,
+      database,
+      publish: () => {
+        begun += 1;
+        return begun === 1 ? Promise.resolve('published') : answer.promise;
+      },
+    });
+    await eventually(() => begun === 33);
+    const stopped = stop();
+    answer.resolve('published');
+    await stopped;
+    expect(begun).to.equal(33);
+    expect(await spool.pending()).to.have.length(67);
+  });
+});

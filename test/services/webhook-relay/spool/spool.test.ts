@@ -1,0 +1,166 @@
+import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { createMessage, age, fill, newDirectory, openSpool, valueOf } from './ground.ts';
+import type { ClaimedFile, Spool } from '../../../../services/webhook-relay/spool/spool.ts';
+
+async function claimFirst(spool: Spool): Promise<ClaimedFile> {
+  const [file] = await spool.pending();
+  const claimed = file && (await spool.claim(file));
+  if (!claimed) throw new Error('there is no file to claim');
+  return claimed;
+}
+
+describe('createSpool', () => {
+  it('makes one file a delivery, whole, for its owner only, oldest first', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    const messages = await fill(spool, 5);
+    const files = await spool.pending();
+    expect(files).to.have.length(5);
+    expect((await stat(join(directory, files[0]?.name ?? ''))).mode & 0o077).to.equal(0);
+    for (const message of messages) {
+      const claimed = await claimFirst(spool);
+      expect(await spool.read(claimed)).to.deep.include({ message, reason: 'unreachable' });
+      await spool.remove(claimed);
+    }
+    await spool.close();
+    expect(await readdir(directory)).to.deep.equal([]);
+  });
+
+  it('writes a burst with few files open at once, and loses none', async function () {
+    if (process.platform !== 'linux') this.skip(); // only there are open descriptors listed
+    const { spool } = openSpool(newDirectory());
+    const openBefore = (await readdir('/proc/self/fd')).length;
+    let most = 0;
+    const writes = Array.from({ length: 1000 }, async () => {
+      const isWritten = await spool.write({ message: createMessage(), reason: '' });
+      most = Math.max(most, (await readdir('/proc/self/fd')).length - openBefore);
+      return isWritten;
+    });
+    expect(new Set(await Promise.all(writes))).to.deep.equal(new Set([true]));
+    expect(await spool.pending()).to.have.length(1000);
+    expect(most).to.be.lessThan(100);
+  });
+
+  it('answers false where no directory can be, and counts it', async () => {
+    const directory = newDirectory();
+    await writeFile(directory, 'a file');
+    const { spool, metrics } = openSpool(join(directory, 'below'));
+    expect(await spool.write({ message: createMessage(), reason: '' })).to.equal(false);
+    expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'the spool cannot be written: ENOTDIR' });
+    expect(await valueOf(metrics, 'signalbox_spool_writes_total{outcome="failed"}')).to.equal(1);
+  });
+
+  it('makes a directory that is missing, also again', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    expect(await spool.isWritable()).to.deep.equal({ ok: true });
+    await spool.close();
+    await rm(directory, { recursive: true });
+    expect(await spool.write({ message: createMessage(), reason: '' })).to.equal(true);
+    expect(await spool.pending()).to.have.length(1);
+  });
+
+  it('leaves nothing behind after asking whether it is writable', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    await spool.isWritable();
+    await spool.close();
+    expect(await readdir(directory)).to.deep.equal([]);
+  });
+
+  it('counts what waits and tells the age of the oldest, in hand or not', async () => {
+    const { spool, metrics } = openSpool(newDirectory());
+    expect(await valueOf(metrics, 'signalbox_spool_files')).to.equal(0);
+    expect(await valueOf(metrics, 'signalbox_spool_oldest_age_seconds')).to.equal(0);
+    await fill(spool, 3);
+    await claimFirst(spool);
+    expect(await valueOf(metrics, 'signalbox_spool_files')).to.equal(3);
+    expect(await valueOf(metrics, 'signalbox_spool_oldest_age_seconds')).to.be.within(0.0001, 60);
+    expect(await valueOf(metrics, 'signalbox_spool_writes_total{outcome="written"}')).to.equal(3);
+  });
+
+  it('puts corrupt files aside and goes on to the next', async () => {
+    const directory = newDirectory();
+    const { spool, metrics } = openSpool(directory);
+    const messages = await fill(spool, 3);
+    const names = (await spool.pending()).map(({ name }) => name);
+    await truncate(join(directory, names[0] ?? ''), 30);
+    await truncate(join(directory, names[1] ?? ''), (await stat(join(directory, names[1] ?? ''))).size - 1);
+    expect(await spool.read(await claimFirst(spool))).to.equal(undefined);
+    expect(await spool.read(await claimFirst(spool))).to.equal(undefined);
+    expect((await spool.read(await claimFirst(spool)))?.message.id).to.equal(messages[2]?.id);
+    expect((await readdir(join(directory, 'refused'))).toSorted()).to.deep.equal(names.slice(0, 2));
+    expect(await valueOf(metrics, 'signalbox_spool_refused_total')).to.equal(2);
+  });
+
+  it('overlooks what is not its own in the directory', async () => {
+    const directory = newDirectory();
+    await mkdir(join(directory, 'lost+found'), { recursive: true });
+    await writeFile(join(directory, 'README'), '');
+    const { spool } = openSpool(directory);
+    await age(directory);
+    await spool.takeOver();
+    expect(await spool.pending()).to.deep.equal([]);
+    expect((await readdir(directory)).toSorted()).to.deep.equal(['README', 'lost+found']);
+  });
+});
+
+describe('a directory that two processes share', () => {
+  it('gives a file to one of them', async () => {
+    const directory = newDirectory();
+    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
+    await fill(one, 50);
+    const files = await one.pending();
+    const claims = await Promise.all(files.flatMap((file) => [one.claim(file), other.claim(file)]));
+    expect(claims.filter((claim) => claim !== undefined)).to.have.length(50);
+  });
+
+  it('does not touch what the other, alive, has in hand', async () => {
+    const directory = newDirectory();
+    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
+    await fill(one, 1);
+    const claimed = await claimFirst(one);
+    await other.takeOver();
+    expect(await other.pending()).to.deep.equal([]);
+    expect(await one.read(claimed)).to.not.equal(undefined);
+  });
+
+  it('takes over what the other had in hand, and removes what it had half written, once it is silent', async () => {
+    const directory = newDirectory();
+    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
+    const [message] = await fill(one, 1);
+    const { path } = await claimFirst(one);
+    await writeFile(join(dirname(path), '7.tmp'), '{"half');
+    await age(directory);
+    await other.takeOver();
+    expect((await other.read(await claimFirst(other)))?.message.id).to.equal(message?.id);
+    expect(await readdir(dirname(path)).catch(() => 'gone')).to.equal('gone');
+  });
+
+  it('lets the other, come back, go on with what it had in hand and write again', async () => {
+    const directory = newDirectory();
+    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
+    await fill(one, 1);
+    const claimed = await claimFirst(one);
+    await age(directory);
+    await other.takeOver();
+    await one.remove(claimed);
+    expect(await other.pending(), 'removed by the one that does not have it').to.have.length(1);
+    expect(await one.write({ message: createMessage(), reason: '' })).to.equal(true);
+    expect(await other.pending()).to.have.length(2);
+  });
+
+  it('returns a file whose last step failed, once nothing is in hand', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    await fill(spool, 1);
+    const claimed = await claimFirst(spool);
+    claimed.letGo(); // as after a release that the disk refused
+    await age(directory);
+    await spool.takeOver();
+    expect(await spool.pending()).to.have.length(1);
+    expect(await readFile(claimed.path).catch(() => 'gone')).to.equal('gone');
+  });
+});
