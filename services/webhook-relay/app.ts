@@ -20,6 +20,7 @@ import { createDatabaseState } from './database-state.ts';
 import { budgetMs, createDeliveries } from './deliveries.ts';
 import { createDeliveryMetrics } from './delivery-metrics.ts';
 import { createHealthReporter } from './health-report.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { createRejected } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createRoutes } from './routes.ts';
@@ -84,6 +85,8 @@ export async function createRelay(parts: RelayParts): Promise<Relay> {
     intervalMs: replayEveryMs,
     handOverOnStop: true,
   });
+
+  startHousekeeping({ database, lifecycle, log, clock });
 
   const alerts = lifecycle.opened('alerts', createAlerts({ url: config.alertUrl, log }));
   const deliveries = createDeliveries({

@@ -1,0 +1,203 @@
+// The administration routes of connections, the health report and the redirect.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { temporaryDirectory } from '../../support/guard.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { freePort } from '../../support/wait.ts';
+import { administer, deliver, migrations, startRelay, type TestRelay } from './relay.ts';
+
+const withSchema = (url: string, schema: string) => `${url}?schema=${schema}`;
+
+describe('administration', () => {
+  let database: TestDatabase;
+  let relay: TestRelay;
+  const file = join(temporaryDirectory('environment'), 'broker.env');
+  const write = (...lines: readonly string[]) => writeFile(file, lines.join('\n'));
+  const first = () => `BROKER_URL_1=${database.url}`;
+  const third = () => `BROKER_URL_3=${withSchema(database.url, 'broker_three')}`;
+
+  before(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    await write(third(), first(), 'BROKER_LIMIT_3=5');
+    relay = await startRelay({ databaseUrl: database.url, environment: { Broker__EnvironmentFile: file, Broker__MonthlyMessageLimit: '70' } });
+  });
+  after(async () => {
+    await relay.close();
+    await database.drop();
+  });
+
+  describe('credentials', () => {
+    for (const [method, path] of [
+      ['GET', '/Broker/connections'],
+      ['POST', '/Broker/switch/1'],
+      ['POST', '/Broker/reload'],
+      ['GET', '/broker/usage/current'],
+      ['GET', '/broker/usage'],
+      ['DELETE', '/broker/usage?olderThan=2020-01'],
+      ['DELETE', '/broker/usage/2020-01'],
+      ['DELETE', '/broker/usage/current/BROKER_URL_1'],
+      ['GET', '/Broker/unknown'],
+      ['PUT', '/BROKER/connections'],
+    ] as const) {
+      it(`answers 401 to ${method} ${path} without the token and with a wrong one, alike`, async () => {
+        const missing = await fetch(`${relay.url}${path}`, { method });
+        const wrong = await fetch(`${relay.url}${path}`, { method, headers: { Authorization: 'Bearer wrong' } });
+        expect([missing.status, wrong.status]).to.deep.equal([401, 401]);
+        expect(missing.headers.get('www-authenticate')).to.equal('Bearer');
+        expect(await missing.text()).to.equal(await wrong.text());
+      });
+    }
+    it('takes the scheme in any letter case', async () => {
+      expect((await fetch(`${relay.url}/Broker/connections`, { headers: { Authorization: 'bEARER administrator' } })).status).to.equal(200);
+    });
+  });
+
+  describe('GET /Broker/connections', () => {
+    it('lists connections by ascending n, whatever their order in the file, with gaps in n', async () => {
+      const { status, body } = await administer(relay.url, 'GET', '/Broker/connections');
+      expect(status).to.equal(200);
+      const { hostname, port, pathname } = new URL(database.url);
+      const shared = { scheme: 'postgres', host: hostname, port: Number(port), virtualHost: pathname.slice(1), isConnected: true, limitReached: false };
+      const quiet = { messageCount: 0, lastPublishedAt: null, lastError: null };
+      expect(body).to.deep.equal({
+        active: 'BROKER_URL_1',
+        connections: [
+          { index: 1, name: 'BROKER_URL_1', ...shared, isActive: true, monthlyLimit: 70, remaining: 70, ...quiet },
+          { index: 2, name: 'BROKER_URL_3', ...shared, isActive: false, monthlyLimit: 5, remaining: 5, ...quiet },
+        ],
+      });
+    });
+
+    it('never shows a user or a password', async () => {
+      const text = JSON.stringify((await administer(relay.url, 'GET', '/Broker/connections')).body);
+      const { username, password } = new URL(database.url);
+      expect(text).to.not.include(`${username}:`).and.not.include(password === 'test' ? ':test' : password);
+    });
+
+    it('tells when a connection last published', async () => {
+      const { body } = await deliver(relay.url);
+      const list = await administer(relay.url, 'GET', '/broker/CONNECTIONS');
+      expect(body['broker']).to.equal('BROKER_URL_1');
+      expect(list.body).to.have.nested.property('connections[0].messageCount', 1);
+      expect(Date.parse(String((list.body['connections'] as { lastPublishedAt: string }[])[0]?.lastPublishedAt))).to.be.closeTo(Date.now(), 10_000);
+    });
+  });
+
+  describe('POST /Broker/switch/{index}', () => {
+    it('makes the connection at the 1-based position active, and the next message goes there', async () => {
+      const { status, body } = await administer(relay.url, 'POST', '/Broker/switch/2');
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal({ previous: 'BROKER_URL_1', active: 'BROKER_URL_3', index: 2 });
+      expect((await deliver(relay.url)).body['broker']).to.equal('BROKER_URL_3');
+      expect((await administer(relay.url, 'GET', '/Broker/connections')).body['active']).to.equal('BROKER_URL_3');
+    });
+
+    for (const index of ['0', '3', '-1', '1.0', 'x', '999999999999999999999']) {
+      it(`answers 404 to ${index}, which names none`, async () => {
+        const { status, body } = await administer(relay.url, 'POST', `/Broker/switch/${index}`);
+        expect(status).to.equal(404);
+        expect(body['type']).to.equal('urn:signalbox:problem:connection-missing');
+      });
+    }
+
+    it('rotates away from a connection that is at its limit with the next message', async () => {
+      for (let left = 4; left > 0; left--) expect((await deliver(relay.url)).body['broker']).to.equal('BROKER_URL_3');
+      expect((await deliver(relay.url)).body['broker']).to.equal('BROKER_URL_1');
+      await administer(relay.url, 'POST', '/Broker/switch/2');
+      expect((await deliver(relay.url)).body['broker']).to.equal('BROKER_URL_1');
+      expect((await administer(relay.url, 'GET', '/Broker/connections')).body['active']).to.equal('BROKER_URL_1');
+    });
+  });
+
+  describe('POST /Broker/reload', () => {
+    after(async () => {
+      await write(first(), third());
+      await administer(relay.url, 'POST', '/Broker/reload');
+      await Promise.all(relay.connections.all.map((connection) => connection.ready(5000)));
+    });
+
+    it('tells what was added, removed and changed, limits included', async () => {
+      await write(`BROKER_URL_2=${withSchema(database.url, 'broker_two')}`, first(), 'BROKER_LIMIT_1=71');
+      const { status, body } = await administer(relay.url, 'POST', '/Broker/reload');
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal({ added: ['BROKER_URL_2'], removed: ['BROKER_URL_3'], changed: ['BROKER_URL_1'], active: 'BROKER_URL_1' });
+    });
+
+    it('keeps the usage of each broker under its name, whatever its position', async () => {
+      const before = await administer(relay.url, 'GET', '/broker/usage/current');
+      await write(third(), first());
+      await administer(relay.url, 'POST', '/Broker/reload');
+      const after = await administer(relay.url, 'GET', '/broker/usage/current');
+      const count = ({ body }: { body: Readonly<Record<string, unknown>> }, name: string) =>
+        (body['brokers'] as { broker: string; messageCount: number }[]).find(({ broker }) => broker === name)?.messageCount;
+      for (const name of ['BROKER_URL_1', 'BROKER_URL_3']) expect(count(after, name), name).to.equal(count(before, name)).and.be.above(0);
+    });
+
+    it('raises a limit without a restart', async () => {
+      await write(first(), 'BROKER_LIMIT_1=0');
+      await administer(relay.url, 'POST', '/Broker/reload');
+      expect((await deliver(relay.url)).status).to.equal(503);
+      await write(first(), 'BROKER_LIMIT_1=1000');
+      await administer(relay.url, 'POST', '/Broker/reload');
+      expect((await deliver(relay.url)).status).to.equal(202);
+    });
+
+    it('answers 409 with every fault and no value to a file that is not usable, and goes on with what it has', async () => {
+      await write('BROKER_URL_1=http://user:hush@host', 'BROKER_LIMIT_2=many', `BROKER_URL_2=${database.url}`);
+      const { status, body } = await administer(relay.url, 'POST', '/Broker/reload');
+      expect(status).to.equal(409);
+      expect(body['detail']).to.include('BROKER_URL_1').and.include('BROKER_LIMIT_2').and.not.include('hush');
+      expect((await deliver(relay.url)).status).to.equal(202);
+    });
+
+    it('may leave no connection at all: deliveries are spooled then', async () => {
+      await write('');
+      expect((await administer(relay.url, 'POST', '/Broker/reload')).body['active']).to.equal(null);
+      const { status, body } = await deliver(relay.url);
+      expect(status).to.equal(400);
+      expect(body['spooled']).to.equal(true);
+    });
+  });
+
+  describe('GET /api/health', () => {
+    it('answers Healthy as JSON, without a credential', async () => {
+      const response = await fetch(`${relay.url}/API/Health`);
+      expect(response.status).to.equal(200);
+      expect(await response.json()).to.deep.include({
+        status: 'Healthy',
+        isDatabaseReachable: true,
+        brokers: [
+          { broker: 'BROKER_URL_1', isActive: true, isConnected: true, limitReached: false },
+          { broker: 'BROKER_URL_3', isActive: false, isConnected: true, limitReached: false },
+        ],
+      });
+    });
+
+    it('answers the word alone for Accept: text/plain', async () => {
+      const response = await fetch(`${relay.url}/api/health`, { headers: { Accept: 'text/plain' } });
+      expect(response.headers.get('content-type')).to.match(/^text\/plain/);
+      expect(await response.text()).to.equal('Healthy');
+    });
+
+    it('answers Degraded while one of several connections cannot be reached, and Unhealthy with 503 when none can', async () => {
+      const dead = `amqp://user:hush@127.0.0.1:${await freePort()}`;
+      await write(first(), `BROKER_URL_2=${dead}`);
+      await administer(relay.url, 'POST', '/Broker/reload');
+      const degraded = await fetch(`${relay.url}/api/health`);
+      expect([degraded.status, ((await degraded.json()) as { status: string }).status]).to.deep.equal([200, 'Degraded']);
+      await write(`BROKER_URL_2=${dead}`);
+      await administer(relay.url, 'POST', '/Broker/reload');
+      const unhealthy = await fetch(`${relay.url}/api/health`);
+      const text = await unhealthy.text();
+      expect([unhealthy.status, (JSON.parse(text) as { status: string }).status]).to.deep.equal([503, 'Unhealthy']);
+      expect(text).to.not.include('hush');
+    });
+  });
+
+  it('redirects / for good to the API description', async () => {
+    const response = await fetch(relay.url, { redirect: 'manual' });
+    expect(response.status).to.equal(301);
+    expect(response.headers.get('location')).to.equal('/swagger/index.html');
+  });
+});

@@ -1,0 +1,190 @@
+// POST /Forge on the embedded broker: every documented answer that needs no outage.
+import { request } from 'node:http';
+import { expect } from 'chai';
+import { connectBroker } from '../../../services/platform/broker/connect.ts';
+import type { Delivery } from '../../../services/platform/broker/broker.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { version } from '../../../services/platform/version.ts';
+import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { eventually } from '../../support/wait.ts';
+import { counts, deliver, migrations, payload, sign, startRelay, type TestRelay } from './relay.ts';
+
+const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('POST /Forge', () => {
+  let database: TestDatabase;
+  let relay: TestRelay;
+  const now = new Date('2026-01-02T03:04:05.678Z');
+  before(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    const environment = { BROKER_URL_1: database.url, Forge__WebhookSecrets: 'It is a secret, the next secret' };
+    relay = await startRelay({ databaseUrl: database.url, environment, clock: () => now });
+  });
+  after(async () => {
+    await relay.close();
+    await database.drop();
+  });
+
+  /** What a queue hands out, once there are so many. */
+  async function received(queue: string, messages: number): Promise<readonly Delivery[]> {
+    const broker = connectBroker(database.url, forgeTopology, { log: silentLog, name: 'test' });
+    const deliveries: Delivery[] = [];
+    const consumer = broker.consume(queue, { batchSize: 10, prefetch: 10 }, async (batch) => {
+      deliveries.push(...batch);
+      return batch.map(() => 'done');
+    });
+    try {
+      await eventually(() => deliveries.length >= messages);
+      return deliveries;
+    } finally {
+      await consumer.stop();
+      await broker.close();
+    }
+  }
+  const post = (headers: Readonly<Record<string, string>>, body: string) => fetch(`${relay.url}/Forge`, { method: 'POST', headers, body });
+
+  it('answers 202 with the delivery response body', async () => {
+    const { status, body } = await deliver(relay.url);
+    expect(status).to.equal(202);
+    expect(body['id']).to.match(uuid7);
+    expect(body).to.deep.equal({
+      id: body['id'],
+      time: 1767323045,
+      isSignatureValid: true,
+      priority: {
+        eventType: 'issues',
+        action: 'opened',
+        senderLogin: 'octocat',
+        baseScore: 6,
+        actionModifier: 1,
+        baseCalculatedScore: 7,
+        senderMultiplier: 1,
+        finalScore: 7,
+        description: 'issues.opened by octocat: base 6 +1, person ×1',
+        isCoreFunction: true,
+      },
+      broker: 'BROKER_URL_1',
+      version,
+    });
+  });
+
+  it('publishes the raw payload once to each of the two queues, with the id, the priority and the headers', async () => {
+    const raw = ` ${JSON.stringify({ ...payload, title: 'Prüfung 🚦' })}\n`;
+    const { body } = await deliver(relay.url, raw, { 'X-GitHub-Delivery': 'd-1', 'X-GitHub-Hook-ID': '7' });
+    for (const { name } of forgeTopology.queues) {
+      const copies = (await received(name, 2)).filter(({ id }) => id === body['id']);
+      expect(copies.map((copy) => copy.body.toString())).to.deep.equal([raw]);
+      expect(copies[0]).to.deep.include({ type: 'issues', priority: 7, contentType: 'application/json' });
+      expect(copies[0]?.headers).to.include({ 'x-delivery-id': 'd-1', 'x-hook-id': '7', 'x-target-id': '0', 'x-received-at': now.toISOString() });
+    }
+  });
+
+  it('reserves one message for each delivery', async () => {
+    const before = (await counts(relay.database))['BROKER_URL_1'] ?? 0;
+    await Promise.all(Array.from({ length: 30 }, () => deliver(relay.url)));
+    expect(await counts(relay.database)).to.deep.equal({ BROKER_URL_1: before + 30 });
+  });
+
+  it('takes every configured secret', async () => {
+    const text = JSON.stringify(payload);
+    expect((await deliver(relay.url, text, { 'X-Hub-Signature-256': sign(text, 'the next secret') })).status).to.equal(202);
+  });
+
+  it('matches its route in any letter case', async () => {
+    const text = JSON.stringify(payload);
+    const response = await fetch(`${relay.url}/fORGE`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json; charset=utf-8', 'X-Forge-Event': 'push', 'X-Hub-Signature-256': sign(text) },
+      body: text,
+    });
+    expect(response.status).to.equal(202);
+  });
+
+  describe('with an invalid signature', () => {
+    it('answers 401 with the delivery response body, the score included, and the name of the active connection', async () => {
+      const before = await counts(relay.database);
+      const { status, body, headers } = await deliver(relay.url, { ...payload, sender: { login: 'hubot' } }, { 'X-Hub-Signature-256': sign('something else') });
+      expect(status).to.equal(401);
+      expect(headers.get('www-authenticate')).to.equal('X-Hub-Signature-256');
+      expect(body).to.deep.include({ isSignatureValid: false, broker: 'BROKER_URL_1', version, time: 1767323045 });
+      expect(body['priority']).to.deep.include({ eventType: 'issues', senderLogin: 'hubot', finalScore: 7 });
+      expect(await counts(relay.database)).to.deep.equal(before);
+    });
+
+    it('answers 401 when the signature is missing', async () => {
+      const response = await post({ 'Content-Type': 'application/json' }, '{}');
+      expect(response.status).to.equal(401);
+      expect(await response.json()).to.deep.include({ isSignatureValid: false });
+    });
+
+    it('looks at the signature before the payload: 401 for what is no JSON', async () => {
+      const response = await post({ 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }, 'no json');
+      expect(response.status).to.equal(401);
+      expect(await response.json()).to.have.nested.property('priority.eventType', 'push');
+    });
+
+    it('logs the delivery, without a signature', async () => {
+      const { body } = await deliver(relay.url, { ...payload, rejected: 'yes' }, { 'X-Hub-Signature-256': sign('else'), 'X-GitHub-Delivery': 'd-2' });
+      const row = await eventually(async () => {
+        const { rows } = await relay.database.driver.query<Record<string, unknown>>('select * from rejected_deliveries where id = $1', [body['id']]);
+        return rows[0] ?? false;
+      });
+      expect(row['delivery_id']).to.equal('d-2');
+      expect(String(row['payload'])).to.include('rejected');
+      expect(JSON.stringify(row['headers'])).to.not.include(sign('else').slice(7));
+    });
+
+    it('does not count for its sender', async () => {
+      await deliver(relay.url, { sender: { login: 'mallory' } }, { 'X-Hub-Signature-256': sign('else') });
+      await deliver(relay.url, { sender: { login: 'alice' } });
+      const statistics = (await (await fetch(`${relay.url}/stats`)).json()) as object;
+      expect(statistics).to.have.property('alice');
+      expect(statistics).to.not.have.property('mallory');
+    });
+  });
+
+  it('answers 400 to signed JSON that cannot be parsed', async () => {
+    const { status, body } = await deliver(relay.url, '{"a":');
+    expect(status).to.equal(400);
+    expect(body).to.deep.include({ title: 'Bad Request', status: 400 });
+  });
+
+  it('answers 400 to signed bytes that are no UTF-8', async () => {
+    const body = Buffer.from([0x22, 0xff, 0x22]);
+    const response = await fetch(`${relay.url}/Forge`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': sign(body) }, body });
+    expect(response.status).to.equal(400);
+  });
+
+  it('takes any signed JSON, an object or not, known event or not', async () => {
+    for (const odd of ['null', '7', '[]', '"text"', '{"action":7,"sender":null}']) expect((await deliver(relay.url, odd, { 'X-GitHub-Event': 'never_seen' })).status).to.equal(202);
+  });
+
+  it('answers 415 to another media type, before it looks at the signature', async () => {
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain']) {
+      const response = await post({ 'Content-Type': type, 'X-Hub-Signature-256': sign('{}') }, '{}');
+      expect(response.status).to.equal(415);
+      expect(response.headers.get('content-type')).to.match(/^application\/problem\+json/);
+    }
+  });
+
+  it('answers 415 to a body without a media type', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(`${relay.url}/Forge`, { method: 'POST', headers: { 'X-Hub-Signature-256': sign('{}') } }, (response) => resolve(response.resume().statusCode));
+      sent.on('error', reject).end('{}');
+    });
+    expect(status).to.equal(415);
+  });
+
+  it('answers 405 with Allow to another method', async () => {
+    const response = await fetch(`${relay.url}/Forge`);
+    expect(response.status).to.equal(405);
+    expect(response.headers.get('allow')).to.equal('POST');
+  });
+
+  it('answers 404 to an unknown path', async () => {
+    const response = await fetch(`${relay.url}/Forges`, { method: 'POST' });
+    expect(response.status).to.equal(404);
+    expect(await response.json()).to.deep.include({ status: 404, title: 'Not Found' });
+  });
+});
