@@ -1,0 +1,158 @@
+// The forge worker on a real database: each delivery once, whatever it holds.
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createEventStore } from '../../../../services/webhook-intake/forge-worker/store.ts';
+import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker/worker.ts';
+import { createMatchingRules, type Rule } from '../../../../services/webhook-intake/rules/rules.ts';
+import { delivery, examples } from '../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+
+describe('the forge worker', () => {
+  let database: IntakeDatabase;
+  before(async () => (database = await createIntakeDatabase()));
+  after(() => database.close());
+  beforeEach(() => database.empty());
+
+  const work = (rules: readonly Rule[] = []) =>
+    createForgeWorker({ store: createEventStore(database.pool), matchingRules: createMatchingRules(rules), metrics: createMetrics(), log: silentLog });
+  const buckets = () =>
+    database.rows<{ bucket_start: Date; event: string; received: number; duplicates: number; bytes: number }>(
+      'select bucket_start, event, received, duplicates, bytes from statistics_buckets order by 1, 2',
+    );
+  const receivedAt = new Date('2026-03-04T05:59:59.999Z');
+  const issue = { action: 'opened', issue: { number: 7 }, repository: { full_name: 'railway/signals' }, sender: { login: 'ada' } };
+
+  it('stores every member of an event as the relay sent it', async () => {
+    const one = delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', receivedAt, priority: 8 });
+    expect(await work()([one])).to.deep.equal(['done']);
+    const [row] = await database.rows('select * from events');
+    expect(row).to.deep.include({
+      source: 'forge', event: 'issues', action: 'opened', repository: 'railway/signals', number: 7, sender: 'ada', sender_class: 'person',
+      delivery_id: 'd-1', hook_id: '1', target_id: '2', score: 8, is_core_function: true, bytes: one.body.length, received_at: receivedAt, headers: one.headers,
+    });
+    expect(await database.rows('select event_id, received_at, is_gzip, body from event_payloads')).to.deep.equal([
+      { event_id: row?.['id'], received_at: receivedAt, is_gzip: false, body: one.body },
+    ]);
+  });
+
+  it('counts into the six hours of the reception, and not of the storing', async () => {
+    const [first, second] = [delivery({ event: 'push', payload: {}, receivedAt }), delivery({ event: 'push', payload: {}, receivedAt: new Date('2026-03-04T06:00:00.000Z') })];
+    await work()([first, second]);
+    expect(await buckets()).to.deep.equal([
+      { bucket_start: new Date('2026-03-04T00:00:00Z'), event: 'push', received: 1, duplicates: 0, bytes: 2 },
+      { bucket_start: new Date('2026-03-04T06:00:00Z'), event: 'push', received: 1, duplicates: 0, bytes: 2 },
+    ]);
+  });
+
+  it('takes a delivery that comes again as a duplicate, in a later batch and within one', async () => {
+    const again = () => delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', receivedAt });
+    expect(await work()([again(), again(), again()])).to.deep.equal(['done', 'done', 'done']);
+    await work()([again()]);
+    expect(await database.count('events')).to.equal(1);
+    expect(await database.count('event_payloads')).to.equal(1);
+    expect(await buckets()).to.deep.equal([{ bucket_start: new Date('2026-03-04T00:00:00Z'), event: 'issues', received: 1, duplicates: 3, bytes: again().body.length }]);
+  });
+
+  it('takes the same delivery id of another hook as another event', async () => {
+    const of = (hookId: string) => delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', hookId });
+    await work()([of('1'), of('2')]);
+    expect(await database.count('events')).to.equal(2);
+  });
+
+  it('takes a delivery that comes again in another month as a duplicate', async () => {
+    const inMonth = (month: string) => delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', receivedAt: new Date(`2026-${month}-28T12:00:00Z`) });
+    await work()([inMonth('03')]);
+    await work()([inMonth('04')]);
+    expect(await database.count('events')).to.equal(1);
+    expect((await buckets()).map(({ received, duplicates }) => [received, duplicates])).to.deep.equal([[1, 0], [0, 1]]);
+  });
+
+  it('writes an outbox row for each rule that matches, and none for a duplicate', async () => {
+    const rules = [{ name: 'issues', event: 'issues', channels: ['smtp', 'push'] }, { name: 'urgent', minimumScore: 5, channels: ['push'] }, { name: 'pushes', event: 'push', channels: ['push'] }];
+    const one = delivery({ event: 'issues', payload: issue, receivedAt, deliveryId: 'd-1' });
+    await work(rules)([one]);
+    await work(rules)([one]);
+    const [event] = await database.rows<{ id: string }>('select id from events');
+    expect(await database.rows('select event_id, event_received_at, rule, channels, state, attempts from outbox order by rule')).to.deep.equal([
+      { event_id: event?.id, event_received_at: receivedAt, rule: 'issues', channels: ['smtp', 'push'], state: 'pending', attempts: 0 },
+      { event_id: event?.id, event_received_at: receivedAt, rule: 'urgent', channels: ['push'], state: 'pending', attempts: 0 },
+    ]);
+  });
+
+  it('stores an event type never seen before', async () => {
+    expect(await work()([delivery({ event: 'quantum_leap', payload: { action: 'leapt' } })])).to.deep.equal(['done']);
+    expect(await database.rows('select event, action, repository from events')).to.deep.equal([{ event: 'quantum_leap', action: 'leapt', repository: null }]);
+  });
+
+  it('keeps a payload with NUL and broken surrogates byte for byte', async () => {
+    const odd = delivery({ event: 'issues', payload: { ...issue, text: 'a\u0000b\ud800', repository: { full_name: 'a\u0000/b' } }, headers: { 'x-action': 'ope\u0000ned' } });
+    expect(await work()([odd])).to.deep.equal(['done']);
+    const [row] = await database.rows('select body, action, repository, headers from events join event_payloads on event_id = id');
+    expect(row).to.deep.include({ body: odd.body, action: 'ope\ufffdned', repository: 'a\ufffd/b' });
+  });
+
+  it('keeps a packed payload packed, and counts its bytes unpacked', async () => {
+    const plain = delivery({ event: 'push', payload: { text: 'x'.repeat(400_000) } });
+    const packed = { ...plain, body: gzipSync(plain.body), contentEncoding: 'gzip' as const };
+    expect(await work()([packed])).to.deep.equal(['done']);
+    expect(await database.rows('select bytes, is_gzip, body from events join event_payloads on event_id = id')).to.deep.equal([{ bytes: plain.body.length, is_gzip: true, body: packed.body }]);
+  });
+
+  it('stores payloads of 25 MiB, packed or not, beside small ones', async () => {
+    const huge = delivery({ event: 'push', payload: { text: 'x'.repeat(25 * 1024 * 1024 - 11) } });
+    expect(huge.body.length).to.equal(26_214_400);
+    const batch = [delivery({ event: 'issues', payload: issue }), huge, { ...delivery({ event: 'push', payload: {} }), body: gzipSync(huge.body), contentEncoding: 'gzip' as const }, delivery({ event: 'issues', payload: issue })];
+    expect(await work()(batch)).to.deep.equal(['done', 'done', 'done', 'done']);
+    expect((await database.rows<{ bytes: number }>('select bytes from events order by bytes desc')).map(({ bytes }) => bytes).slice(0, 2)).to.deep.equal([26_214_400, 26_214_400]);
+  });
+
+  it('gives up what is not JSON or cannot be unpacked, with the reason, and stores the others', async () => {
+    const good = delivery({ event: 'issues', payload: issue });
+    const text = { ...delivery({ event: 'issues', payload: issue }), body: Buffer.from('{"action":') };
+    const truncated = { ...delivery({ event: 'issues', payload: issue }), body: gzipSync(good.body).subarray(0, 40), contentEncoding: 'gzip' as const };
+    const [first, second, third] = await work()([text, good, truncated]);
+    expect(second).to.equal('done');
+    expect(first).to.have.property('dead').that.matches(/^the payload is not JSON: /);
+    expect(third).to.have.property('dead').that.matches(/^the payload cannot be unpacked: /);
+    expect(await database.count('events')).to.equal(1);
+  });
+
+  it('retries the one event that the database refuses, and stores the rest of its batch', async () => {
+    const batch = examples.slice(0, 40).map(({ event, payload }) => delivery({ event, payload }));
+    // Longer than an index row may be.
+    batch[17] = delivery({ event: 'issues', payload: issue, deliveryId: Array.from({ length: 9000 }, (_, index) => index.toString(36)).join('') });
+    const verdicts = await work()(batch);
+    expect(verdicts.filter((verdict) => verdict === 'done')).to.have.length(39);
+    expect(verdicts[17]).to.have.property('retry').that.contains('index row');
+    expect(await database.count('events')).to.equal(39);
+  });
+
+  it('gives no verdict when the world fails, so that the broker keeps the batch', async () => {
+    const failing = (sql: string) => database.rows(sql);
+    await failing('alter table statistics_buckets rename to buckets_away');
+    try {
+      const failure = await work()([delivery({ event: 'issues', payload: issue })]).then(() => undefined, (error: unknown) => error);
+      expect(failure).to.be.an('error').with.property('code', '42P01');
+    } finally {
+      await failing('alter table buckets_away rename to statistics_buckets');
+    }
+    expect(await database.count('events')).to.equal(0);
+    expect(await database.count('delivery_keys')).to.equal(0);
+  });
+
+  it('stores each once when workers have the same deliveries at hand in different orders', async () => {
+    const batch = Array.from({ length: 80 }, (_, index) => delivery({ event: examples[index % examples.length]?.event ?? 'push', payload: issue, deliveryId: `d-${index % 60}`, receivedAt: new Date(receivedAt.getTime() + index * 3_600_000) }));
+    const shuffled = (step: number) => batch.map((_, index) => batch[(index * step) % batch.length] ?? batch[0]).filter((one) => one !== undefined);
+    for (let round = 0; round < 5; round++) {
+      await database.empty();
+      const results = await Promise.all([1, 7, 11, 13, 17, 19].map((step) => work()(shuffled(step))));
+      expect(results.flat().every((verdict) => verdict === 'done')).to.equal(true);
+      expect(await database.count('events')).to.equal(60);
+      const all = await buckets();
+      expect(all.reduce((sum, { received }) => sum + received, 0)).to.equal(60);
+      expect(all.reduce((sum, { received, duplicates }) => sum + received + duplicates, 0)).to.equal(6 * 80);
+    }
+  });
+});
