@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { type ByteBudget, type ByteLease, createByteBudget } from '../../services/platform/byte-budget.ts';
+
+const patientMs = 60_000;
+
+async function held(budget: ByteBudget, bytes: number): Promise<ByteLease> {
+  const lease = await budget.acquire(bytes, patientMs);
+  if (!lease) throw new Error('there was room');
+  return lease;
+}
+
+describe('createByteBudget', () => {
+  it('counts what is held, shrunk and released', async () => {
+    const budget = createByteBudget(100);
+    const lease = await held(budget, 60);
+    expect(budget.used).to.equal(60);
+    lease.shrinkTo(10);
+    lease.shrinkTo(50);
+    expect(budget.used).to.equal(10);
+    lease.release();
+    lease.release();
+    expect(budget.used).to.equal(0);
+  });
+
+  it('admits in the order of asking: a large one is not overtaken by small ones', async () => {
+    const budget = createByteBudget(100);
+    const first = await held(budget, 80);
+    const order: string[] = [];
+    const large = budget.acquire(90, patientMs).then((lease) => (order.push('large'), lease));
+    const small = budget.acquire(10, patientMs).then((lease) => (order.push('small'), lease));
+    await Promise.resolve();
+    expect(order).to.deep.equal([]);
+    first.release();
+    await Promise.all([large, small]);
+    expect(order).to.deep.equal(['large', 'small']);
+    expect(budget.used).to.equal(100);
+  });
+
+  it('admits no more than fits', async () => {
+    const budget = createByteBudget(100);
+    const first = await held(budget, 100);
+    const second = budget.acquire(60, patientMs);
+    const third = budget.acquire(60, 20);
+    first.release();
+    (await second)?.shrinkTo(50);
+    expect(await third).to.equal(undefined);
+    expect(budget.used).to.equal(50);
+  });
+
+  it('gives nothing when the wait is over, and lets the next one through that fits', async () => {
+    const budget = createByteBudget(100);
+    const first = await held(budget, 80);
+    const impatient = budget.acquire(90, 10);
+    const behind = budget.acquire(20, patientMs);
+    expect(await impatient).to.equal(undefined);
+    expect(await behind).to.not.equal(undefined);
+    expect(budget.used).to.equal(100);
+    first.release();
+    expect(budget.used).to.equal(20);
+  });
+
+  it('takes a wish above the capacity for all of it', async () => {
+    const budget = createByteBudget(100);
+    const lease = await held(budget, 1000);
+    expect(budget.used).to.equal(100);
+    lease.release();
+    expect(budget.used).to.equal(0);
+  });
+
+  it('refuses a capacity that is no positive integer', () => {
+    for (const capacity of [0, -1, 1.5, NaN]) expect(() => createByteBudget(capacity)).to.throw(TypeError, 'capacity');
+  });
+});

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { createMetrics } from '../../services/platform/metrics.ts';
+
+describe('createMetrics', () => {
+  it('writes counters, gauges and histograms as Prometheus reads them', async () => {
+    const metrics = createMetrics();
+    metrics.counter({ name: 'signalbox_things_total', help: 'Things.', labels: ['kind'] }).inc({ kind: 'a "b"' }, 2);
+    metrics.gauge({ name: 'signalbox_level', help: 'Level.', labels: [] }).set(3);
+    metrics.histogram({ name: 'signalbox_seconds', help: 'Seconds.', labels: [], buckets: [1, 2] }).observe(1.5);
+    const lines = (await metrics.text()).split('\n');
+    expect(lines).to.include.members([
+      '# TYPE signalbox_things_total counter',
+      'signalbox_things_total{kind="a \\"b\\""} 2',
+      'signalbox_level 3',
+      'signalbox_seconds_bucket{le="1"} 0',
+      'signalbox_seconds_bucket{le="2"} 1',
+      'signalbox_seconds_bucket{le="+Inf"} 1',
+    ]);
+    expect(metrics.contentType).to.match(/^text\/plain; version=0\.0\.4/);
+  });
+
+  it('gives two deployables of one process the same metric', async () => {
+    const metrics = createMetrics();
+    const declare = () => metrics.counter({ name: 'signalbox_things_total', help: 'Things.', labels: ['service'] });
+    declare().inc({ service: 'one' });
+    declare().inc({ service: 'two' });
+    expect(await metrics.text()).to.include('signalbox_things_total{service="one"} 1').and.to.include('signalbox_things_total{service="two"} 1');
+  });
+
+  it('asks a collecting gauge at every scrape', async () => {
+    const metrics = createMetrics();
+    let level = 0;
+    metrics.gauge({ name: 'signalbox_level', help: 'Level.', labels: [], collect: (gauge) => gauge.set(++level) });
+    expect(await metrics.text()).to.include('signalbox_level 1');
+    expect(await metrics.text()).to.include('signalbox_level 2');
+  });
+
+  it('keeps registries apart, and adds the metrics of the process on request', async () => {
+    createMetrics().counter({ name: 'signalbox_things_total', help: 'Things.', labels: [] });
+    expect(await createMetrics().text()).to.equal('\n');
+    expect(await createMetrics({ process: true }).text()).to.include('process_cpu_seconds_total');
+  });
+});

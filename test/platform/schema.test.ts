@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import type { z } from 'zod';
+import { queryChoice, queryInteger, queryList, text, TimestampInput } from '../../services/platform/schema.ts';
+
+const messagesOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
+
+describe('text', () => {
+  it('counts code points, not UTF-16 units', () => {
+    expect(messagesOf(text({ max: 3 }), '🚂🚂🚂')).to.deep.equal([]);
+    expect(messagesOf(text({ max: 3 }), '🚂🚂🚂🚂')).to.deep.equal(['must be at most 3 characters long']);
+    expect(messagesOf(text({ min: 2, max: 9 }), '🚂')).to.deep.equal(['must be at least 2 characters long']);
+  });
+
+  it('takes white space for empty where something must be said', () => {
+    expect(messagesOf(text({ min: 1, max: 9 }), ' \t\n')).to.deep.equal(['must not be empty']);
+    expect(messagesOf(text({ max: 9 }), '')).to.deep.equal([]);
+  });
+
+  it('wants a string', () => {
+    expect(messagesOf(text({ max: 9 }), 7)).to.deep.equal(['must be a string']);
+  });
+});
+
+describe('TimestampInput', () => {
+  it('takes Z and offsets, and gives the instant', () => {
+    expect(TimestampInput.parse('2026-02-28T23:30:00Z').toISOString()).to.equal('2026-02-28T23:30:00.000Z');
+    expect(TimestampInput.parse('2026-02-28T23:30:00.5+02:00').toISOString()).to.equal('2026-02-28T21:30:00.500Z');
+  });
+
+  it('refuses impossible dates and times without an offset', () => {
+    for (const wrong of ['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00', '2026-01-01', 'now', '']) {
+      expect(messagesOf(TimestampInput, wrong), wrong).to.deep.equal(['must be an ISO 8601 date and time']);
+    }
+  });
+});
+
+describe('queryInteger', () => {
+  const limit = queryInteger({ min: 1, max: 100, default: 20 });
+
+  it('parses, and falls back when absent', () => {
+    expect(limit.parse('7')).to.equal(7);
+    expect(limit.parse(undefined)).to.equal(20);
+    expect(queryInteger({ min: 1, max: 9 }).parse(undefined)).to.equal(undefined);
+  });
+
+  it('tells what is no whole number from what is out of range', () => {
+    for (const wrong of ['', ' ', '1.5', '1e2', 'ten', '0x1', '9'.repeat(16)]) expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be a whole number']);
+    for (const wrong of ['0', '-5', '101']) expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be between 1 and 100']);
+  });
+});
+
+describe('queryChoice', () => {
+  it('takes any case and gives the documented spelling', () => {
+    expect(queryChoice(['Low', 'High']).parse('hIGH')).to.equal('High');
+  });
+
+  it('names the choices', () => {
+    expect(messagesOf(queryChoice(['Low', 'High']), 'middle')).to.deep.equal(['must be one of Low, High']);
+  });
+});
+
+describe('queryList', () => {
+  it('splits at commas, trimmed, without blanks', () => {
+    expect(queryList.parse(' a,, b ')).to.deep.equal(['a', 'b']);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { SettingFault } from '../../services/platform/config.ts';
+import { choice, integer, list, optional, randomCredential, secret, secretUrl, text, url } from '../../services/platform/settings.ts';
+
+const summary = 's';
+
+describe('settings', () => {
+  it('take a choice in any case and give its documented spelling', () => {
+    const level = choice('LEVEL', ['info', 'debug'], { summary });
+    expect(level.parse(' Debug ')).to.equal('debug');
+    expect(() => level.parse('loud')).to.throw(SettingFault, 'must be one of info, debug');
+  });
+
+  it('split a list at commas, trimmed, without blanks', () => {
+    expect(list('ITEMS', { summary }).parse(' a, ,b ,')).to.deep.equal(['a', 'b']);
+  });
+
+  it('take a URL of a given scheme as it is', () => {
+    const base = url('BASE', ['http', 'https'], { summary });
+    expect(base.parse('https://example.org/x?y=1')).to.equal('https://example.org/x?y=1');
+    for (const wrong of ['example.org', 'file:///etc/passwd', 'https://']) expect(() => base.parse(wrong), wrong).to.throw(SettingFault);
+  });
+
+  it('say their shape, and whether they hold a credential', () => {
+    expect(integer('N', { summary, min: 1, max: 9 })).to.include({ shape: 'integer 1–9', isSecret: false });
+    expect(secret('S', { summary })).to.include({ shape: 'secret', isSecret: true });
+    expect(secretUrl('U', ['amqp', 'amqps'], { summary })).to.include({ shape: 'URL (amqp, amqps)', isSecret: true });
+  });
+
+  it('keep the password of a URL out of its printed form', () => {
+    const value = secretUrl('U', ['amqp'], { summary }).parse('amqp://user:hunter2@host');
+    expect(value.reveal()).to.equal('amqp://user:hunter2@host');
+    expect(String(value)).to.not.include('hunter2');
+  });
+
+  it('tell a default of undefined from no default', () => {
+    expect(optional(text('T', { summary })).fallback).to.deep.equal({ value: undefined });
+    expect(text('T', { summary })).to.not.have.property('fallback');
+    expect(text('T', { summary, default: '' }).fallback).to.deep.equal({ value: '' });
+  });
+});
+
+describe('randomCredential', () => {
+  it('gives 32 bytes that need no quoting in a header or a URL, new ones each time', () => {
+    expect(randomCredential()).to.match(/^[\w-]{43}$/);
+    expect(randomCredential()).to.not.equal(randomCredential());
+  });
+});
