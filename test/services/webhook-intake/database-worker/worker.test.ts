@@ -1,0 +1,199 @@
+// The database worker on a real database: newest states, in whatever order they come.
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createIsOwn } from '../../../../services/webhook-intake/database-worker/forge-event.ts';
+import { createTypedStore } from '../../../../services/webhook-intake/database-worker/store.ts';
+import { createDatabaseWorker } from '../../../../services/webhook-intake/database-worker/worker.ts';
+import { delivery } from '../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+
+const repository = { id: 1001, name: 'signals', full_name: 'railway/signals', updated_at: '2026-01-01T00:00:00Z' };
+const sender = { id: 7, login: 'ada', type: 'User' };
+const at = (seconds: number) => new Date(Date.UTC(2026, 2, 4, 12, 0, seconds));
+const forgeTime = (seconds: number) => at(seconds).toISOString().replace('.000', '');
+
+describe('the database worker', () => {
+  let database: IntakeDatabase;
+  before(async () => (database = await createIntakeDatabase()));
+  after(() => database.close());
+  beforeEach(() => database.empty());
+
+  const worker = (globs: readonly string[] = ['*/*']) =>
+    createDatabaseWorker({ store: createTypedStore(database.pool, createIsOwn(globs)), metrics: createMetrics(), log: silentLog });
+  const send = (...batch: Parameters<typeof delivery>[0][]) => worker()(batch.map(delivery));
+  const stateOf = async (table: string, columns: string) => (await database.rows(`select ${columns} from ${table} order by object_key`))[0];
+
+  const issue = (seconds: number, title: string, action = 'edited') => ({
+    event: 'issues',
+    receivedAt: at(seconds),
+    payload: { action, issue: { id: 11, number: 3, title, state: 'open', user: sender, updated_at: forgeTime(seconds) }, repository, sender },
+  });
+
+  it('keeps the members of an object in columns, and the rest of it as it came', async () => {
+    const one = issue(1, 'Lamp out', 'opened');
+    await send({ ...one, deliveryId: 'd-1', payload: { ...one.payload, issue: { ...one.payload.issue, labels: [{ name: 'red' }], comments: 2 } } });
+    expect((await database.rows('select * from issues'))[0]).to.deep.include({
+      object_key: '11', forge_id: '11', repository: 'railway/signals', processing_state: 'NEW', first_seen_at: at(1), updated_at: at(1), deleted_at: null,
+      delivery_id: 'd-1', number: 3, title: 'Lamp out', state: 'open', user_login: 'ada', comments: 2, rest: { id: 11, labels: [{ name: 'red' }], user: sender, updated_at: forgeTime(1) },
+    });
+  });
+
+  it('never lets an older event overwrite a newer state, in batches or within one', async () => {
+    await send(issue(5, 'fifth'));
+    await send(issue(3, 'third'));
+    expect(await stateOf('issues', 'title')).to.deep.equal({ title: 'fifth' });
+    await send(issue(9, 'ninth'), issue(7, 'seventh'), issue(8, 'eighth'));
+    expect(await stateOf('issues', 'title')).to.deep.equal({ title: 'ninth' });
+  });
+
+  it('settles two events of the same second by their reception', async () => {
+    const same = issue(5, 'first');
+    await send({ ...same, receivedAt: new Date(at(5).getTime() + 20), payload: { ...same.payload, issue: { ...same.payload.issue, title: 'second' } } });
+    await send(same);
+    expect(await stateOf('issues', 'title')).to.deep.equal({ title: 'second' });
+  });
+
+  it('keeps a tombstone, so that a late older event does not bring the object back', async () => {
+    await send(issue(5, 'edited'));
+    // The forge does not touch updated_at when it deletes.
+    await send({ ...issue(5, 'edited', 'deleted'), receivedAt: at(8) });
+    await send({ ...issue(5, 'edited late'), receivedAt: at(9) });
+    expect(await stateOf('issues', 'deleted_at, title')).to.deep.equal({ deleted_at: at(8), title: 'edited' });
+  });
+
+  it('keeps a tombstone of an object that was deleted before anything else of it came', async () => {
+    await send({ ...issue(5, 'gone', 'deleted'), receivedAt: at(8) });
+    await send(issue(4, 'opened', 'opened'));
+    expect(await stateOf('issues', 'deleted_at, title')).to.deep.equal({ deleted_at: at(8), title: 'gone' });
+  });
+
+  const branch = (event: 'create' | 'delete', seconds: number) => ({
+    event, receivedAt: at(seconds), payload: { ref: 'red', ref_type: 'branch', master_branch: 'main', pusher_type: 'user', repository, sender },
+  });
+  const push = (seconds: number, after: string, more: object = {}) => ({
+    event: 'push', receivedAt: at(seconds), payload: { ref: 'refs/heads/red', before: 'b'.repeat(40), after, deleted: false, commits: [{ id: after }], repository, sender, ...more },
+  });
+
+  it('follows a branch through creation, push, deletion and a new creation, by the time of reception', async () => {
+    await send(push(2, 'c'.repeat(40)), branch('create', 1));
+    expect(await stateOf('branches', 'name, sha, deleted_at')).to.deep.equal({ name: 'red', sha: 'c'.repeat(40), deleted_at: null });
+    await send(branch('delete', 4));
+    await send(push(3, 'd'.repeat(40)));
+    expect(await stateOf('branches', 'sha, deleted_at')).to.deep.equal({ sha: 'c'.repeat(40), deleted_at: at(4) });
+    await send(branch('create', 6));
+    expect(await stateOf('branches', 'name, deleted_at, master_branch')).to.deep.equal({ name: 'red', deleted_at: null, master_branch: 'main' });
+  });
+
+  it('takes neither a tag nor its push for a branch, and stores that push', async () => {
+    await send({ ...branch('create', 1), payload: { ...branch('create', 1).payload, ref_type: 'tag' } }, push(2, 'c'.repeat(40), { ref: 'refs/tags/v1' }));
+    expect(await database.count('branches')).to.equal(0);
+    expect(await stateOf('pushes', 'ref, commit_count')).to.deep.equal({ ref: 'refs/tags/v1', commit_count: 1 });
+  });
+
+  it('stores the same commits twice when they were pushed twice', async () => {
+    const pushedAt = (seconds: number) => ({ repository: { ...repository, pushed_at: seconds } });
+    await send(push(1, 'c'.repeat(40), pushedAt(100)), push(3, 'c'.repeat(40), pushedAt(103)));
+    expect(await database.count('pushes')).to.equal(2);
+  });
+
+  it('leaves to a pull request what a review of it does not tell', async () => {
+    const pull = { id: 21, number: 4, title: 'Paint', state: 'open', head: { ref: 'red' }, updated_at: forgeTime(1) };
+    await send({ event: 'pull_request', receivedAt: at(1), payload: { action: 'opened', pull_request: { ...pull, merged: false, additions: 12 }, repository, sender } });
+    await send({ event: 'pull_request_review', receivedAt: at(2), payload: { action: 'submitted', pull_request: { ...pull, title: 'Paint it', updated_at: forgeTime(2) }, repository, sender } });
+    expect(await stateOf('pull_requests', 'title, merged, additions, head_ref')).to.deep.equal({ title: 'Paint it', merged: false, additions: 12, head_ref: 'red' });
+  });
+
+  it('opens again what was closed: a null overwrites', async () => {
+    const closed = issue(1, 'Lamp', 'closed');
+    await send({ ...closed, payload: { ...closed.payload, issue: { ...closed.payload.issue, closed_at: forgeTime(1) } } });
+    await send(issue(2, 'Lamp', 'reopened'));
+    expect(await stateOf('issues', 'closed_at')).to.deep.equal({ closed_at: null });
+  });
+
+  it('keeps comments of different kinds apart that bear the same id', async () => {
+    const comment = (event: string) => ({ event, payload: { action: 'created', comment: { id: 5, body: event, updated_at: forgeTime(1) }, issue: { number: 3 }, repository, sender } });
+    await send(comment('issue_comment'), comment('commit_comment'), comment('pull_request_review_comment'));
+    expect(await database.rows('select kind, forge_id, number from comments order by kind')).to.deep.equal(
+      ['commit_comment', 'issue_comment', 'pull_request_review_comment'].map((kind) => ({ kind, forge_id: '5', number: 3 })),
+    );
+  });
+
+  it('learns a repository and a sender from any event, once, and does not let them overwrite what is known', async () => {
+    await send({ event: 'repository', receivedAt: at(1), payload: { action: 'renamed', repository: { ...repository, description: 'known' }, sender } });
+    await send({ event: 'star', receivedAt: at(2), payload: { action: 'created', repository: { ...repository, description: 'mentioned', updated_at: forgeTime(2) }, sender: { ...sender, login: 'eve' } } });
+    expect(await database.rows('select forge_id, description, processing_state from repositories')).to.deep.equal([{ forge_id: '1001', description: 'known', processing_state: 'NEW' }]);
+    expect(await database.rows('select forge_id, login from users')).to.deep.equal([{ forge_id: '7', login: 'ada' }]);
+  });
+
+  const run = (attempt: number, seconds: number, status: string, action: string) => ({
+    event: 'workflow_run', receivedAt: at(seconds), payload: { action, workflow_run: { id: 31, run_attempt: attempt, status, updated_at: forgeTime(seconds) }, repository, sender },
+  });
+
+  it('puts the attempt of a workflow run before its time', async () => {
+    await send(run(2, 4, 'queued', 'requested'), run(1, 6, 'completed', 'completed'));
+    expect(await stateOf('workflow_runs', 'run_attempt, status')).to.deep.equal({ run_attempt: 2, status: 'queued' });
+  });
+
+  it('marks a rerun, and the pull request of a check that is asked for again, as RE_REQUESTED', async () => {
+    await send(run(1, 1, 'completed', 'completed'));
+    await send(run(2, 2, 'queued', 'requested'));
+    expect(await stateOf('workflow_runs', 'processing_state')).to.deep.equal({ processing_state: 'RE_REQUESTED' });
+    await send({ event: 'pull_request', payload: { action: 'opened', pull_request: { id: 21, number: 4, updated_at: forgeTime(1) }, repository, sender } });
+    await send({ event: 'check_run', payload: { action: 'rerequested', check_run: { id: 1, pull_requests: [{ id: 21, number: 4 }, { id: 22, number: 5 }] }, repository, sender } });
+    expect(await database.rows('select forge_id, processing_state from pull_requests')).to.deep.equal([{ forge_id: '21', processing_state: 'RE_REQUESTED' }]);
+  });
+
+  it('discards a delivery that comes again, even with a new time of reception', async () => {
+    const deliveryId = randomUUID();
+    await send({ ...branch('delete', 1), deliveryId });
+    await send(branch('create', 2));
+    expect(await send({ ...branch('delete', 3), deliveryId })).to.deep.equal(['done']);
+    expect(await stateOf('branches', 'deleted_at')).to.deep.equal({ deleted_at: null });
+  });
+
+  it('tracks releases and runs of every repository, and the rest of own ones only', async () => {
+    const release = { event: 'release', payload: { action: 'published', release: { id: 41, tag_name: 'v1' }, repository, sender } };
+    const installation = { event: 'installation', payload: { action: 'created', installation: { id: 51, account: { login: 'railway' }, updated_at: 1_772_000_000 }, sender } };
+    await worker(['other/*', 'RAILWAY/.git*'])([release, run(1, 1, 'queued', 'requested'), issue(1, 'Lamp'), installation].map(delivery));
+    const counts = await Promise.all(['releases', 'workflow_runs', 'issues', 'repositories', 'installations', 'users'].map((table) => database.count(table)));
+    expect(counts).to.deep.equal([1, 1, 0, 0, 1, 1]);
+    expect(await stateOf('installations', 'updated_at')).to.deep.equal({ updated_at: new Date(1_772_000_000_000) });
+    await worker(['RAILWAY/.git*'])([delivery({ ...issue(1, 'Lamp'), payload: { ...issue(1, 'Lamp').payload, repository: { ...repository, full_name: 'railway/.github' } } })]);
+    expect(await database.count('issues')).to.equal(1);
+  });
+
+  it('takes * for every repository', () => {
+    expect([['*'], ['*/*']].map((globs) => createIsOwn(globs)({ repository: 'railway/signals' }))).to.deep.equal([true, true]);
+  });
+
+  it('retries the one event that the database refuses, and stores the rest of its batch', async () => {
+    const numberless = issue(1, 'broken');
+    const verdicts = await send(issue(1, 'Lamp'), { ...numberless, payload: { ...numberless.payload, issue: { id: 12, title: 'no number' } } }, run(1, 1, 'queued', 'requested'));
+    expect([verdicts[0], verdicts[2]]).to.deep.equal(['done', 'done']);
+    expect(verdicts[1]).to.have.property('retry').that.contains('number');
+    expect(await database.count('issues')).to.equal(1);
+  });
+
+  it('stores what it can of odd payloads: unknown events, members of other kinds, NUL in texts', async () => {
+    const odd = [
+      { event: 'quantum_leap', payload: { action: 'leapt' } },
+      { event: 'issues', payload: { action: 'opened', issue: null, repository: 'none', sender: [] } },
+      { event: 'issues', payload: { action: 'opened', issue: { id: 12, number: 3, title: 'a\u0000b\ud800', locked: 'no', created_at: 'yesterday' } } },
+    ];
+    expect(await send(...odd)).to.deep.equal(['done', 'done', 'done']);
+    expect(await stateOf('issues', 'title, locked, created_at')).to.deep.equal({ title: 'a\ufffdb\ufffd', locked: null, created_at: null });
+  });
+
+  it('never crosses locks when workers have the same objects at hand in different orders', async () => {
+    const events = Array.from({ length: 60 }, (_, index) => {
+      const one = issue(index, `title ${index}`);
+      return { ...one, payload: { ...one.payload, issue: { ...one.payload.issue, id: 100 + (index % 9) } } };
+    });
+    const orders = [events, [...events].reverse(), [...events.slice(30), ...events.slice(0, 30)]];
+    const results = await Promise.all(orders.map((order) => worker()(order.map(delivery))));
+    expect(results.flat().every((verdict) => verdict === 'done')).to.equal(true);
+    expect(await database.rows('select title from issues order by updated_at')).to.deep.equal([51, 52, 53, 54, 55, 56, 57, 58, 59].map((number) => ({ title: `title ${number}` })));
+  });
+});
