@@ -12,8 +12,12 @@ async function load(name: string): Promise<Deployable> {
   return (await loader()).deployable;
 }
 
+/** First words of `signalbox <word> <verb>`. */
+const withVerbs: Readonly<Record<string, { readonly name: string; readonly summary: string }>> = {};
+
 export const deployables = {
   names: Object.keys(loaders),
   load: (names: readonly string[]) => Promise.all(names.map(load)),
+  withVerbs,
   loadAll: () => deployables.load(deployables.names),
 };

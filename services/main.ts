@@ -9,6 +9,7 @@ import { createMetrics } from './platform/metrics.ts';
 import { migrate } from './platform/migrations.ts';
 import { runProcess } from './platform/process.ts';
 import { createRuntimes, type Runtimes } from './platform/runtime.ts';
+import type { Verb } from './platform/verb.ts';
 import { version } from './platform/version.ts';
 
 const { names } = deployables;
@@ -108,6 +109,27 @@ command
     const { demo } = await import('./laptop/main.ts');
     await demo({ environment, ...options, print: (text) => void process.stdout.write(text) });
   });
+
+/** `signalbox secrets rewrap`: loaded only when a deployable is the first word. */
+function addVerb(parent: Command, name: string, { summary, operands, options, run: act }: Verb): void {
+  const verb = parent.command(name).description(summary);
+  if (operands !== undefined) verb.argument(operands);
+  for (const { flags, summary: about, required } of options) verb.addOption(new Option(flags, about).makeOptionMandatory(required ?? false));
+  verb.action(async () => {
+    const stop = new AbortController();
+    const onSignal = () => stop.abort();
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+    const call = { environment, options: verb.opts(), rest: verb.args, print: (text: string) => void process.stdout.write(text), complain, stopping: stop.signal };
+    process.exitCode = await act(call).finally(() => process.off('SIGINT', onSignal).off('SIGTERM', onSignal));
+  });
+}
+
+for (const [word, { name, summary }] of Object.entries(deployables.withVerbs)) {
+  const parent = command.command(word).description(summary);
+  if (process.argv[2] !== word) continue;
+  const [deployable] = await deployables.load([name]);
+  for (const [verbName, verb] of Object.entries(deployable?.verbs ?? {})) addVerb(parent, verbName, verb);
+}
 
 try {
   await command.parseAsync();

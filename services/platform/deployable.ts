@@ -6,6 +6,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { MigrationSource } from './migrations.ts';
+import type { Verb } from './verb.ts';
 
 export type Runtime = {
   readonly environment: Environment;
@@ -34,4 +35,6 @@ export type Deployable = {
   /** Starts serving; returns when it listens. */
   start(runtime: Runtime): Promise<void>;
   readonly workers?: Readonly<Record<string, Worker>>;
+  /** `signalbox <name> <verb>`. */
+  readonly verbs?: Readonly<Record<string, Verb>>;
 };
