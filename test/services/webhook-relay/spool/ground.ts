@@ -88,3 +88,23 @@ export function startReplica({ directory, database, publish, handOverOnStop = fa
   const replayer = createReplayer({ spool, failedPayloads, publish, lifecycle, log: silentLog, metrics, intervalMs, handOverOnStop, handOverMs });
   return { spool, metrics, nudge: replayer.nudge, stop: () => lifecycle.stop() };
 }
+
+/** Where replicas publish to: takes messages when open, and keeps what it was given. */
+export function createTarget(isOpen = true) {
+  const published: Message[] = [];
+  const asked: string[] = [];
+  return {
+    isOpen,
+    published,
+    asked,
+    async publish(message: Message): Promise<ReplayOutcome> {
+      asked.push(message.id);
+      await new Promise(setImmediate); // others come in between, as over a network
+      if (!this.isOpen) return 'unavailable';
+      published.push(message);
+      return 'published';
+    },
+  };
+}
+
+export const ids = (messages: readonly { readonly id: string }[]): string[] => messages.map(({ id }) => id);

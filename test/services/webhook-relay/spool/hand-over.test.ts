@@ -1,26 +1,11 @@
 import { readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Message } from '../../../../services/platform/broker/broker.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres.ts';
-import { createFailedPayloads, start } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
-import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
-import { createMessage, fill, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';
-
-type Row = { id: string; bytes: number | null; tries: number; replayed: boolean; refused: boolean; claimed: boolean };
-const allRows = statement<Row>(
-  'test.rows',
-  `
-  select id, octet_length(payload) as bytes, tries, replayed_at is not null as replayed, refused_at is not null as refused, claimed_by is not null as claimed
-  from failed_payloads order by spooled_at, id`,
-);
-const endLeases = statement('test.endLeases', `update failed_payloads set claimed_until = now() - interval '1 second' where claimed_until is not null`);
-const clear = statement('test.clear', 'delete from failed_payloads');
-
-const unavailable = () => Promise.resolve<ReplayOutcome>('unavailable');
-const ids = (messages: readonly { id: string }[]) => messages.map(({ id }) => id);
+import { fill, ids, newDirectory, openDatabase, openSpool, startReplica } from './ground.ts';
+import { allRows, clear, handOverTo, unavailable } from './rows.ts';
 
 describe('a relay whose directory ends with it', () => {
   let database: Pool;
@@ -30,126 +15,12 @@ describe('a relay whose directory ends with it', () => {
   });
   after(() => drop());
 
-  let stops: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const stop of stops) await stop();
-    stops = [];
-    await database.run(clear);
-  });
-  /** Somewhere else, with an empty directory of its own. */
-  function startElsewhere(publish: (message: Message) => Promise<ReplayOutcome>) {
-    const replica = startReplica({ directory: newDirectory(), database, publish });
-    stops.push(replica.stop);
-    return replica;
-  }
-  async function handOver(count: number): Promise<Message[]> {
-    const directory = newDirectory();
-    const replica = startReplica({ directory, database, publish: unavailable, handOverOnStop: true });
-    const messages = await fill(replica.spool, count);
-    await replica.stop();
-    expect(await readdir(directory)).to.deep.equal([]);
-    return messages;
-  }
-
+  afterEach(() => database.run(clear));
   it('hands pending files to the database when it stops', async () => {
-    const messages = await handOver(50);
+    const messages = await handOverTo(database, 50);
     const rows = await database.all(allRows);
     expect(ids(rows)).to.deep.equal(ids(messages));
     expect(rows[0]).to.deep.include({ bytes: messages[0]?.body.length, tries: 0, replayed: false, refused: false });
-  });
-
-  it('has them replayed by another replica, as they were, without the payload after it', async () => {
-    const messages = await handOver(80);
-    const published: Message[] = [];
-    const { metrics } = startElsewhere(async (message) => {
-      published.push(message);
-      return 'published';
-    });
-    await eventually(async () => (await database.all(allRows)).every(({ replayed, bytes }) => replayed && bytes === null));
-    expect(published[0]).to.deep.equal(messages[0]);
-    expect(ids(published).toSorted()).to.deep.equal(ids(messages).toSorted());
-    expect(await valueOf(metrics, 'signalbox_replays_total{source="row",outcome="published"}')).to.equal(80);
-  });
-
-  it('keeps a payload of 25 MiB byte for byte', async () => {
-    const body = Buffer.alloc(25 * 1024 * 1024, 'é\0');
-    const replica = startReplica({ directory: newDirectory(), database, publish: unavailable, handOverOnStop: true });
-    await replica.spool.write({ message: createMessage(body), reason: '' });
-    await replica.stop();
-    const published: Message[] = [];
-    startElsewhere(async (message) => {
-      published.push(message);
-      return 'published';
-    });
-    await eventually(() => published.length === 1);
-    expect(published[0]?.body.equals(body)).to.equal(true);
-  });
-
-  it('has each row replayed by one of several replicas', async () => {
-    const messages = await handOver(200);
-    const published: string[] = [];
-    const publish = async ({ id }: Message): Promise<ReplayOutcome> => {
-      await new Promise(setImmediate);
-      published.push(id);
-      return 'published';
-    };
-    for (let replica = 0; replica < 3; replica += 1) startElsewhere(publish);
-    await eventually(async () => (await database.all(allRows)).every(({ replayed }) => replayed));
-    expect(published.toSorted()).to.deep.equal(ids(messages).toSorted());
-  });
-
-  it('leaves rows free for others while nothing takes messages', async () => {
-    await handOver(40);
-    let asked = 0;
-    startElsewhere(() => {
-      asked += 1;
-      return unavailable();
-    });
-    await eventually(async () => asked === 1 && (await database.all(allRows)).every(({ claimed }) => !claimed));
-    expect(asked).to.equal(1);
-  });
-
-  it('has rows replayed that a replica had claimed when it died, after their lease', async () => {
-    await handOver(3);
-    const failedPayloads = createFailedPayloads(database);
-    const claimed = await failedPayloads.claimDue(start, { limit: 10, owner: 'dead', leaseMs: 60_000 });
-    expect(claimed).to.have.length(3);
-    let published = 0;
-    const { nudge } = startElsewhere(async () => {
-      published += 1;
-      return 'published';
-    });
-    await database.run(endLeases);
-    nudge();
-    await eventually(() => published === 3);
-    const [first] = claimed;
-    expect(first && (await failedPayloads.markReplayed(first.id, 'dead')), 'recorded without the lease').to.equal(0);
-  });
-
-  it('gives no lease twice', async () => {
-    await handOver(3);
-    const failedPayloads = createFailedPayloads(database);
-    const claim = (owner: string) => failedPayloads.claimDue(start, { limit: 2, owner, leaseMs: 60_000 });
-    const [one, other] = await Promise.all([claim('one'), claim('other')]);
-    expect(new Set([...ids(one), ...ids(other)])).to.have.property('size', 3);
-    const [first] = one;
-    expect(first && (await failedPayloads.message(first, 'other', 60_000))).to.equal(undefined);
-  });
-
-  it('gives a row up that is refused three times', async () => {
-    const [message] = await handOver(2);
-    const tried: string[] = [];
-    const { nudge } = startElsewhere(async ({ id }) => {
-      tried.push(id);
-      return id === message?.id ? 'refused' : 'published';
-    });
-    for (let tries = 1; tries <= 3; tries += 1) {
-      await eventually(async () => (await database.all(allRows))[0]?.tries === tries);
-      nudge();
-    }
-    await eventually(async () => (await database.all(allRows))[0]?.refused === true);
-    expect(await database.all(allRows)).to.have.nested.property('[0].bytes', message?.body.length);
-    expect(tried.filter((id) => id === message?.id)).to.have.length(3);
   });
 
   it('makes one row of a delivery that is handed over twice', async () => {

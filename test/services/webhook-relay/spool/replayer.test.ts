@@ -1,31 +1,10 @@
-import { readdir, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import type { Pool } from '../../../../services/platform/postgres.ts';
 import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
 import { eventually } from '../../../support/wait.ts';
-import { age, createMessage, fill, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';
-
-/** Where replicas publish to: takes messages when open, and keeps what it was given. */
-function createTarget(isOpen = true) {
-  const published: Message[] = [];
-  const asked: string[] = [];
-  return {
-    isOpen,
-    published,
-    asked,
-    async publish(message: Message): Promise<ReplayOutcome> {
-      asked.push(message.id);
-      await new Promise(setImmediate); // others come in between, as over a network
-      if (!this.isOpen) return 'unavailable';
-      published.push(message);
-      return 'published';
-    },
-  };
-}
-
-const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
+import { age, createMessage, createTarget, fill, ids, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';
 
 describe('createReplayer', () => {
   let database: Pool;
@@ -127,64 +106,6 @@ describe('createReplayer', () => {
     });
     await eventually(() => published === 8);
     expect(most).to.equal(2);
-  });
-
-  it('puts a delivery aside that is refused three times, and publishes those behind it', async () => {
-    const directory = newDirectory();
-    const messages = await fill(openSpool(directory).spool, 4);
-    const refusedId = messages[1]?.id;
-    const target = createTarget();
-    let refusals = 0;
-    const { nudge, metrics } = start(directory, (message) => {
-      if (message.id !== refusedId) return target.publish(message);
-      refusals += 1;
-      return Promise.resolve('refused');
-    });
-    for (let tries = 1; tries <= 3; tries += 1) {
-      await eventually(() => refusals === tries);
-      expect(await eventually(() => target.published.length === 3)).to.equal(true);
-      nudge();
-    }
-    const refused = await eventually(() => readdir(join(directory, 'refused')));
-    expect(refused).to.have.length(1);
-    expect(refused[0]).to.contain(refusedId);
-    expect(await valueOf(metrics, 'signalbox_replays_total{source="file",outcome="refused"}')).to.equal(3);
-    expect(await valueOf(metrics, 'signalbox_spool_refused_total')).to.equal(1);
-  });
-
-  it('counts refusals over restarts', async () => {
-    const directory = newDirectory();
-    await fill(openSpool(directory).spool, 1);
-    let refusals = 0;
-    for (let round = 1; round <= 3; round += 1) {
-      const { stop } = startReplica({ directory, database, publish: () => Promise.resolve((refusals += 1) > 0 ? 'refused' : 'published') });
-      await eventually(() => refusals === round);
-      await stop();
-    }
-    expect(await readdir(join(directory, 'refused'))).to.have.length(1);
-  });
-
-  it('is not held up by corrupt files', async () => {
-    const directory = newDirectory();
-    const { spool } = openSpool(directory);
-    const messages = await fill(spool, 6);
-    for (const { name } of (await spool.pending()).slice(0, 3)) await truncate(join(directory, name), 10);
-    const target = createTarget();
-    start(directory, (message) => target.publish(message));
-    await eventually(() => target.published.length === 3);
-    expect(new Set(ids(target.published))).to.deep.equal(new Set(ids(messages.slice(3))));
-    expect(await readdir(join(directory, 'refused'))).to.have.length(3);
-  });
-
-  it('goes on with the others when publishing one throws, and keeps that one', async () => {
-    const directory = newDirectory();
-    const messages = await fill(openSpool(directory).spool, 5);
-    const target = createTarget();
-    const { spool } = start(directory, (message) => {
-      if (message.id === messages[0]?.id) throw new Error('a bug');
-      return target.publish(message);
-    });
-    await eventually(async () => target.published.length === 4 && (await spool.pending()).length === 1);
   });
 
   it('publishes each file once, with another replayer on the same directory', async () => {

@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import type { Message } from '../../../../services/platform/broker/broker.ts';
+import { type Pool, statement } from '../../../../services/platform/postgres.ts';
+import { createFailedPayloads, start } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import { eventually } from '../../../support/wait.ts';
+import { createMessage, ids, newDirectory, openDatabase, startReplica, valueOf } from './ground.ts';
+import { allRows, clear, handOverTo, unavailable } from './rows.ts';
+
+const endLeases = statement('test.endLeases', `update failed_payloads set claimed_until = now() - interval '1 second' where claimed_until is not null`);
+
+describe('the rows of failed_payloads', () => {
+  let database: Pool;
+  let drop: () => Promise<void>;
+  before(async () => {
+    ({ database, drop } = await openDatabase());
+  });
+  after(() => drop());
+
+  let stops: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const stop of stops) await stop();
+    stops = [];
+    await database.run(clear);
+  });
+  /** Somewhere else, with an empty directory of its own. */
+  function startElsewhere(publish: (message: Message) => Promise<ReplayOutcome>) {
+    const replica = startReplica({ directory: newDirectory(), database, publish });
+    stops.push(replica.stop);
+    return replica;
+  }
+
+  it('are replayed by another replica, as they were, and are without the payload after it', async () => {
+    const messages = await handOverTo(database, 80);
+    const published: Message[] = [];
+    const { metrics } = startElsewhere(async (message) => {
+      published.push(message);
+      return 'published';
+    });
+    await eventually(async () => (await database.all(allRows)).every(({ replayed, bytes }) => replayed && bytes === null));
+    expect(published[0]).to.deep.equal(messages[0]);
+    expect(ids(published).toSorted()).to.deep.equal(ids(messages).toSorted());
+    expect(await valueOf(metrics, 'signalbox_replays_total{source="row",outcome="published"}')).to.equal(80);
+  });
+
+  it('keep a payload of 25 MiB byte for byte', async () => {
+    const body = Buffer.alloc(25 * 1024 * 1024, 'é\0');
+    const replica = startReplica({ directory: newDirectory(), database, publish: unavailable, handOverOnStop: true });
+    await replica.spool.write({ message: createMessage(body), reason: '' });
+    await replica.stop();
+    const published: Message[] = [];
+    startElsewhere(async (message) => {
+      published.push(message);
+      return 'published';
+    });
+    await eventually(() => published.length === 1);
+    expect(published[0]?.body.equals(body)).to.equal(true);
+  });
+
+  it('are replayed by one of several replicas', async () => {
+    const messages = await handOverTo(database, 200);
+    const published: string[] = [];
+    const publish = async ({ id }: Message): Promise<ReplayOutcome> => {
+      await new Promise(setImmediate);
+      published.push(id);
+      return 'published';
+    };
+    for (let replica = 0; replica < 3; replica += 1) startElsewhere(publish);
+    await eventually(async () => (await database.all(allRows)).every(({ replayed }) => replayed));
+    expect(published.toSorted()).to.deep.equal(ids(messages).toSorted());
+  });
+
+  it('are left free for others while nothing takes messages', async () => {
+    await handOverTo(database, 40);
+    let asked = 0;
+    startElsewhere(() => {
+      asked += 1;
+      return unavailable();
+    });
+    await eventually(async () => asked === 1 && (await database.all(allRows)).every(({ claimed }) => !claimed));
+    expect(asked).to.equal(1);
+  });
+
+  it('are replayed after their lease when the replica that had claimed them died', async () => {
+    await handOverTo(database, 3);
+    const failedPayloads = createFailedPayloads(database);
+    const claimed = await failedPayloads.claimDue(start, { limit: 10, owner: 'dead', leaseMs: 60_000 });
+    expect(claimed).to.have.length(3);
+    let published = 0;
+    const { nudge } = startElsewhere(async () => {
+      published += 1;
+      return 'published';
+    });
+    await database.run(endLeases);
+    nudge();
+    await eventually(() => published === 3);
+    const [first] = claimed;
+    expect(first && (await failedPayloads.markReplayed(first.id, 'dead')), 'recorded without the lease').to.equal(0);
+  });
+
+  it('are leased to one owner at a time', async () => {
+    await handOverTo(database, 3);
+    const failedPayloads = createFailedPayloads(database);
+    const claim = (owner: string) => failedPayloads.claimDue(start, { limit: 2, owner, leaseMs: 60_000 });
+    const [one, other] = await Promise.all([claim('one'), claim('other')]);
+    expect(new Set([...ids(one), ...ids(other)])).to.have.property('size', 3);
+    const [first] = one;
+    expect(first && (await failedPayloads.message(first, 'other', 60_000))).to.equal(undefined);
+  });
+
+  it('are given up after three refusals', async () => {
+    const [message] = await handOverTo(database, 2);
+    const tried: string[] = [];
+    const { nudge } = startElsewhere(async ({ id }) => {
+      tried.push(id);
+      return id === message?.id ? 'refused' : 'published';
+    });
+    for (let tries = 1; tries <= 3; tries += 1) {
+      await eventually(async () => (await database.all(allRows))[0]?.tries === tries);
+      nudge();
+    }
+    await eventually(async () => (await database.all(allRows))[0]?.refused === true);
+    expect(await database.all(allRows)).to.have.nested.property('[0].bytes', message?.body.length);
+    expect(tried.filter((id) => id === message?.id)).to.have.length(3);
+  });
+});
