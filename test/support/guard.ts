@@ -75,7 +75,8 @@ function removeStaleDirectories(): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is such a process, be it ours or another user's; a negative id means a process group. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -6,7 +6,7 @@ import { startPostgresServer } from '../../services/laptop/postgres-server.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { migrate } from '../../services/platform/migrations.ts';
 import { atEndOfRun } from './end-of-run.ts';
-import { guardProcess, temporaryDirectory } from './guard.ts';
+import { guardProcess, isAlive, temporaryDirectory } from './guard.ts';
 import { eventually, freePort } from './wait.ts';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
@@ -67,15 +67,6 @@ export async function startPostgres({ settings = {} }: PostgresOptions = {}): Pr
       await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 let shared: Promise<string> | undefined;

@@ -64,6 +64,6 @@ async function waitForLine({ lines, pattern, withinMs, hasEnded }: Search): Prom
   const find = () => lines.map((line) => pattern.exec(line)).find((match) => match !== null);
   const found = await eventually(() => find() ?? (hasEnded() ? 'ended' : false), { withinMs }).catch(() => 'late' as const);
   if (typeof found === 'object') return found;
-  const reason = found === 'ended' ? 'the process ended without' : `within ${withinMs} ms the process printed no`;
+  const reason = found === 'ended' ? 'the process ended without a' : `within ${withinMs} ms the process printed no`;
   throw new Error(`${reason} line like ${pattern}; it printed:\n${lines.slice(-40).join('\n')}`);
 }

@@ -6,7 +6,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from 'amqplib';
-import { signalGroup, spawnGuarded, temporaryDirectory } from './guard.ts';
+import { isAlive, signalGroup, spawnGuarded, temporaryDirectory } from './guard.ts';
 import { findRabbitmq, nodeEnvironment, prepareNode, type RabbitmqNode, type RabbitmqPrograms } from './rabbitmq-node.ts';
 import { eventually, freePort } from './wait.ts';
 
@@ -53,7 +53,7 @@ export async function startRabbitmq({ config = '', plugins = [] }: RabbitmqOptio
     signalGroup(ending.pid, signal);
     await ending.exited;
     // The shell may be gone before the node that it started.
-    await eventually(() => !isGroupAlive(ending.pid), { withinMs: 30_000 });
+    await eventually(() => !isAlive(-ending.pid), { withinMs: 30_000 });
   };
   return {
     url,
@@ -94,13 +94,4 @@ async function launch({ server }: RabbitmqPrograms, node: RabbitmqNode, url: str
 async function answers(url: string): Promise<void> {
   const connection = await connect(url, { timeout: 5000 });
   await connection.close();
-}
-
-function isGroupAlive(pid: number): boolean {
-  try {
-    process.kill(-pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

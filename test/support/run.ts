@@ -1,6 +1,6 @@
-// `npm test [-- file…]`: runs mocha on all tests or on those named; its last line counts, even when mocha could not begin.
+// `npm test [-- file or folder…]`: runs mocha on all tests or on those named; its last line counts, even when mocha could not begin.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,9 +8,11 @@ import { createInterface } from 'node:readline';
 const everything = ['test/**/*.test.ts', '--ignore', 'test/bench/**', '--ignore', 'test/cluster/**'];
 
 const given = process.argv.slice(2);
-const namesFiles = given.some((argument) => argument.endsWith('.ts') || existsSync(argument));
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/*.test.ts') : argument));
+const namesFiles = wanted.some((argument) => argument.endsWith('.ts'));
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
-const child = spawn(process.execPath, [mocha, ...given, ...(namesFiles ? [] : everything)], {
+const child = spawn(process.execPath, [mocha, ...wanted, ...(namesFiles ? [] : everything)], {
   stdio: ['ignore', 'pipe', 'inherit'],
   env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) },
 });

@@ -1,13 +1,17 @@
 import { connect } from 'amqplib';
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { temporaryDirectory } from './guard.ts';
 import { describeWith } from './need.ts';
 import { createTestDatabase, startPostgres } from './postgres.ts';
 import { ownRabbitmq, rabbitmq, sharedRabbitmq, startRabbitmq } from './rabbitmq.ts';
 import { redis, sharedRedis, startRedis } from './redis.ts';
-import { Redis } from 'ioredis';
 
-async function query(url: string, sql: string): Promise<pg.QueryResult> {
+async function query(url: string, sql: string): Promise<pg.QueryResult<Record<string, unknown>>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   return client.query(sql).finally(() => client.end());
@@ -20,6 +24,17 @@ describe('createTestDatabase', () => {
     const { rows } = await query(second.url, `select to_regclass('things') as found`);
     expect(rows).to.deep.equal([{ found: null }]);
     await Promise.all([first.drop(), second.drop()]);
+  });
+
+  it('clones a schema that is migrated once', async () => {
+    const directory = temporaryDirectory('migrations');
+    writeFileSync(join(directory, '0001_things.sql'), 'create table things as select gen_random_uuid() as id');
+    const options = { schema: 'notes', migrations: pathToFileURL(`${directory}/`) };
+    const databases = [await createTestDatabase(options), await createTestDatabase(options)];
+    const ids = await Promise.all(databases.map(async ({ url }) => (await query(url, 'select id from notes.things')).rows));
+    expect(ids[0]).to.have.length(1);
+    expect(ids[0]).to.deep.equal(ids[1]);
+    await Promise.all(databases.map(({ drop }) => drop()));
   });
 });
 

@@ -1,0 +1,81 @@
+// The rules of style.md that a program can hold; layering is .dependency-cruiser.cjs, layout is Prettier.
+import eslint from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+import { functionLength } from './scripts/lint/function-length.ts';
+
+const counted = { skipBlankLines: true, skipComments: true };
+
+export default defineConfig(
+  globalIgnores(['.signalbox/', 'docs/', 'charts/', 'k8s/']),
+  eslint.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-definitions': ['error', 'type'],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/consistent-type-exports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/prefer-readonly': 'error',
+      // A number, and whatever prints as it should, needs no ceremony in a message.
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true, allowRegExp: true, allow: [{ name: ['Error', 'URL'], from: 'lib' }] },
+      ],
+      // `if (done) return channel.ack(message);` reads well.
+      '@typescript-eslint/no-confusing-void-expression': 'off',
+      '@typescript-eslint/require-await': 'off',
+      // It takes what was true before an `await` for true after it: an aborted signal, a variable that a callback sets.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      // Factories return closures: nothing of theirs needs a `this`.
+      '@typescript-eslint/unbound-method': 'off',
+      // `Promise.withResolvers<void>()` is how one waits for something without a value.
+      '@typescript-eslint/no-invalid-void-type': 'off',
+      // tsconfig's noPropertyAccessFromIndexSignature wants the brackets that this rule would take away.
+      '@typescript-eslint/dot-notation': 'off',
+    },
+  },
+  {
+    files: ['**/*.{js,ts}'],
+    plugins: { house: { rules: { 'function-length': functionLength } } },
+    rules: {
+      'max-lines': ['error', { max: 200, ...counted }],
+      'house/function-length': ['error', 40],
+      'max-params': ['error', 3],
+      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'The environment is read in main.ts files and handed on.' }],
+      'no-restricted-imports': [
+        'error',
+        { paths: [{ name: 'node:process', importNames: ['env'], message: 'The environment is read in main.ts files and handed on.' }] },
+      ],
+      'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true, named: true, defaultFrom: true, namedFrom: true, namespaceFrom: true } }],
+      'no-console': 'error',
+      'object-shorthand': 'error',
+      'prefer-template': 'error',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+    },
+  },
+  // A program's own settings want a default export.
+  { files: ['*.config.js'], rules: { 'no-restricted-exports': 'off' } },
+  { files: ['**/*.cjs'], languageOptions: { globals: { module: 'writable', require: 'readonly' } } },
+  { files: ['**/main.ts', 'scripts/**', 'test/**'], rules: { 'no-restricted-properties': 'off', 'no-restricted-imports': 'off' } },
+  // Types are claimed in the platform only, each time with its reason.
+  {
+    files: ['services/**/*.ts'],
+    ignores: ['services/platform/**'],
+    rules: { '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }] },
+  },
+  { files: ['services/main.ts', 'services/laptop/**', 'scripts/**', 'test/bench/**'], rules: { 'no-console': 'off' } },
+  // Pure SQL: a statement's values are its parameters.
+  { files: ['services/**/store.ts', 'services/**/*-store.ts'], rules: { 'max-params': ['error', 4] } },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      'max-lines': ['error', { max: 400, ...counted }],
+      // `expect(x).to.be.true` is an assertion.
+      '@typescript-eslint/no-unused-expressions': 'off',
+    },
+  },
+);
