@@ -8,7 +8,8 @@ export const Timestamp = z.date().meta({ override: { type: 'string', format: 'da
 export const TimestampInput = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 date and time' })
   .transform((text) => new Date(text))
-  .meta({ override: { type: 'string', format: 'date-time' } });
+  // As a whole: what is given as an object is added to zod's own, a pattern of four lines.
+  .meta({ override: ({ jsonSchema }) => void delete Object.assign(jsonSchema, { type: 'string', format: 'date-time' }).pattern });
 
 const codePoints = (value: string) => [...value].length;
 
@@ -24,7 +25,9 @@ export function text({ min = 0, max }: { readonly min?: number; readonly max: nu
 type Range = { readonly min: number; readonly max: number; readonly default?: number };
 
 /** A whole number in a query or path. */
-export function queryInteger({ min, max, default: fallback }: Range) {
+export function queryInteger(range: Range & { readonly default: number }): z.ZodType<number>;
+export function queryInteger(range: Range): z.ZodType<number | undefined>;
+export function queryInteger({ min, max, default: fallback }: Range): z.ZodType<number | undefined> {
   const number = z
     .string()
     .refine((value) => /^[+-]?\d{1,15}$/.test(value), { error: 'must be a whole number', abort: true })
