@@ -1,0 +1,90 @@
+// The forge worker: queued deliveries to event log, bucket and outbox, against a bare multi-row insert of the same rows.
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { Broker, Delivery } from '../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../services/platform/broker/connect.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { createMetrics } from '../../services/platform/metrics.ts';
+import { migrate } from '../../services/platform/migrations.ts';
+import { makePartitions } from '../../services/platform/partitions.ts';
+import { createPool } from '../../services/platform/postgres.ts';
+import { createSource } from '../../services/webhook-intake/connections/source.ts';
+import { createEventStore } from '../../services/webhook-intake/forge-worker/store.ts';
+import { createForgeWorker } from '../../services/webhook-intake/forge-worker/worker.ts';
+import { partitionedTables } from '../../services/webhook-intake/housekeeping.ts';
+import { createMatchingRules } from '../../services/webhook-intake/rules/rules.ts';
+import { forgeTopology } from '../../services/webhook-relay/contract.ts';
+import { examples, message } from '../services/webhook-intake/deliveries.ts';
+import { migrations, schema } from '../services/webhook-intake/intake-database.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { rabbitmqAvailable, startRabbitmq } from '../support/rabbitmq.ts';
+import { type Bench, interleaved, median } from './support/bench.ts';
+import { insertRows, rowsOf } from './support/intake-bound.ts';
+
+const deliveries = 3000;
+const rounds = 7;
+const rules = [{ name: 'pull requests', event: 'pull_request', channels: ['push'] }];
+const topology = { ...forgeTopology, queues: forgeTopology.queues.filter(({ name }) => name === 'forge') };
+
+const messages = () =>
+  Array.from({ length: deliveries }, (_, index) => {
+    const { event, payload } = examples[index % examples.length] ?? { event: 'push', payload: {} };
+    return message({ event, payload, priority: 1 + (index % 10) });
+  });
+
+async function ours(broker: Broker, work: (batch: readonly Delivery[]) => ReturnType<Parameters<typeof createSource>[2]>): Promise<number> {
+  const published = await Promise.all(messages().map((one) => broker.publish(one, 60_000)));
+  if (published.some(({ outcome }) => outcome !== 'confirmed')) throw new Error('not all deliveries could be queued');
+  const all = Promise.withResolvers<void>();
+  let handled = 0;
+  const startedAt = performance.now();
+  const consumer = broker.consume('forge', { batchSize: 100, prefetch: 200 }, async (batch) => {
+    const verdicts = await work(batch);
+    if (verdicts.some((verdict) => verdict !== 'done')) all.reject(new Error('a delivery was not stored'));
+    handled += batch.length;
+    if (handled === deliveries) all.resolve();
+    return verdicts;
+  });
+  await all.promise;
+  const elapsedMs = performance.now() - startedAt;
+  await consumer.stop();
+  return (deliveries / elapsedMs) * 1000;
+}
+
+async function bound(client: pg.Client): Promise<number> {
+  const rows = rowsOf(messages(), rules);
+  const startedAt = performance.now();
+  for (let from = 0; from < rows.length; from += 100) await insertRows(client, rows.slice(from, from + 100));
+  return (deliveries / (performance.now() - startedAt)) * 1000;
+}
+
+async function run() {
+  const postgres = await startPostgres();
+  const rabbitmq = rabbitmqAvailable ? await startRabbitmq() : undefined;
+  await migrate(postgres.url, { schema, directory: migrations }, silentLog);
+  const pool = createPool(postgres.url, { schema, log: silentLog });
+  const client = new pg.Client({ connectionString: postgres.url, options: `-c search_path=${schema}` });
+  await client.connect();
+  for (const table of partitionedTables) await makePartitions(pool, table, new Date());
+  const broker = connectBroker(rabbitmq?.url ?? postgres.url, topology, { log: silentLog, name: `bench ${randomUUID()}` });
+  await broker.ready(60_000);
+  const work = createForgeWorker({ store: createEventStore(pool), matchingRules: createMatchingRules(rules), metrics: createMetrics(), log: silentLog });
+  try {
+    const measured = await interleaved(rounds, { ours: () => ours(broker, work), bound: () => bound(client) });
+    const ratios = measured.ours.map((value, round) => value / (measured.bound[round] ?? NaN));
+    const ratio = median(ratios);
+    const measure = `deliveries from ${rabbitmq ? 'RabbitMQ' : 'the embedded broker'}`;
+    return [{ measure, ours: median(measured.ours), bound: median(measured.bound), unit: '/s', ratio, goal: '>= 0.40', isMet: ratio >= 0.4 }];
+  } finally {
+    await client.end();
+    await broker.close();
+    await pool.close();
+    await rabbitmq?.close();
+    await postgres.close();
+  }
+}
+
+export const bench: Bench = {
+  summary: `${deliveries} queued deliveries to event log, bucket and outbox; bound: multi-row inserts of the same rows, 100 a transaction; median of ${rounds} rounds`,
+  run,
+};
