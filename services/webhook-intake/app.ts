@@ -1,0 +1,51 @@
+// The webhook intake's HTTP side put together; what tests construct.
+import type { AddressOf } from '../platform/client-address.ts';
+import type { Guard } from '../platform/credentials.ts';
+import type { Health } from '../platform/health.ts';
+import { type App, createApp } from '../platform/http.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Database } from '../platform/postgres.ts';
+import { version } from '../platform/version.ts';
+import { createEvents } from './dashboard/events/events.ts';
+import { createEventStore } from './dashboard/events/store.ts';
+import { createRecent } from './dashboard/recent.ts';
+import { createSenders } from './dashboard/senders/senders.ts';
+import { createSenderStore } from './dashboard/senders/store.ts';
+import { createStatistics } from './dashboard/statistics/statistics.ts';
+import { createStatisticsStore } from './dashboard/statistics/store.ts';
+import { createTypedStore } from './dashboard/typed/store.ts';
+import { createTyped } from './dashboard/typed/typed.ts';
+import { createRoutes } from './routes.ts';
+
+export type IntakeParts = {
+  readonly database: Database;
+  /** Of everything below `/api/v1`. */
+  readonly tokenHolder: Guard;
+  readonly health: Health;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly addressOf?: AddressOf;
+  readonly corsOrigins?: readonly string[];
+};
+
+export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts): App {
+  const events = createEventStore(database);
+  const typed = createTypedStore(database);
+  return createApp({
+    ...parts,
+    description: {
+      title: 'webhook-intake',
+      summary: 'What came in from the forge: the event log, its statistics, and the state of what it tells about.',
+      version,
+    },
+    routes: createRoutes({
+      events: createEvents(events, typed),
+      statistics: createStatistics(createStatisticsStore(database)),
+      typed: createTyped(typed),
+      senders: createSenders(createSenderStore(database)),
+      recent: createRecent({ events, typed }),
+    }),
+    areas: [{ prefix: '/api/v1', guard: tokenHolder }],
+  });
+}

@@ -1,0 +1,63 @@
+// Reading the event log: pages of it, one event, and the history of one pull request.
+import { z } from 'zod';
+import type { Content } from '../../../platform/route.ts';
+import { TimestampInput } from '../../../platform/schema.ts';
+import { type Event, Problems } from '../../contract.ts';
+import { storable } from '../../json.ts';
+import { filterText, pageOf, type TimePage, timePage } from '../paging.ts';
+import type { PullRequest } from '../typed/items.ts';
+import type { TypedStore } from '../typed/store.ts';
+import { eventDocument } from './event-document.ts';
+import type { EventFilter, EventStore } from './store.ts';
+
+export const EventQuery = z.object({
+  source: filterText,
+  event: filterText,
+  repository: filterText,
+  sender: filterText,
+  from: TimestampInput.optional(),
+  to: TimestampInput.optional(),
+  ...timePage,
+});
+export type EventQuery = z.output<typeof EventQuery>;
+
+export type RepositoryPath = { readonly owner: string; readonly repo: string };
+export type EventPage = { items: Event[]; next: string | null };
+
+export type Events = ReturnType<typeof createEvents>;
+
+const isUuid = (text: string) => z.uuid().safeParse(text).success;
+const maxNumber = 2 ** 31 - 1;
+
+export function createEvents(store: EventStore, typed: Pick<TypedStore, 'pullRequest'>) {
+  async function page(filter: EventFilter, { limit, after }: TimePage): Promise<EventPage> {
+    const rows = await store.newest(filter, { limit, after });
+    return pageOf(rows, limit, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
+  }
+  return {
+    list: ({ limit, after, ...filter }: EventQuery) => page(filter, { limit, after }),
+
+    /** The event as JSON text. */
+    async get(id: string): Promise<Content> {
+      const event = isUuid(id) ? await store.find(id) : undefined;
+      if (!event) throw Problems.eventMissing();
+      return eventDocument(event, await store.payload(event));
+    },
+
+    async pullRequestHistory(
+      { n, ...path }: RepositoryPath & { readonly n: string },
+      paging: TimePage,
+    ): Promise<EventPage & { pullRequest: PullRequest | null }> {
+      const repository = repositoryName(path);
+      const number = /^[1-9]\d{0,9}$/.test(n) && Number(n) <= maxNumber ? Number(n) : undefined;
+      if (number === undefined) throw Problems.pullRequestMissing();
+      const pullRequest = (await typed.pullRequest(repository, number)) ?? null;
+      // A repository that is not ours has events, but no typed rows; an issue's number is no pull request.
+      if (!pullRequest && !(await store.knowsPullRequest(repository, number))) throw Problems.pullRequestMissing();
+      return { pullRequest, ...(await page({ repository, number }, paging)) };
+    },
+  };
+}
+
+/** As it is stored: a name that Postgres cannot hold finds nothing instead of failing. */
+export const repositoryName = ({ owner, repo }: RepositoryPath) => storable(`${owner}/${repo}`);

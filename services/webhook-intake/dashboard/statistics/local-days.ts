@@ -1,0 +1,53 @@
+// Days of a time zone, as the instants at which they begin.
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Names of the IANA time zone database, in any case; undefined for anything else, offsets included. */
+export function timeZone(name: string): string | undefined {
+  if (!/^[a-z]/i.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined; // RangeError: there is no such zone
+  }
+}
+
+/** @returns when the day began in which an instant lies; that is another hour than 0 where clocks were put forward at midnight */
+export function createDayStart(zone: string): (instant: Date) => Date {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  /** What a clock on the wall shows, as if it were UTC. */
+  const wallClock = (ms: number): number => {
+    const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts;
+    return Date.UTC(year, month - 1, day, hour, minute, second);
+  };
+  const known = new Map<number, Date>();
+
+  function find(instant: number): Date {
+    const wall = wallClock(instant);
+    const midnight = wall - (((wall % dayMs) + dayMs) % dayMs);
+    // The offset may change within the day: midnight is tried with that of the day before too, and the first hit counts.
+    const offsets = [wallClock(instant - dayMs) - (instant - dayMs), wall - instant];
+    const starts = offsets.map((offset) => midnight - offset).filter((start) => wallClock(start) >= midnight);
+    return new Date(Math.min(...starts, instant));
+  }
+
+  return (instant) => {
+    const whole = Math.floor(instant.getTime() / 1000) * 1000;
+    const found = known.get(whole) ?? find(whole);
+    known.set(whole, found);
+    return found;
+  };
+}
