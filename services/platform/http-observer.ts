@@ -33,3 +33,13 @@ export function createObserver({ log, metrics, service }: { log: Log; metrics: M
     else accessLog.info(line, 'request');
   };
 }
+
+// The caller went away or sent what is no HTTP: nothing that an operator could mend.
+const callersFault = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_)/;
+
+/** For Koa's `error` event: answers that ended before their end. */
+export const brokenAnswers = (log: Log) => (error: NodeJS.ErrnoException, context?: Context) => {
+  const line = { error, requestId: context?.state['requestId'] };
+  if (callersFault.test(error.code ?? '')) log.debug(line, 'the caller went away');
+  else log.warn(line, 'an answer broke off');
+};

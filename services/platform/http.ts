@@ -7,7 +7,7 @@ import type { AddressOf } from './client-address.ts';
 import type { Health } from './health.ts';
 import { healthRoutes } from './health-routes.ts';
 import { sendProblem } from './http-answer.ts';
-import { createObserver } from './http-observer.ts';
+import { brokenAnswers, createObserver } from './http-observer.ts';
 import { clientAddress, requirePercentEncoding } from './http-request.ts';
 import { createRouter, refuseUnrouted } from './http-router.ts';
 import type { Log } from './log.ts';
@@ -54,7 +54,7 @@ export function createApp(parts: AppParts): App {
 
   const koa = new Koa();
   // Refusals and failures are answered below; what is left breaks while an answer is being sent: its stream, or a renderer.
-  koa.on('error', (error: unknown, context?: Koa.Context) => log.warn({ error, requestId: context?.state['requestId'] }, 'an answer broke off'));
+  koa.on('error', brokenAnswers(log));
   koa.use((context, next) =>
     observe(context, async () => {
       if (health.isStopping) context.set('Connection', 'close');

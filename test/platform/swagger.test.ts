@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { startApp, stopApps } from './app-fixture.ts';
+
+describe('the pages of the API description', () => {
+  after(stopApps);
+
+  it('GET /swagger/v1/swagger.json answers the description', async () => {
+    const { url, app } = await startApp({});
+    const { status, headers, body } = await request(url).get('/swagger/v1/swagger.json');
+    expect(status).to.equal(200);
+    expect(headers['content-type']).to.equal('application/json; charset=utf-8');
+    expect(body).to.deep.equal(JSON.parse(JSON.stringify(app.openapi)));
+  });
+
+  it('GET /swagger leads to the page', async () => {
+    const { url } = await startApp({});
+    const { status, headers } = await request(url).get('/swagger').redirects(0);
+    expect({ status, location: headers['location'] }).to.deep.equal({ status: 301, location: '/swagger/index.html' });
+  });
+
+  it('GET /swagger/index.html answers a page all of whose references are served here', async () => {
+    const { url } = await startApp({});
+    const page = await request(url).get('/swagger/index.html');
+    expect(page.headers['content-type']).to.equal('text/html; charset=utf-8');
+    expect(page.text).to.not.match(/\/\//);
+    const references = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, reference]) => reference ?? '');
+    expect(references).to.have.members(['swagger-ui.css', 'swagger-ui-bundle.js', 'initializer.js', 'favicon-32x32.png']);
+    for (const reference of references) {
+      const { status, headers } = await request(url).get(`/swagger/${reference}`);
+      expect(status, reference).to.equal(200);
+      expect(headers['content-type'], reference).to.match(/^(text\/(css|javascript); charset=utf-8|image\/png)$/);
+    }
+  });
+
+  it('asks no validator elsewhere about the description', async () => {
+    const { url } = await startApp({});
+    const { text } = await request(url).get('/swagger/initializer.js');
+    expect(text).to.include('validatorUrl: null').and.to.include("url: 'v1/swagger.json'");
+  });
+
+  it('serves nothing but its own files', async () => {
+    const { url, raw } = await startApp({});
+    expect((await request(url).get('/swagger/package.json')).status).to.equal(404);
+    expect(await raw('GET /swagger/../package.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1.1 404 /);
+    expect(await raw('GET /swagger/%2e%2e%2fpackage.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1.1 404 /);
+  });
+});
