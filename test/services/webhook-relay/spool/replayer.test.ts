@@ -136,7 +136,7 @@ describe('createReplayer', () => {
     await fill(openSpool(directory).spool, 100);
     const answer = Promise.withResolvers<ReplayOutcome>();
     let begun = 0;
-    const { spool, stop } = startReplica({
+    const { spool, metrics, stop } = startReplica({
       directory,
       database,
       publish: () => {
@@ -145,10 +145,10 @@ describe('createReplayer', () => {
       },
     });
     await eventually(() => begun === 33);
-    const stopped = stop();
-    answer.resolve('published');
-    await stopped;
+    setTimeout(() => answer.resolve('published'), 50); // a stop that does not wait for it ends before
+    await stop();
     expect(begun).to.equal(33);
     expect(await spool.pending()).to.have.length(67);
+    expect(await valueOf(metrics, 'signalbox_spool_files'), 'published, and still there').to.equal(67);
   });
 });
