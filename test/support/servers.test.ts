@@ -11,7 +11,7 @@ import { createTestDatabase, startPostgres } from './postgres.ts';
 import { ownRabbitmq, rabbitmq, sharedRabbitmq, startRabbitmq } from './rabbitmq.ts';
 import { redis, sharedRedis, startRedis } from './redis.ts';
 
-async function query(url: string, sql: string): Promise<pg.QueryResult<Record<string, unknown>>> {
+async function query(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   return client.query(sql).finally(() => client.end());
