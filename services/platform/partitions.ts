@@ -39,8 +39,10 @@ async function makePartition(database: Database, table: string, { name, from, to
   if (!column) throw new TypeError(`${table} is not partitioned by a column`);
   const [start, end] = [`'${from.toISOString()}'`, `'${to.toISOString()}'`];
   await database.transaction(async (inTransaction) => {
-    // Rows of that month wait until the partition is there; one that slipped into the net now would refuse it.
-    await ddl(inTransaction, `lock table ${table}_default in share row exclusive mode`);
+    // Writers wait until the partition is there; readers go on. Without it, a row on its
+    // way into the net is refused when the partition comes between. A writer that takes long is not waited for: next round.
+    await ddl(inTransaction, `set local lock_timeout = '5s'`);
+    await ddl(inTransaction, `lock table ${table} in share row exclusive mode`);
     // A partition takes numbers from its parent's identity column and may have none of its own.
     await ddl(inTransaction, `create table ${name} (like ${table} including all excluding identity)`);
     await ddl(
