@@ -23,10 +23,12 @@ export type Flow = {
   readonly relayUrls: readonly string[];
   readonly intakeUrl: string;
   readonly relays: readonly RunningProcess[];
-  readonly workers: readonly RunningProcess[];
-  startWorker(name: 'service' | 'database-service'): Promise<RunningProcess>;
+  readonly workers: readonly FlowWorker[];
+  startWorker(name: 'service' | 'database-service'): Promise<FlowWorker>;
   close(): Promise<void>;
 };
+
+export type FlowWorker = RunningProcess & { readonly metricsUrl: string };
 
 /** Migrates, then starts everything and waits until it is ready. */
 export async function startFlow({ databaseUrl, brokerUrls, relays = 1, settings = {} }: FlowOptions): Promise<Flow> {
@@ -46,20 +48,22 @@ export async function startFlow({ databaseUrl, brokerUrls, relays = 1, settings 
 
   const start = async (args: readonly string[], extra: Readonly<Record<string, string>> = {}) => {
     const port = String(await freePort());
-    const env = { ...shared, PORT: port, METRICS_PORT: String(await freePort()), ...extra };
+    const metricsPort = String(await freePort());
+    const env = { ...shared, PORT: port, METRICS_PORT: metricsPort, ...extra };
     const process = startProcess(args, { env });
     await process.waitForLine(/"msg":"ready"/);
-    return { process, url: `http://127.0.0.1:${port}` };
+    return { process, url: `http://127.0.0.1:${port}`, metricsUrl: `http://127.0.0.1:${metricsPort}` };
   };
   const relayProcesses = await Promise.all(
     Array.from({ length: relays }, () => start(['serve', 'webhook-relay'], { FailedPayloads__Directory: temporaryDirectory('spool') })),
   );
   const intake = await start(['serve', 'webhook-intake']);
-  const workers: RunningProcess[] = [];
+  const workers: FlowWorker[] = [];
   const startWorker = async (name: 'service' | 'database-service') => {
-    const { process } = await start(['worker', name, '--loop']);
-    workers.push(process);
-    return process;
+    const { process, metricsUrl } = await start(['worker', name, '--loop']);
+    const worker = { ...process, metricsUrl };
+    workers.push(worker);
+    return worker;
   };
   const running = () => [...relayProcesses.map(({ process }) => process), intake.process, ...workers];
   return {

@@ -1,0 +1,98 @@
+// Both queue workers as real processes, killed again and again at work: each event once, and the buckets add up.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Broker } from '../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../services/platform/broker/connect.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { forgeTopology } from '../../services/webhook-relay/contract.ts';
+import { type Example, examples, message } from '../services/webhook-intake/deliveries.ts';
+import { expectedRows } from '../services/webhook-intake/expected-rows.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../services/webhook-intake/intake-database.ts';
+import { describeWith } from '../support/need.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { type RunningProcess, startProcess } from '../support/processes.ts';
+import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
+import { eventually } from '../support/wait.ts';
+
+const total = 5000;
+const atATime = 100;
+const workers = ['service', 'service', 'database-service'] as const;
+
+function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
+  let database: IntakeDatabase;
+  let place: { readonly url: string; drop(): Promise<void> };
+  let broker: Broker;
+  const running = new Map<number, RunningProcess>();
+
+  before(async function () {
+    this.timeout(120_000);
+    [database, place] = await Promise.all([createIntakeDatabase(), createBrokerUrl()]);
+    broker = connectBroker(place.url, forgeTopology, { log: silentLog, name: 'test' });
+    await broker.ready(30_000);
+  });
+  after(async function () {
+    this.timeout(60_000);
+    await Promise.all([...running.values()].map((process) => process.kill()));
+    await broker.close();
+    await database.close();
+    await place.drop();
+  });
+
+  function startWorker(slot: number): void {
+    const name = workers[slot] ?? 'service';
+    const env = { DATABASE_URL: database.url, BROKER_URL_1: place.url, METRICS_PORT: '0', APP_ENV: 'development', LOG_LEVEL: 'warn' };
+    running.set(slot, startProcess(['worker', name, '--loop'], { env }));
+  }
+
+  async function publishAll(sent: readonly { readonly id: string; readonly example: Example }[]): Promise<void> {
+    for (let from = 0; from < sent.length; from += atATime) {
+      const results = await Promise.all(
+        sent.slice(from, from + atATime).map(({ id, example: { event, payload } }, index) => broker.publish(message({ event, payload, deliveryId: id, priority: index % 11 }), 30_000)),
+      );
+      expect(results.every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
+    }
+  }
+
+  const stored = () => Promise.all([database.count('events'), database.count('tracked_deliveries')]);
+
+  it('stores each of 5 000 events once, while workers are killed at work', async function () {
+    this.timeout(300_000);
+    const sent = Array.from({ length: total }, (_, index) => ({ id: randomUUID(), example: examples[index % examples.length] ?? { event: 'push', payload: {} } }));
+    workers.forEach((_, slot) => startWorker(slot));
+    const publishing = publishAll(sent);
+    let kills = 0;
+    let killsAtWork = 0;
+    const isDone = async () => (await stored()).every((count) => count >= total);
+    for (let done = 0; !(await isDone()); ) {
+      // A worker is killed as soon as there is progress, so that it dies in the midst of it.
+      await eventually(async () => (await stored()).reduce((sum, count) => sum + count, 0) > done, { withinMs: 120_000, everyMs: 10 });
+      await pause(Math.random() * 200);
+      if (kills < 30) {
+        const slot = kills % workers.length;
+        const before = (await stored()).reduce((sum, count) => sum + count, 0);
+        await running.get(slot)?.kill();
+        startWorker(slot);
+        kills += 1;
+        if (before > 0 && before < 2 * total) killsAtWork += 1;
+      }
+      done = Math.min((await stored()).reduce((sum, count) => sum + count, 0), 2 * total - 1);
+    }
+    await publishing;
+    expect(killsAtWork, 'kills while there was work').to.be.greaterThan(5);
+
+    const logged = await database.rows<{ id: string }>('select delivery_id as id from events');
+    expect(logged.map(({ id }) => id).sort()).to.deep.equal(sent.map(({ id }) => id).sort());
+    expect(await database.count('event_payloads')).to.equal(total);
+    const bytes = sent.reduce((sum, { example }) => sum + Buffer.byteLength(JSON.stringify(example.payload)), 0);
+    expect(await database.rows('select sum(received) as received, sum(bytes) as bytes from statistics_buckets')).to.deep.equal([{ received: total, bytes }]);
+    const expected = expectedRows(examples);
+    const counts = await Promise.all(Object.keys(expected).map(async (table) => [table, await database.count(table)] as const));
+    expect(Object.fromEntries(counts)).to.deep.equal(expected);
+    await eventually(async () => expect(await Promise.all(forgeTopology.queues.map(({ name }) => broker.depth(name)))).to.deep.equal([0, 0]), { withinMs: 60_000 });
+    expect(await broker.depth(forgeTopology.deadLetters.queue)).to.equal(0);
+  });
+}
+
+describe('workers killed at work, on the embedded broker', () => suite(() => createTestDatabase()));
+describeWith(rabbitmq, 'workers killed at work, on RabbitMQ', () => suite(async () => (await sharedRabbitmq()).createVhost()));
