@@ -1,0 +1,172 @@
+// Everything the secrets service says on the wire, on the management plane and on the consumer plane.
+import { z } from 'zod';
+import { problems } from '../platform/problem.ts';
+import { text, Timestamp, TimestampInput } from '../platform/schema.ts';
+
+/** The slug of an application or environment, made of its name once; '' when nothing of the name can be part of one. */
+export const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9\s-]/g, '')
+    .replace(/[\s-]+/g, '-')
+    .replace(/^-|-$/g, '');
+
+export const keyPrefix = 'key_';
+export const maxValueBytes = 64 * 1024;
+export const maxValueItems = 100;
+
+// Postgres holds neither a NUL nor half a surrogate pair in a text.
+const isStorable = (value: string) => !value.includes('\0') && value.isWellFormed();
+const storable = (limits: { readonly min?: number; readonly max: number }) =>
+  text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
+
+const Value = z
+  .string({ error: 'must be a string' })
+  .refine((value) => value.trim() !== '', { error: 'must not be empty' })
+  .refine((value) => value.isWellFormed(), { error: 'must be Unicode text' })
+  .refine((value) => Buffer.byteLength(value) <= maxValueBytes, { error: `must be at most ${maxValueBytes} bytes of UTF-8` });
+const named = (max: number) => storable({ min: 1, max }).refine((name) => slugOf(name) !== '', { error: 'must hold a letter a–z or a digit' });
+
+/** In a path or query any text is taken; one that no name can be names nothing. */
+const Name = z.string({ error: 'must be a string' }).transform((value) => (isStorable(value) ? value : ''));
+const Description = storable({ max: 1000 })
+  .nullish()
+  .transform((description) => description ?? null);
+
+export const Application = z.object({
+  id: z.string(),
+  name: z.string(),
+  slug: z.string(),
+  description: z.string().nullable(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Application = z.output<typeof Application>;
+
+/** The one time that the key of an application is shown. */
+export const PlainKey = z.object({ plainApiKey: z.string() });
+export type PlainKey = z.output<typeof PlainKey>;
+export const CreatedApplication = Application.omit({ updatedAt: true }).extend(PlainKey.shape);
+export type CreatedApplication = z.output<typeof CreatedApplication>;
+
+export const NewApplication = z.object({ name: named(200), description: Description });
+export type NewApplication = z.output<typeof NewApplication>;
+/** The slug stays what it is, so the name need not make one. */
+export const ApplicationUpdate = z.object({ name: storable({ min: 1, max: 200 }), description: Description });
+
+export const Environment = z.object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: Timestamp });
+export type Environment = z.output<typeof Environment>;
+export const NewEnvironment = z.object({ name: named(100) });
+
+export const Secret = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Secret = z.output<typeof Secret>;
+export const NewSecret = z.object({ name: storable({ min: 1, max: 200 }), description: Description });
+export const CreatedSecret = Secret.extend({
+  /** One for each environment that the application has. */
+  requiredEnvironments: z.array(z.object({ slug: z.string(), name: z.string(), valueProvided: z.boolean() })),
+});
+export type CreatedSecret = z.output<typeof CreatedSecret>;
+
+type Span = { readonly expiresAt?: unknown; readonly notBefore?: unknown };
+const isAfterStart = ({ expiresAt, notBefore }: Span) =>
+  !(expiresAt instanceof Date) || !(notBefore instanceof Date) || expiresAt.getTime() > notBefore.getTime();
+/** Told together with the faults of other members, which zod by itself would tell first. */
+const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
+
+export const ValueItem = z
+  .object({
+    environmentSlug: Name,
+    value: Value,
+    isEnabled: z.boolean({ error: 'must be true or false' }).default(true),
+    expiresAt: TimestampInput.nullish().transform((time) => time ?? null),
+    notBefore: TimestampInput.nullish().transform((time) => time ?? null),
+  })
+  .refine(isAfterStart, { path: ['expiresAt'], error: 'must be after notBefore', when: isObject });
+export type ValueItem = z.output<typeof ValueItem>;
+export const ValueItems = z
+  .array(ValueItem, { error: 'must be an array of value items' })
+  .max(maxValueItems, { error: `must hold at most ${maxValueItems} items` });
+
+/** A version as administrators see it: everything but its value. */
+export const SecretVersion = z.object({
+  id: z.string(),
+  version: z.int(),
+  isEnabled: z.boolean(),
+  expiresAt: Timestamp.nullable(),
+  notBefore: Timestamp.nullable(),
+  createdAt: Timestamp,
+});
+export type SecretVersion = z.output<typeof SecretVersion>;
+
+export const Configuration = z.object({
+  id: z.string(),
+  environmentSlug: z.string(),
+  key: z.string(),
+  value: z.string(),
+  description: z.string().nullable(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Configuration = z.output<typeof Configuration>;
+
+const ConfigurationValue = Value.refine((value) => !value.includes('\0'), { error: 'must not hold NUL characters' });
+export const NewConfiguration = z.object({
+  environmentSlug: Name,
+  key: storable({ min: 1, max: 500 }),
+  value: ConfigurationValue,
+  description: Description,
+});
+export type NewConfiguration = z.output<typeof NewConfiguration>;
+/** An omitted description stays as it is, null clears it. */
+export const ConfigurationUpdate = z.object({ value: ConfigurationValue, description: storable({ max: 1000 }).nullable().optional() });
+export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;
+
+/** Path parameters of both planes. */
+export const InApplication = z.object({ slug: Name });
+export const InEnvironment = z.object({ slug: Name, envSlug: Name });
+export const OfSecret = z.object({ slug: Name, name: Name });
+export const OfSecretIn = z.object({ slug: Name, name: Name, environmentSlug: Name });
+export const OfConfiguration = z.object({ slug: Name, environmentSlug: Name, key: Name });
+export const ByName = z.object({ name: Name });
+export const ByKey = z.object({ key: Name });
+/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. */
+export const InQuery = z.object({ environment: Name.optional().meta({ description: 'Required: the slug of the environment' }) });
+
+/** In the shape of a common cloud vault, so that its clients need not change. */
+export const ConsumerSecret = z.object({
+  name: z.string(),
+  value: z.string(),
+  properties: z.object({
+    enabled: z.boolean(),
+    expiresOn: Timestamp.nullable(),
+    notBefore: Timestamp.nullable(),
+    version: z.int(),
+    createdOn: Timestamp,
+    updatedOn: Timestamp.nullable(),
+  }),
+});
+export type ConsumerSecret = z.output<typeof ConsumerSecret>;
+
+/** `label` is the environment's slug. */
+export const ConsumerConfiguration = z.object({ key: z.string(), value: z.string(), label: z.string() });
+export type ConsumerConfiguration = z.output<typeof ConsumerConfiguration>;
+export const ConsumerConfigurations = z.object({ items: z.array(ConsumerConfiguration) });
+
+export const Problems = problems({
+  applicationMissing: { status: 404, title: 'No such application' },
+  environmentMissing: { status: 404, title: 'No such environment' },
+  secretMissing: { status: 404, title: 'No such secret' },
+  configurationMissing: { status: 404, title: 'No such configuration entry' },
+  applicationTaken: { status: 409, title: 'An application with this slug exists' },
+  environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
+  secretTaken: { status: 409, title: 'The application has a secret with this name' },
+  configurationTaken: { status: 409, title: 'The environment has an entry with this key' },
+  /** Its detail names the master key and what is wrong with it. */
+  masterKeysUnusable: { status: 503, title: 'The master keys are not usable, so nothing is written' },
+});
