@@ -1,7 +1,10 @@
 // The webhook intake as the `signalbox` command runs it: the dashboard API, and a worker for each queue.
+import { createAddressOf } from '../platform/client-address.ts';
+import { authorization, createCredentials } from '../platform/credentials.ts';
 import type { Deployable, Runtime } from '../platform/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/migrations.ts';
 import { createPool } from '../platform/postgres.ts';
+import { createIntakeApp } from './app.ts';
 import { readServiceConfig, settings } from './config.ts';
 import { createIsOwn } from './database-worker/forge-event.ts';
 import { processRows } from './database-worker/processing.ts';
@@ -15,11 +18,14 @@ import { createMatchingRules } from './rules/rules.ts';
 
 const migrations: MigrationSource = { schema: 'intake', directory: new URL('migrations/', import.meta.url) };
 
-async function start({ environment, log, health, lifecycle }: Runtime): Promise<void> {
+async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
   const config = readServiceConfig(environment);
+  const addressOf = createAddressOf(config.trustedProxies);
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log }));
   health.addCheck('database', await createSchemaCheck(database, migrations));
   keepPartitions({ database, lifecycle, log });
+  const tokenHolder = authorization('token', createCredentials(config.accessTokens));
+  await listen(createIntakeApp({ database, tokenHolder, health, log, metrics, addressOf, corsOrigins: config.corsOrigins }), config.port);
 }
 
 export const deployable: Deployable = {
