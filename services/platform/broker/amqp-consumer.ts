@@ -46,7 +46,11 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
       const attachment = current;
       const batch = attachment.held.splice(0, options.batchSize).map((source) => ({ source, delivery: toDelivery(source) }));
       const { signal } = attachment.ending;
-      const verdicts = await workThrough(batch.map((item) => item.delivery), handle, { signal, log });
+      const verdicts = await workThrough(
+        batch.map((item) => item.delivery),
+        handle,
+        { signal, log },
+      );
       if (verdicts) await settle(attachment, batch, verdicts);
     }
   }

@@ -5,7 +5,12 @@ import { toPublishOptions } from './amqp-message.ts';
 import { type Outgoing, tooLarge } from './amqp-outgoing.ts';
 import type { Message, PublishResult } from './broker.ts';
 
-export type Target = { readonly exchange: string; readonly routingKey: string };
+export type Target = {
+  readonly exchange: string;
+  readonly routingKey: string;
+  /** Which try the consumer of it makes. */
+  readonly attempt: number;
+};
 
 export type AmqpPublisher = {
   /** Opens its channels on a new connection. */
@@ -15,7 +20,7 @@ export type AmqpPublisher = {
   refuse(reason: string): void;
   /** The connection is gone. */
   lose(reason: string): void;
-  send(target: Target, message: Message, attempt: number, timeoutMs: number): Promise<PublishResult>;
+  send(target: Target, message: Message, timeoutMs: number): Promise<PublishResult>;
   /** Resolves when nothing is waiting for an answer. */
   settled(): Promise<void>;
 };
@@ -59,11 +64,6 @@ export function createAmqpPublisher(restart: (reason: string) => void): AmqpPubl
     timer.unref();
   }
 
-  function answered(): void {
-    pending -= 1;
-    if (pending === 0) idle?.();
-  }
-
   function refuse(reason: string): void {
     closedReason = reason;
     for (const lane of [swift, large]) lane.dropWaiting(reason);
@@ -84,7 +84,7 @@ export function createAmqpPublisher(restart: (reason: string) => void): AmqpPubl
     admit() {
       closedReason = null;
     },
-    send({ exchange, routingKey }, message, attempt, timeoutMs) {
+    send({ exchange, routingKey, attempt }, message, timeoutMs) {
       const { body } = message;
       if (closedReason !== null) return Promise.resolve({ outcome: 'unpublished', reason: closedReason });
       if (body.length > maxBytes) return Promise.resolve(tooLarge(maxBytes));
@@ -98,7 +98,8 @@ export function createAmqpPublisher(restart: (reason: string) => void): AmqpPubl
           options: toPublishOptions(message, attempt),
           deadline,
           resolve(result) {
-            answered();
+            pending -= 1;
+            if (pending === 0) idle?.();
             resolve(result);
           },
           settled: false,

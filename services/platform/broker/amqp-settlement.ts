@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { AmqpPublisher, Target } from './amqp-publisher.ts';
 import { retryQueue } from './amqp-topology.ts';
 import { createBackOff } from './back-off.ts';
-import type { Delivery, Topology, Verdict } from './broker.ts';
+import type { Delivery, Message, Topology, Verdict } from './broker.ts';
 import { deadLetter, decide, queueRules } from './verdict.ts';
 
 /** A consumer's time on one channel. */
@@ -20,28 +20,31 @@ export type Attachment = {
 
 export type Item = { readonly source: ConsumeMessage; readonly delivery: Delivery };
 
+type Move = { readonly item: Item; readonly to: Target; readonly message: Message };
+
 const moveTimeoutMs = 10_000;
 
 export function createSettlement(parts: { readonly publisher: AmqpPublisher; readonly topology: Topology; readonly queue: string; readonly log: Log }) {
   const { publisher, topology, log } = parts;
   const rules = queueRules(topology, parts.queue);
 
-  function target(item: Item, verdict: Verdict): { to: Target; message: Delivery; attempt: number } | null {
+  /** Null for what is done and only needs its acknowledgement. */
+  function moveOf(item: Item, verdict: Verdict): Move | null {
     const { delivery } = item;
     const decision = decide(verdict, delivery.attempt, rules);
     if (decision.kind === 'done') return null;
     if (decision.kind === 'retry') {
-      return { to: { exchange: '', routingKey: retryQueue(rules.name, decision.step) }, message: delivery, attempt: delivery.attempt + 1 };
+      return { item, to: { exchange: '', routingKey: retryQueue(rules.name, decision.step), attempt: delivery.attempt + 1 }, message: delivery };
     }
     const message = deadLetter(delivery, decision.reason, rules);
-    return { to: { exchange: topology.deadLetters.exchange, routingKey: '' }, message, attempt: 1 };
+    return { item, to: { exchange: topology.deadLetters.exchange, routingKey: '', attempt: 1 }, message };
   }
 
   // Until the copy is confirmed the original stays unacknowledged: a message may come twice, but never be lost.
-  async function move(attachment: Attachment, item: Item, { to, message, attempt }: NonNullable<ReturnType<typeof target>>): Promise<void> {
+  async function move(attachment: Attachment, { item, to, message }: Move): Promise<void> {
     const backOff = createBackOff();
     do {
-      const result = await publisher.send(to, message, attempt, moveTimeoutMs);
+      const result = await publisher.send(to, message, moveTimeoutMs);
       if (attachment.lost) return;
       if (result.outcome === 'confirmed') return attachment.channel.ack(item.source);
       // The server itself can still dead-letter what it takes from nobody, though without our headers.
@@ -53,11 +56,11 @@ export function createSettlement(parts: { readonly publisher: AmqpPublisher; rea
   return async (attachment: Attachment, batch: readonly Item[], verdicts: readonly Verdict[]): Promise<void> => {
     const last = batch.at(-1);
     if (attachment.lost || !last) return;
-    const moves = batch.map((item, index) => target(item, verdicts[index] ?? { retry: 'no verdict' }));
+    const moves = batch.map((item, index) => moveOf(item, verdicts[index] ?? { retry: 'no verdict' }));
     // All before this batch is settled, so one frame acknowledges the whole of it.
     if (moves.every((one) => one === null)) return attachment.channel.ack(last.source, true);
 
     for (const [index, item] of batch.entries()) if (moves[index] === null) attachment.channel.ack(item.source);
-    await Promise.all(batch.map((item, index) => (moves[index] ? move(attachment, item, moves[index]) : undefined)));
+    await Promise.all(moves.flatMap((one) => (one ? [move(attachment, one)] : [])));
   };
 }

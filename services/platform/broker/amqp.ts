@@ -83,7 +83,7 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       return state.lastError;
     },
     ready: (timeoutMs) => state.ready(timeoutMs),
-    publish: (message, timeoutMs) => publisher.send({ exchange: topology.exchange, routingKey: '' }, message, 1, timeoutMs),
+    publish: (message, timeoutMs) => publisher.send({ exchange: topology.exchange, routingKey: '', attempt: 1 }, message, timeoutMs),
     consume(queue, options, handle) {
       const settle = createSettlement({ publisher, topology, queue, log });
       const restart = (reason: string) => consuming?.restart(reason);

@@ -39,7 +39,8 @@ export type Delivery = Message & {
   readonly redelivered: boolean;
 };
 
-/** What became of one delivery. `retry` waits as the queue's topology says and dead-letters after the last wait. */
+/** What became of one delivery. `retry` waits as the queue's topology says and dead-letters after the last wait.
+ *  On the dead-letter queue itself both put the message back at its end, still saying which queue it came from. */
 export type Verdict = 'done' | { readonly retry: string } | { readonly dead: string };
 
 /** One verdict for each delivery of the batch, in its order. A throw means the world failed: nothing is
@@ -62,9 +63,7 @@ export type Consumer = {
  *  - unpublished: certainly not published (never written, nacked, returned, or the connection is down or blocked).
  *  - refused: certainly not published, and because of the message itself (its size): another connection will not help.
  *  - unknown: written, and no answer came in time or the channel was lost: it may or may not be there. */
-export type PublishResult =
-  | { readonly outcome: 'confirmed' }
-  | { readonly outcome: 'unpublished' | 'refused' | 'unknown'; readonly reason: string };
+export type PublishResult = { readonly outcome: 'confirmed' } | { readonly outcome: 'unpublished' | 'refused' | 'unknown'; readonly reason: string };
 
 export type Broker = {
   /** Connected, with its topology declared and not blocked by the server. */
@@ -75,10 +74,12 @@ export type Broker = {
   ready(timeoutMs: number): Promise<void>;
   /** To the topology's exchange, mandatory and confirmed. Never throws; answers `unknown` at the latest after `timeoutMs`. */
   publish(message: Message, timeoutMs: number): Promise<PublishResult>;
-  /** Attaches now or as soon as connected, and again after every reconnect, until stopped.
+  /** Attaches now or as soon as connected, and again after every reconnect, until stopped. Deliveries of a lost
+   *  connection are void: their verdicts are dropped, and they come again with `redelivered`.
    *  `queue` is one of the topology's queues or its dead-letter queue. */
   consume(queue: string, options: ConsumeOptions, handle: BatchHandler): Consumer;
-  /** Messages waiting in a queue of the topology, those in delayed retry not counted. */
+  /** Messages waiting in a queue of the topology: neither those in delayed retry nor those that a consumer holds.
+   *  Rejects when not connected. */
   depth(queue: string): Promise<number>;
   /** Stops consumers, settles pending publishes, closes the connection. */
   close(): Promise<void>;

@@ -3,6 +3,7 @@ import type { JobWithMetadata } from 'pg-boss';
 import type { Log } from '../log.ts';
 import { createBackOff } from './back-off.ts';
 import { workThrough } from './batch.ts';
+import { createBell } from './bell.ts';
 import type { BatchHandler, ConsumeOptions, Consumer, Verdict } from './broker.ts';
 import { describeError } from './connection-state.ts';
 import { type StoredMessage, toDelivery } from './embedded-message.ts';
@@ -16,6 +17,13 @@ export type EmbeddedConsumerParts = {
   readonly handle: BatchHandler;
   readonly settle: (session: EmbeddedSession, jobs: readonly ClaimedJob[], verdicts: readonly Verdict[]) => Promise<void>;
   readonly log: Log;
+};
+
+type Settling = {
+  readonly session: EmbeddedSession;
+  readonly jobs: readonly ClaimedJob[];
+  readonly verdicts: readonly Verdict[];
+  readonly over: AbortSignal;
 };
 
 export type EmbeddedConsumer = Consumer & { attach(session: EmbeddedSession): void };
@@ -36,17 +44,17 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
 
   async function work(session: EmbeddedSession, jobs: readonly ClaimedJob[], over: AbortSignal): Promise<void> {
     const touch = () => session.boss.touch(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'a heartbeat failed'));
-    const heartbeat = setInterval(touch, heartbeatEveryMs);
+    const heartbeat = setInterval(() => void touch(), heartbeatEveryMs);
     try {
       const verdicts = over.aborted ? undefined : await workThrough(jobs.map(toDelivery), handle, { signal: over, log });
-      if (verdicts === undefined || !(await settleThrough(session, jobs, verdicts, over))) await giveBack(session, jobs);
+      if (verdicts === undefined || !(await settleThrough({ session, jobs, verdicts, over }))) await giveBack(session, jobs);
     } finally {
       clearInterval(heartbeat);
     }
   }
 
   /** False when it could not be settled: it goes back, and its messages will be seen again. */
-  async function settleThrough(session: EmbeddedSession, jobs: readonly ClaimedJob[], verdicts: readonly Verdict[], over: AbortSignal): Promise<boolean> {
+  async function settleThrough({ session, jobs, verdicts, over }: Settling): Promise<boolean> {
     const backOff = createBackOff();
     while (!session.lost.aborted) {
       try {
@@ -92,27 +100,6 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
     async stop() {
       stopping.abort();
       await running;
-    },
-  };
-}
-
-/** Waits for a ring, and hears one that came since the last reset. */
-function createBell(over: AbortSignal) {
-  let isRung = false;
-  let heard: (() => void) | null = null;
-  const ring = () => {
-    isRung = true;
-    heard?.();
-  };
-  over.addEventListener('abort', ring, { once: true });
-  return {
-    ring,
-    reset: () => void (isRung = over.aborted),
-    async wait(mostMs: number): Promise<void> {
-      if (isRung) return;
-      const timer = setTimeout(() => heard?.(), mostMs);
-      await new Promise<void>((resolve) => (heard = resolve));
-      clearTimeout(timer);
     },
   };
 }

@@ -39,7 +39,12 @@ export function createEmbeddedPublisher(topology: Topology) {
   async function write({ boss, database }: EmbeddedSession, batch: readonly Outgoing[]): Promise<void> {
     const stored: StoredMessage[] = batch.map(({ message }) => toStored(message, 1));
     await database.transaction(async (db) => {
-      for (const queue of topology.queues) await boss.insert(queue.name, stored.map((data) => toJob(data, queue)), { db });
+      for (const queue of topology.queues)
+        await boss.insert(
+          queue.name,
+          stored.map((data) => toJob(data, queue)),
+          { db },
+        );
     });
   }
 

@@ -81,7 +81,7 @@ export async function openSession({ url, schema, name, topology, log }: SessionP
 }
 
 async function startBoss(db: EmbeddedDatabase, schema: string, log: Log): Promise<PgBoss> {
-  const { rows } = await db.executeSql('select to_regnamespace($1) is not null as "schemaExists"', [schema]);
+  const { rows }: { rows: { schemaExists: boolean }[] } = await db.executeSql('select to_regnamespace($1) is not null as "schemaExists"', [schema]);
   const boss = new PgBoss({
     db,
     schema,

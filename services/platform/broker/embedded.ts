@@ -64,8 +64,8 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
       // pg-boss counts for itself every few seconds only. The condition is that of its own claim.
       const sql = `select count(*)::int as depth from ${schema}.job
         where name = $1 and state < 'active' and not blocked and start_after <= now()`;
-      const { rows } = await session.database.executeSql(sql, [queue]);
-      return Number(rows[0]?.depth ?? 0);
+      const { rows }: { rows: { depth: number }[] } = await session.database.executeSql(sql, [queue]);
+      return rows[0]?.depth ?? 0;
     },
     async close() {
       await Promise.all([...consumers].map((consumer) => consumer.stop()));

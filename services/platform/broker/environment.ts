@@ -27,11 +27,11 @@ export async function readBrokerConnections(environment: Environment, file?: str
     const name = `BROKER_URL_${n}`;
     const limitName = `BROKER_LIMIT_${n}`;
     const parts = parseBrokerUrl(settings[name] ?? '');
-    const limit = settings[limitName]?.trim() || undefined;
+    const limit = settings[limitName]?.trim() ?? '';
     if (typeof parts === 'string') faults.push(`${name} ${parts}`);
-    if (limit !== undefined && !isWholeNumber(limit)) faults.push(`${limitName} must be a whole number of messages, 0 or more`);
+    if (limit !== '' && !isWholeNumber(limit)) faults.push(`${limitName} must be a whole number of messages, 0 or more`);
     if (typeof parts === 'string') continue;
-    found.push({ name, ...parts, ...(limit === undefined ? {} : { limit: Number(limit) }) });
+    found.push({ name, ...parts, ...(limit === '' ? {} : { limit: Number(limit) }) });
   }
   if (faults.length > 0) throw new Error(`broker settings: ${faults.join('; ')}`);
   // A URL holds a password.
@@ -74,10 +74,10 @@ export function watchBrokerFile(file: string, onChange: () => void, { intervalMs
       known = content;
       onChange();
     }
-    timer = setTimeout(look, intervalMs).unref();
+    timer = setTimeout(() => void look(), intervalMs).unref();
   }
 
-  let timer = setTimeout(look, intervalMs).unref();
+  let timer = setTimeout(() => void look(), intervalMs).unref();
   return {
     close() {
       isClosed = true;

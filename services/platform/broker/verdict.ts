@@ -33,7 +33,7 @@ export function decide(verdict: Verdict, attempt: number, rules: QueueRules): De
 
 /** The message as it goes to the dead-letter queue. One that is there already keeps the queue it came from. */
 export function deadLetter(delivery: Delivery, reason: string, rules: QueueRules): Delivery {
-  const from = (rules.isDeadLetterQueue && delivery.headers['x-dead-queue']) || rules.name;
+  const from = (rules.isDeadLetterQueue ? delivery.headers['x-dead-queue'] : undefined) ?? rules.name;
   const headers = { ...delivery.headers, 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString() };
   return { ...delivery, headers };
 }

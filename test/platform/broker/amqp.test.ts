@@ -1,11 +1,12 @@
 // What only RabbitMQ does: returns, nacks, size limits, alarms, mismatched queues, lost channels.
-import { connect as connectBare } from 'amqplib';
+import { type Channel, type ChannelModel, connect as connectBare } from 'amqplib';
 import { expect } from 'chai';
 import type { Broker, Topology } from '../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { describeWith } from '../../support/need.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../support/rabbitmq.ts';
+import { eventually } from '../../support/wait.ts';
 import { collect, connect, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
 
 const maxMessageBytes = 1_500_000;
@@ -14,6 +15,14 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
   this.timeout(120_000);
   let server: RabbitmqServer;
   const open: Broker[] = [];
+  const bare: ChannelModel[] = [];
+
+  /** A channel beside the broker's own. */
+  async function openChannel(): Promise<Channel> {
+    const connection = await connectBare(server.url);
+    bare.push(connection);
+    return connection.createChannel();
+  }
 
   async function connected(topology: Topology, queueType: 'classic' | 'quorum' = 'classic'): Promise<Broker> {
     const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', queueType });
@@ -26,21 +35,19 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     server = await startRabbitmq({ config: `max_message_size = ${maxMessageBytes}\n` });
   });
   afterEach(async () => {
-    await Promise.all(open.splice(0).map((broker) => broker.close()));
+    await Promise.all([...open.splice(0), ...bare.splice(0)].map((one) => one.close()));
   });
   after(() => server.close());
 
   it('answers `unpublished` for a message that no queue takes, and then works on', async () => {
     const { topology, first, second } = newTopology();
     const broker = await connected(topology);
-    const bare = await connectBare(server.url);
-    const channel = await bare.createChannel();
+    const channel = await openChannel();
     for (const queue of [first, second]) await channel.unbindQueue(queue, topology.exchange, '');
     const results = await Promise.all(['a', 'b', 'a'].map((id) => broker.publish(message(id), generousMs)));
     for (const result of results) expect(result).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('returned');
     await channel.bindQueue(first, topology.exchange, '');
     await publish(broker, message('c'));
-    await bare.close();
   });
 
   it('answers `unpublished` when the server nacks', async () => {
@@ -48,8 +55,11 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     const broker = await connected(topology);
     await server.control('set_policy', 'full', `^${second}$`, '{"max-length":1,"overflow":"reject-publish"}', '--apply-to', 'queues');
     await publish(broker, message('a'));
-    const refusal = async () => (await broker.publish(message('b'), generousMs)).outcome;
-    await until(async () => (await refusal()) === 'unpublished', 'the policy takes effect');
+    // The policy takes effect a moment later.
+    await eventually(async () => {
+      const result = await broker.publish(message('b'), generousMs);
+      expect(result).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('nack');
+    });
     await server.control('clear_policy', 'full');
   });
 
@@ -68,7 +78,10 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     const tooLarge = broker.publish(message('large', { body: Buffer.alloc(maxMessageBytes + 1) }), generousMs);
     const stillSmall = Array.from({ length: 200 }, (_, index) => broker.publish(message(`n${index}`), generousMs));
     const justRight = broker.publish(message('fits', { body: Buffer.alloc(maxMessageBytes) }), generousMs);
-    expect(await tooLarge).to.include({ outcome: 'refused' }).and.have.property('reason').that.includes(String(maxMessageBytes));
+    expect(await tooLarge)
+      .to.include({ outcome: 'refused' })
+      .and.have.property('reason')
+      .that.includes(String(maxMessageBytes));
     const others = await Promise.all([...small, ...stillSmall, justRight]);
     expect(others.filter(({ outcome }) => outcome !== 'confirmed')).to.deep.equal([]);
     expect(await broker.depth(first)).to.equal(401);
@@ -92,9 +105,14 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
       // The server tells a connection of the alarm when it next publishes; that message's fate is not known.
       const unlucky = broker.publish(message('unlucky'), 2000);
       await until(() => !broker.isConnected, 'the alarm is noticed');
-      expect(await broker.publish(message('a'), 600_000)).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('blocked');
+      expect(await broker.publish(message('a'), 600_000))
+        .to.include({ outcome: 'unpublished' })
+        .and.have.property('reason')
+        .that.includes('blocked');
       expect(broker.lastError).to.include('blocked');
-      expect(await unlucky).to.have.property('outcome').that.is.oneOf(['unknown', 'unpublished']);
+      expect(await unlucky)
+        .to.have.property('outcome')
+        .that.is.oneOf(['unknown', 'unpublished']);
       const { deliveries } = collect(broker, first);
       await until(() => deliveries.length >= 20, 'the queue is drained under the alarm');
       await until(async () => (await server.control('list_queues', 'name', 'messages')).includes(`${first}\t0`), 'and acknowledged');
@@ -107,8 +125,7 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
 
   it('names a queue that exists with other arguments, says what to do, and connects once that is done', async () => {
     const { topology, first } = newTopology();
-    const bare = await connectBare(server.url);
-    const channel = await bare.createChannel();
+    const channel = await openChannel();
     await channel.assertQueue(first, { durable: true });
     const broker = connect(server.url, topology);
     open.push(broker);
@@ -117,7 +134,6 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     expect(broker.isConnected).to.equal(false);
     await channel.deleteQueue(first);
     await broker.ready(generousMs);
-    await bare.close();
   });
 
   it('says nothing of the password when it is wrong', async () => {
@@ -168,7 +184,12 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     await publish(broker, message('a'));
     await until(() => seen.length === 1, 'the batch is in work');
     // As a batch that took longer than the server's patience ends: the server closes the channel, not the connection.
-    await server.control('eval', '[exit(P, {shutdown, test}) || P <- rabbit_channel:list_local(), {prefetch_count, N} <- rabbit_channel:info(P, [prefetch_count]), N =:= 1].').catch(() => undefined);
+    await server
+      .control(
+        'eval',
+        '[exit(P, {shutdown, test}) || P <- rabbit_channel:list_local(), {prefetch_count, N} <- rabbit_channel:info(P, [prefetch_count]), N =:= 1].',
+      )
+      .catch(() => undefined);
     release.resolve();
     await until(() => seen.length >= 2, 'the message comes again');
     await until(async () => (await broker.depth(first).catch(() => -1)) === 0, 'and is settled');

@@ -47,7 +47,15 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       const body = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
       const headers = { 'x-sender': 'Zoë "quoted" \\ 😀', 'x-empty': '' };
       const timestamp = new Date('2026-01-02T03:04:05Z');
-      const sent = message('a', { type: 'pull_request', body, contentType: 'application/octet-stream', contentEncoding: 'gzip', priority: 7, timestamp, headers });
+      const sent = message('a', {
+        type: 'pull_request',
+        body,
+        contentType: 'application/octet-stream',
+        contentEncoding: 'gzip',
+        priority: 7,
+        timestamp,
+        headers,
+      });
       await publish(broker, sent);
       const { deliveries } = collect(broker, first);
       await until(() => deliveries.length === 1, 'the message arrives');
@@ -187,6 +195,17 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       expect(ids(seen.deliveries)).to.have.members(['good', 'bad']);
       expect(graves.deliveries[0]).to.include({ id: 'bad' });
       expect(graves.deliveries[0]?.headers).to.include({ 'x-dead-reason': 'cannot be read', 'x-dead-queue': first });
+    });
+
+    it('puts a dead letter that fails again back, still saying where it came from', async () => {
+      const { topology, first, dead } = newTopology();
+      const broker = await connected(topology);
+      await publish(broker, message('a'));
+      collect(broker, first, () => ({ dead: 'cannot be read' }));
+      const graves = collect(broker, dead, () => (graves.deliveries.length === 1 ? { retry: 'still not' } : 'done'));
+      await until(() => graves.deliveries.length === 2, 'it comes again');
+      expect(graves.deliveries[1]?.headers).to.include({ 'x-dead-reason': 'still not', 'x-dead-queue': first });
+      await until(async () => (await broker.depth(dead)) === 0, 'it is settled');
     });
 
     it('survives a reason that no header can hold as it is', async () => {

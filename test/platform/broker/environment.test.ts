@@ -65,7 +65,8 @@ describe('readBrokerConnections', () => {
     };
     const error: unknown = await readBrokerConnections(environment).catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(Error);
-    for (const name of ['BROKER_URL_1', 'BROKER_URL_2', 'BROKER_URL_3', 'BROKER_URL_4', 'BROKER_LIMIT_5', 'BROKER_LIMIT_6']) expect(String(error)).to.include(name);
+    for (const name of ['BROKER_URL_1', 'BROKER_URL_2', 'BROKER_URL_3', 'BROKER_URL_4', 'BROKER_LIMIT_5', 'BROKER_LIMIT_6'])
+      expect(String(error)).to.include(name);
     expect(String(error)).to.not.match(/hunter2|example|-1|1\.5|BROKER_URL_5|BROKER_URL_6/);
   });
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Broker, ConsumeOptions, Consumer, Delivery, Message, Topology, Verdict } from '../../../services/platform/broker/broker.ts';
+import type { Broker, Consumer, Delivery, Message, Topology, Verdict } from '../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { spawnGuarded } from '../../support/guard.ts';
@@ -45,10 +45,10 @@ export async function publish(broker: Broker, ...messages: readonly Message[]): 
 
 export type Seen = { readonly deliveries: Delivery[]; readonly times: number[]; readonly consumer: Consumer };
 
-export function collect(broker: Broker, queue: string, decide: (delivery: Delivery) => Verdict = () => 'done', options: ConsumeOptions = { batchSize: 100, prefetch: 100 }): Seen {
+export function collect(broker: Broker, queue: string, decide: (delivery: Delivery) => Verdict = () => 'done'): Seen {
   const deliveries: Delivery[] = [];
   const times: number[] = [];
-  const consumer = broker.consume(queue, options, (batch) => {
+  const consumer = broker.consume(queue, { batchSize: 100, prefetch: 100 }, (batch) => {
     deliveries.push(...batch);
     times.push(...batch.map(() => performance.now()));
     return Promise.resolve(batch.map(decide));
@@ -68,7 +68,9 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
 
 /** A process of its own: with a queue it takes a batch, tells the ids and never finishes; without one it does a round and ends. */
 export function consumerProcess(url: string, topology: Topology, queue = '') {
-  const child = spawnGuarded(process.execPath, [join(import.meta.dirname, 'consumer-process.ts'), url, JSON.stringify(topology), queue], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawnGuarded(process.execPath, [join(import.meta.dirname, 'consumer-process.ts'), url, JSON.stringify(topology), queue], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const taken: string[] = [];
   if (child.stdout) createInterface({ input: child.stdout }).on('line', (id) => taken.push(id));
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
