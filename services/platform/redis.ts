@@ -1,4 +1,5 @@
 // Redis: one connection that comes back by itself, says once when it is lost, and never ends the process.
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
 
@@ -53,6 +54,11 @@ export function connectRedis(url: string, { name, log, commandMs = 500 }: RedisO
 }
 
 async function close(driver: Redis): Promise<void> {
-  if (driver.status === 'ready') await driver.quit().catch(() => undefined); // it waits for the answers under way; a broken connection has none
+  if (driver.status === 'ready') {
+    const ended = once(driver, 'end');
+    // It waits for the answers under way. When it has none itself, the connection is broken, and cut below.
+    const isGoodbye = await driver.quit().then(() => true, () => false);
+    if (isGoodbye) await ended;
+  }
   driver.disconnect();
 }
