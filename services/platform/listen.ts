@@ -7,6 +7,7 @@ export type Listening = { readonly port: number; readonly address: string; close
 /** Above the idle time of common load balancers, so that they close first and never write into a closing connection. */
 const keepAliveMs = 95_000;
 const sweepMs = 100;
+const headersMs = 20_000;
 
 export type ListenOptions = {
   readonly port: number;
@@ -20,7 +21,13 @@ export type ListenOptions = {
 
 export async function listen(handler: RequestListener, { port, host, drainMs = 12_000, requestMs = 60_000 }: ListenOptions): Promise<Listening> {
   const server = createServer(
-    { keepAliveTimeout: keepAliveMs, headersTimeout: 20_000, requestTimeout: requestMs, connectionsCheckingInterval: 2000, noDelay: true },
+    {
+      keepAliveTimeout: keepAliveMs,
+      headersTimeout: Math.min(headersMs, requestMs),
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: 2000,
+      noDelay: true,
+    },
     handler,
   );
   await new Promise<void>((resolve, reject) => {
