@@ -13,7 +13,7 @@ function fallbackOf({ fallback, generate }: Setting<unknown>): string {
   if (!fallback) return generate ? 'required; `npm start` generates it' : 'required';
   const { value } = fallback;
   if (value === undefined) return 'none';
-  return Array.isArray(value) ? (value.length === 0 ? 'empty' : `\`${value.join(',')}\``) : `\`${String(value)}\``;
+  return Array.isArray(value) ? (value.length === 0 ? 'empty' : `\`${value.join(',')}\``) : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }
 
 function section(title: string, summary: string, settings: Settings): string {

@@ -87,7 +87,11 @@ command
   .option('--loop', 'stay, and work until stopped')
   .action(work);
 
-command.command('migrate').description('bring the database schemas of services to this release').argument('[service...]', `all unless given: ${names.join(', ')}`).action(migrateSchemas);
+command
+  .command('migrate')
+  .description('bring the database schemas of services to this release')
+  .argument('[service...]', `all unless given: ${names.join(', ')}`)
+  .action(migrateSchemas);
 
 command
   .command('up')
@@ -119,7 +123,14 @@ function addVerb(parent: Command, name: string, { summary, operands, options, ru
     const stop = new AbortController();
     const onSignal = () => stop.abort();
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-    const call = { environment, options: verb.opts(), rest: verb.args, print: (text: string) => void process.stdout.write(text), complain, stopping: stop.signal };
+    const call = {
+      environment,
+      options: verb.opts(),
+      rest: verb.args,
+      print: (text: string) => void process.stdout.write(text),
+      complain,
+      stopping: stop.signal,
+    };
     process.exitCode = await act(call).finally(() => process.off('SIGINT', onSignal).off('SIGTERM', onSignal));
   });
 }

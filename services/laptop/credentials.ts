@@ -1,6 +1,7 @@
 // What a first start generates and every later one finds again: credentials, in one file that only its owner reads.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
+import { z } from 'zod';
 import type { Environment, Settings } from '../platform/config.ts';
 
 export type CredentialsParts = {
@@ -14,15 +15,15 @@ export type CredentialsParts = {
 
 /** Every setting that can be generated: from the environment when given there, else from the file, else made and kept. */
 export async function credentials({ file, environment, settings, extra }: CredentialsParts): Promise<Record<string, string>> {
-  const kept = parseEnv(await readFile(file, 'utf8').catch(whenMissing)) as Record<string, string>; // absent names are not listed
-  const makers = { ...extra };
-  for (const setting of settings.flatMap((group) => Object.values(group))) if (setting.generate) makers[setting.name] = setting.generate;
+  const kept = z.record(z.string(), z.string()).parse(parseEnv(await readFile(file, 'utf8').catch(whenMissing)));
+  const declared = settings.flatMap((group) => Object.values(group)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
+  const makers = new Map([...Object.entries(extra), ...declared]);
+  const isGiven = (name: string) => Boolean(environment[name] ?? environment[`${name}_FILE`]);
 
-  const fresh = Object.entries(makers).filter(([name]) => kept[name] === undefined && !environment[name] && !environment[`${name}_FILE`]);
-  for (const [name, make] of fresh) kept[name] = make();
-  if (fresh.length > 0) await save(file, kept);
-  const given = Object.keys(makers).filter((name) => environment[name] ?? environment[`${name}_FILE`]);
-  return Object.fromEntries(Object.entries(kept).filter(([name]) => !given.includes(name)));
+  const fresh = [...makers].filter(([name]) => kept[name] === undefined && !isGiven(name)).map(([name, make]) => [name, make()] as const);
+  const all = { ...kept, ...Object.fromEntries(fresh) };
+  if (fresh.length > 0) await save(file, all);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !isGiven(name)));
 }
 
 function whenMissing(error: NodeJS.ErrnoException): string {

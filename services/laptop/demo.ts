@@ -11,7 +11,9 @@ import { portOf } from './ports.ts';
 export type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
 
 const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.number(), description: z.string() }) });
-const Events = z.object({ items: z.array(z.looseObject({ id: z.string(), deliveryId: z.string(), event: z.string(), action: z.string().nullable(), score: z.number() })) });
+const Events = z.object({
+  items: z.array(z.looseObject({ id: z.string(), deliveryId: z.string(), event: z.string(), action: z.string().nullable(), score: z.number() })),
+});
 
 const shownWithinMs = 10_000;
 

@@ -6,7 +6,13 @@ import { createLog, type Log } from '../platform/log.ts';
 
 export type LaptopLog = { log(name: string): Log; close(): Promise<void> };
 
-const Line = z.looseObject({ level: z.string(), time: z.string(), service: z.string(), msg: z.string().optional(), error: z.looseObject({ message: z.string() }).optional() });
+const Line = z.looseObject({
+  level: z.string(),
+  time: z.string(),
+  service: z.string(),
+  msg: z.string().optional(),
+  error: z.looseObject({ message: z.string() }).optional(),
+});
 
 function forPeople(line: string): string {
   const { level, time, service, msg = '', error } = Line.parse(JSON.parse(line));

@@ -22,7 +22,12 @@ export async function up({ environment, data, portBase, metricsPort }: UpCommand
   const logFile = join(data, 'signalbox.log');
   const logs = openLaptopLog(logFile, environment['LOG_LEVEL'] ?? 'info', (text) => process.stderr.write(text));
   let runtimes: Runtimes | undefined;
-  const options = { log: logs.log('laptop'), drainMs: 0, markStopping: () => runtimes?.markStopping(), complain: (text: string) => process.stderr.write(`${text}\n`) };
+  const options = {
+    log: logs.log('laptop'),
+    drainMs: 0,
+    markStopping: () => runtimes?.markStopping(),
+    complain: (text: string) => process.stderr.write(`${text}\n`),
+  };
   await runProcess(options, async (lifecycle) => {
     const onRuntimes = (made: Runtimes) => {
       runtimes = made;
@@ -37,7 +42,15 @@ export async function up({ environment, data, portBase, metricsPort }: UpCommand
 function overview(started: readonly Started[], { metricsPort, logFile }: { metricsPort: number; logFile: string }): string {
   const addresses = [...started.map(({ name, url }) => [name, url, `${url}/swagger`]), ['metrics', `http://127.0.0.1:${metricsPort}/metrics`]];
   const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
-  return ['', table(['service', 'address', 'API description'], addresses), '', table(['credential', 'value'], dedupe(tokens)), '', `log: ${logFile}    stop: Ctrl-C`, ''].join('\n');
+  return [
+    '',
+    table(['service', 'address', 'API description'], addresses),
+    '',
+    table(['credential', 'value'], dedupe(tokens)),
+    '',
+    `log: ${logFile}    stop: Ctrl-C`,
+    '',
+  ].join('\n');
 }
 
 const dedupe = (rows: readonly string[][]) => [...new Map(rows.map((row) => [row[0], row])).values()];

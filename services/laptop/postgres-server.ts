@@ -1,13 +1,9 @@
 // A Postgres server of one's own: real binaries from npm, its data in a folder, started and stopped with the caller.
-import { execFile, type ExecFileOptions } from 'node:child_process';
-import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
-import { userInfo } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
-
-const run = promisify(execFile);
+import { type Unprivileged, unprivileged } from './unprivileged.ts';
 
 export type PostgresServer = { readonly url: string; readonly port: number; close(): Promise<void> };
 
@@ -26,25 +22,23 @@ const user = 'signalbox';
  */
 export async function startPostgresServer({ directory, password, settings = {} }: PostgresServerOptions): Promise<PostgresServer> {
   const { initdb, pg_ctl: control } = await binaries();
-  const as = await unprivileged();
-  const data = join(directory, 'data');
+  const data = resolve(directory, 'data');
   await mkdir(directory, { recursive: true });
-  if (as.uid !== undefined && as.gid !== undefined) await chown(directory, as.uid, as.gid);
-  await requireReachable([initdb, directory], as);
+  const { run, own } = await unprivileged([initdb, resolve(directory)]);
+  await own(directory);
+  const stop = () => run(control, ['stop', '-D', data, '-m', 'fast', '-w']);
 
-  if (!(await exists(join(data, 'PG_VERSION')))) await initialise(initdb, { directory, data, password }, as);
-  else if (await isRunning(control, data, as)) await run(control, ['stop', '-D', data, '-m', 'fast', '-w'], as);
+  if (!(await exists(join(data, 'PG_VERSION')))) await initialise(initdb, { directory, data, password }, { run, own });
+  else if (await succeeds(run(control, ['status', '-D', data]))) await stop();
 
   const port = await freePort();
   const flags = Object.entries({ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '', ...settings });
   const options = flags.map(([name, value]) => `-c ${name}='${value}'`).join(' ');
-  await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', join(directory, 'postgres.log'), '-o', options], as);
+  await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', resolve(directory, 'postgres.log'), '-o', options]);
   return {
     url: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
     port,
-    close: async () => {
-      await run(control, ['stop', '-D', data, '-m', 'fast', '-w'], as);
-    },
+    close: stop,
   };
 }
 
@@ -60,54 +54,46 @@ async function binaries(): Promise<Binaries> {
   return Binaries.parse(found);
 }
 
-/** Postgres refuses to run as root: then it is `nobody`, whom every system has. */
-async function unprivileged(): Promise<ExecFileOptions> {
-  if (userInfo().uid !== 0) return {};
-  const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
-  return { uid: await id('-u'), gid: await id('-g') };
-}
-
-async function requireReachable(paths: readonly string[], as: ExecFileOptions): Promise<void> {
-  for (const path of paths) {
-    await run('test', ['-x', path], { ...as, cwd: '/' }).catch((cause: unknown) => {
-      throw new Error(`Postgres runs as the user nobody when root starts it, and nobody cannot reach ${path}: start as an ordinary user, or from a folder that everyone may enter`, { cause });
-    });
-  }
-}
-
 type NewCluster = { readonly directory: string; readonly data: string; readonly password: string };
 
 // Initialised beside its place and moved there whole: an interrupted first start is begun anew.
-async function initialise(initdb: string, { directory, data, password }: NewCluster, as: ExecFileOptions): Promise<void> {
-  const draft = join(directory, 'data.new');
-  const passwordFile = join(directory, 'password.new');
+async function initialise(initdb: string, { directory, data, password }: NewCluster, { run, own }: Unprivileged): Promise<void> {
+  const draft = resolve(directory, 'data.new');
+  const passwordFile = resolve(directory, 'password.new');
   await rm(draft, { recursive: true, force: true });
   await writeFile(passwordFile, password, { mode: 0o600 });
-  if (as.uid !== undefined && as.gid !== undefined) await chown(passwordFile, as.uid, as.gid);
+  await own(passwordFile);
   try {
-    await run(initdb, ['-D', draft, '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', '--locale=C.UTF-8', '--no-instructions'], as);
-    await run('mv', [draft, data], as);
+    await run(initdb, [
+      '-D',
+      draft,
+      '-U',
+      user,
+      '--auth=scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--encoding=UTF8',
+      '--locale=C.UTF-8',
+      '--no-instructions',
+    ]);
+    await rename(draft, data);
   } finally {
     await rm(passwordFile, { force: true });
   }
 }
 
-const isRunning = (control: string, data: string, as: ExecFileOptions) =>
-  run(control, ['status', '-D', data], as).then(
+const succeeds = (work: Promise<unknown>) =>
+  work.then(
     () => true,
     () => false,
   );
 
-const exists = (path: string) =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
+const exists = (path: string) => succeeds(stat(path));
 
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  return port;
+  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
+  return address.port;
 }

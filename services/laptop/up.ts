@@ -53,7 +53,14 @@ export async function startEverything(
   const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor: logs.log });
   onRuntimes(runtimes);
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logs.log(name));
-  const shared = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(directory, 'spool'), ...generated, ...given(environment), DATABASE_URL: databaseUrl };
+  const shared = {
+    APP_ENV: 'development',
+    BROKER_URL_1: databaseUrl,
+    FailedPayloads__Directory: join(directory, 'spool'),
+    ...generated,
+    ...given(environment),
+    DATABASE_URL: databaseUrl,
+  };
   for (const deployable of deployables) await start(deployable, runtimes, { ...shared, PORT: String(portOf(deployable.name, portBase)) });
   await runtimes.serveMetrics(metricsPort);
   return deployables.map((deployable) => ({

@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { startPostgresServer } from '../../services/laptop/postgres-server.ts';
 
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined);
+
 describe('startPostgresServer', () => {
   let folder: string;
   beforeEach(async () => {
@@ -38,7 +40,7 @@ describe('startPostgresServer', () => {
     await ask(left.url, 'create table kept as select 7 as seven');
     const again = await start();
     expect(await ask(again.url, 'select seven from kept')).to.deep.equal([{ seven: 7 }]);
-    expect(await ask(left.url, 'select 1').catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ECONNREFUSED');
+    expect(await ask(left.url, 'select 1').then(() => 'answered', codeOf)).to.equal('ECONNREFUSED');
     await again.close();
   });
 
@@ -47,7 +49,14 @@ describe('startPostgresServer', () => {
     expect(await ask(server.url, 'show listen_addresses')).to.deep.equal([{ listen_addresses: '127.0.0.1' }]);
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
-    expect(await ask(wrong.href, 'select 1').catch((error: { code?: string }) => error.code)).to.equal('28P01');
+    expect(await ask(wrong.href, 'select 1').then(() => 'answered', codeOf)).to.equal('28P01');
+    await server.close();
+  });
+
+  it('starts in a folder that only its owner may enter', async () => {
+    await chmod(folder, 0o700);
+    const server = await start();
+    expect(await ask(server.url, 'select 7 as seven')).to.deep.equal([{ seven: 7 }]);
     await server.close();
   });
 });

@@ -94,10 +94,12 @@ export function createForge(relayUrls: readonly string[]): Forge {
       return new Promise((resolve) => {
         const sent = request(url, { method: 'POST', agent, headers: { ...headers, 'Content-Length': payload.length } }, (response) => {
           const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-            const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
-            resolve({ deliveryId, status: response.statusCode ?? 0, body });
-          });
+          response
+            .on('data', (chunk: Buffer) => chunks.push(chunk))
+            .on('end', () => {
+              const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+              resolve({ deliveryId, status: response.statusCode ?? 0, body });
+            });
         });
         sent.on('error', () => resolve({ deliveryId, status: 0, body: {} }));
         sent.end(payload);
@@ -108,7 +110,10 @@ export function createForge(relayUrls: readonly string[]): Forge {
 }
 
 /** One delivery after the other at a steady pace, answered or not, until `count` were sent; `at` runs things in between. */
-export async function deliverSteadily(forge: Forge, { count, everyMs, at = {} }: { count: number; everyMs: number; at?: Readonly<Record<number, () => Promise<void>>> }) {
+export async function deliverSteadily(
+  forge: Forge,
+  { count, everyMs, at = {} }: { count: number; everyMs: number; at?: Readonly<Record<number, () => Promise<void>>> },
+) {
   const answers: Promise<Answer>[] = [];
   const errands: Promise<void>[] = [];
   for (let sent = 0; sent < count; sent++) {
@@ -124,7 +129,13 @@ export async function deliverSteadily(forge: Forge, { count, everyMs, at = {} }:
 export function examplePayload(number: number): Buffer {
   const sender = { id: 7, login: 'stationmaster', type: 'User' };
   const issue = { id: 10_000 + number, number, title: `Issue ${number}`, state: 'open', user: sender, updated_at: '2026-01-02T03:04:05Z' };
-  const repository = { id: 1001, name: 'signals', full_name: 'railway/signals', default_branch: 'main', owner: { id: 9, login: 'railway', type: 'Organization' } };
+  const repository = {
+    id: 1001,
+    name: 'signals',
+    full_name: 'railway/signals',
+    default_branch: 'main',
+    owner: { id: 9, login: 'railway', type: 'Organization' },
+  };
   return Buffer.from(JSON.stringify({ action: 'opened', issue, repository, sender }));
 }
 
@@ -133,7 +144,9 @@ export async function loggedDeliveries(databaseUrl: string): Promise<Map<string,
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ id: string; times: number }>('select delivery_id as id, count(*)::int as times from intake.events group by delivery_id');
+    const { rows } = await client.query<{ id: string; times: number }>(
+      'select delivery_id as id, count(*)::int as times from intake.events group by delivery_id',
+    );
     return new Map(rows.map(({ id, times }) => [id, times]));
   } finally {
     await client.end();
@@ -141,7 +154,8 @@ export async function loggedDeliveries(databaseUrl: string): Promise<Map<string,
 }
 
 /** Deliveries that the relay took responsibility for: accepted, or spooled. */
-export const promised = (answers: readonly Answer[]) => answers.filter(({ status, body }) => status === 202 || body['spooled'] === true).map(({ deliveryId }) => deliveryId);
+export const promised = (answers: readonly Answer[]) =>
+  answers.filter(({ status, body }) => status === 202 || body['spooled'] === true).map(({ deliveryId }) => deliveryId);
 
 /** Asks readiness all the time. @returns the statuses that were not 200 */
 export function watchReadiness(url: string): { stop(): Promise<readonly number[]> } {

@@ -48,7 +48,9 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
   async function publishAll(sent: readonly { readonly id: string; readonly example: Example }[]): Promise<void> {
     for (let from = 0; from < sent.length; from += atATime) {
       const results = await Promise.all(
-        sent.slice(from, from + atATime).map(({ id, example: { event, payload } }, index) => broker.publish(message({ event, payload, deliveryId: id, priority: index % 11 }), 30_000)),
+        sent
+          .slice(from, from + atATime)
+          .map(({ id, example: { event, payload } }, index) => broker.publish(message({ event, payload, deliveryId: id, priority: index % 11 }), 30_000)),
       );
       expect(results.every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
     }
@@ -58,13 +60,16 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
 
   it('stores each of 5 000 events once, while workers are killed at work', async function () {
     this.timeout(300_000);
-    const sent = Array.from({ length: total }, (_, index) => ({ id: randomUUID(), example: examples[index % examples.length] ?? { event: 'push', payload: {} } }));
+    const sent = Array.from({ length: total }, (_, index) => ({
+      id: randomUUID(),
+      example: examples[index % examples.length] ?? { event: 'push', payload: {} },
+    }));
     workers.forEach((_, slot) => startWorker(slot));
     const publishing = publishAll(sent);
     let kills = 0;
     let killsAtWork = 0;
     const isDone = async () => (await stored()).every((count) => count >= total);
-    for (let done = 0; !(await isDone()); ) {
+    for (let done = 0; !(await isDone());) {
       // A worker is killed as soon as there is progress, so that it dies in the midst of it.
       await eventually(async () => (await stored()).reduce((sum, count) => sum + count, 0) > done, { withinMs: 120_000, everyMs: 10 });
       await pause(Math.random() * 200);
@@ -76,7 +81,10 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
         kills += 1;
         if (before > 0 && before < 2 * total) killsAtWork += 1;
       }
-      done = Math.min((await stored()).reduce((sum, count) => sum + count, 0), 2 * total - 1);
+      done = Math.min(
+        (await stored()).reduce((sum, count) => sum + count, 0),
+        2 * total - 1,
+      );
     }
     await publishing;
     expect(killsAtWork, 'kills while there was work').to.be.greaterThan(5);
@@ -89,7 +97,9 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     const expected = expectedRows(examples);
     const counts = await Promise.all(Object.keys(expected).map(async (table) => [table, await database.count(table)] as const));
     expect(Object.fromEntries(counts)).to.deep.equal(expected);
-    await eventually(async () => expect(await Promise.all(forgeTopology.queues.map(({ name }) => broker.depth(name)))).to.deep.equal([0, 0]), { withinMs: 60_000 });
+    await eventually(async () => expect(await Promise.all(forgeTopology.queues.map(({ name }) => broker.depth(name)))).to.deep.equal([0, 0]), {
+      withinMs: 60_000,
+    });
     expect(await broker.depth(forgeTopology.deadLetters.queue)).to.equal(0);
   });
 }

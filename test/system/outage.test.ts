@@ -47,7 +47,10 @@ describeWith(ownRabbitmq, 'a delivery during an outage', function () {
         const logged = await loggedDeliveries(postgres.url);
         const missing = ids.filter((id) => !logged.has(id));
         expect(missing.length, 'promised deliveries that are not in the event log').to.equal(0);
-        expect([...logged.values()].filter((times) => times !== 1), 'deliveries that are there more than once').to.deep.equal([]);
+        expect(
+          [...logged.values()].filter((times) => times !== 1),
+          'deliveries that are there more than once',
+        ).to.deep.equal([]);
       },
       { withinMs: 90_000, everyMs: 500 },
     );

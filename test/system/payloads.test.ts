@@ -36,7 +36,8 @@ describeWith(rabbitmq, 'every example payload of the forge, from the relay over 
   });
 
   const count = async (table: string) => (await client.query<{ count: number }>(`select count(*)::int as count from intake.${table}`)).rows[0]?.count ?? NaN;
-  const sums = async () => (await client.query('select sum(received)::int as received, sum(duplicates)::int as duplicates from intake.statistics_buckets')).rows[0];
+  const sums = async () =>
+    (await client.query('select sum(received)::int as received, sum(duplicates)::int as duplicates from intake.statistics_buckets')).rows[0];
   const handled = async (queue: string) => {
     const worker = flow.workers[queue === 'forge' ? 0 : 1];
     const text = await (await fetch(`${worker?.metricsUrl ?? ''}/metrics`)).text();
