@@ -1,0 +1,27 @@
+# The one image of all deployables: `signalbox serve webhook-relay`, `signalbox worker service --loop`, `signalbox migrate`, …
+
+FROM docker.io/library/node:24-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+# Nothing reads declarations, source maps and tests of packages at run time; licences stay.
+RUN find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.tsbuildinfo' -o -name '*.flow' \) -delete \
+  && find node_modules -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -r {} +
+
+FROM docker.io/library/node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY package.json ./
+COPY services services
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Signalbox" \
+  org.opencontainers.image.description="Webhooks, newsletters, listings, bookmarks and secrets for people who run their own Kubernetes cluster" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"
+# By number: Kubernetes' runAsNonRoot believes no names. Nothing under /app is written to, so the root may be read-only.
+USER 1000:1000
+EXPOSE 8080 9090
+ENTRYPOINT ["node", "/app/services/main.ts"]
