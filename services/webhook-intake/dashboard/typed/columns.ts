@@ -6,7 +6,7 @@ const shared = `id, forge_id as "forgeId", repository, processing_state as "proc
   updated_at as "updatedAt", deleted_at as "deletedAt"`;
 
 /** For a select list; every name in it is a constant of this program. */
-export function columnsOf({ shape }: z.ZodObject): string {
+export function columnsOf({ shape }: { readonly shape: Readonly<Record<string, z.core.$ZodType>> }): string {
   const own = Object.entries(shape).filter(([member]) => !(member in TypedItem.shape));
   return [shared, ...own.map(([member, schema]) => column(member, schema))].join(', ');
 }

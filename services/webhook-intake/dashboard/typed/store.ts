@@ -4,7 +4,7 @@ import { type Database, statement } from '../../../platform/postgres.ts';
 import { type ProcessingCounts, type ProcessingState, processingStates } from '../../contract.ts';
 import { columnsOf } from './columns.ts';
 import type { PullRequest, TypedItem } from './items.ts';
-import { allTables, pullRequests, type TypedQuery, type TypedTable } from './tables.ts';
+import { allTables, ownFilters, pullRequests, type TypedQuery, type TypedTable } from './tables.ts';
 
 const builder = knex({ client: 'pg' });
 
@@ -42,9 +42,9 @@ export const createTypedStore = (database: Database) => ({
         { column: 'id', order: 'desc' },
       ])
       .limit(limit + 1);
-    for (const [filter, column] of Object.entries(filters)) {
-      const value = query[filter as keyof typeof filters]; // Object.entries tells the keys as any text
-      if (value !== undefined) select.where(column, value);
+    for (const filter of ownFilters) {
+      const [column, value] = [filters[filter], query[filter]];
+      if (column !== undefined && value !== undefined) select.where(column, value);
     }
     if (processingState !== undefined) select.where('processing_state', processingState);
     if (deleted !== undefined) select.whereRaw(deleted === 'true' ? 'deleted_at is not null' : 'deleted_at is null');

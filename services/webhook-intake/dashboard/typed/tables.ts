@@ -11,14 +11,15 @@ const ofAny = { processingState, ...timePage };
 const deletable = { ...ofAny, deleted: isDeleted };
 const openOrClosed = queryChoice(['open', 'closed']).optional();
 
-type OwnFilter = 'repository' | 'state' | 'kind' | 'status' | 'conclusion' | 'sender' | 'login' | 'account';
+export const ownFilters = ['repository', 'state', 'kind', 'status', 'conclusion', 'sender', 'login', 'account'] as const;
+type OwnFilter = (typeof ownFilters)[number];
 
 export type TypedQuery = {
   readonly limit: number;
   readonly after?: TimePosition | undefined;
   readonly processingState?: string | undefined;
   readonly deleted?: 'true' | 'false' | undefined;
-} & { readonly [F in OwnFilter]?: string | undefined };
+} & Readonly<Partial<Record<OwnFilter, string | undefined>>>;
 
 export type TypedTable<Item extends TypedItem> = {
   /** Below `/api/v1/`. */
@@ -30,7 +31,7 @@ export type TypedTable<Item extends TypedItem> = {
   readonly item: z.ZodObject & z.ZodType<Item>;
   readonly query: z.ZodObject & z.ZodType<TypedQuery>;
   /** The column behind each filter of its own. */
-  readonly filters: { readonly [F in OwnFilter]?: string };
+  readonly filters: Readonly<Partial<Record<OwnFilter, string>>>;
 };
 
 type ItemOf<Schema> = Schema extends z.ZodType<infer Item extends TypedItem> ? Item : never;

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { createDashboard, type Dashboard, tokens } from './ground.ts';
+
+const paths = [
+  '/events',
+  '/events/{id}',
+  '/statistics',
+  '/senders',
+  '/recent',
+  '/processing-state',
+  ...['branches', 'comments', 'issues', 'pull-requests', 'pushes', 'repositories', 'installations', 'users'].flatMap((table) => [
+    `/${table}`,
+    `/${table}/processing`,
+  ]),
+  '/releases',
+  '/workflow-runs',
+  '/repositories/{owner}/{repo}/pulls',
+  '/repositories/{owner}/{repo}/pulls/{n}',
+].map((path) => `/api/v1${path}`);
+
+describe('access to the dashboard', () => {
+  let dashboard: Dashboard;
+  const ask = (method: 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete', path: string, authorization?: string) => {
+    const asked = request(dashboard.url)[method](path);
+    return authorization === undefined ? asked : asked.set('Authorization', authorization);
+  };
+
+  before(async () => {
+    dashboard = await createDashboard();
+  });
+  after(() => dashboard.close());
+
+  it('serves and describes just these routes', () => {
+    const described = Object.keys('paths' in dashboard.openapi ? Object(dashboard.openapi.paths) : {});
+    expect(described.filter((path) => path.startsWith('/api/'))).to.have.members(paths);
+  });
+
+  for (const path of paths) {
+    it(`refuses ${path} without a token`, async () => {
+      const { status, headers, body } = await ask('get', path);
+      expect(status).to.equal(401);
+      expect(headers['www-authenticate']).to.equal('token');
+      expect(body).to.deep.equal({ type: 'about:blank', title: 'Unauthorized', status: 401 });
+    });
+    for (const method of ['post', 'put', 'patch', 'delete'] as const)
+      it(`answers 405 for ${method.toUpperCase()} ${path}`, async () => {
+        const { status, headers } = await ask(method, path, `token ${tokens[0]}`);
+        expect(status).to.equal(405);
+        expect(headers['allow']).to.equal('HEAD, GET');
+      });
+  }
+
+  it('answers byte for byte the same whatever is wrong with the token', async () => {
+    const wrong = ['token wrong', 'token', 'token ', `token ${tokens[0]}x`, `token ${tokens[0].slice(1)}`, `Bearer ${tokens[0]}`, tokens[0], ''];
+    const without = await ask('get', '/api/v1/events');
+    for (const authorization of wrong) {
+      const reply = await ask('get', '/api/v1/events', authorization);
+      expect(reply.text).to.equal(without.text);
+      const { 'x-request-id': _one, date: _now, ...headers } = reply.headers as Record<string, string>;
+      const { 'x-request-id': _other, date: _then, ...expected } = without.headers as Record<string, string>;
+      expect(headers).to.deep.equal(expected);
+    }
+  });
+
+  it('takes every token of the list', async () => {
+    for (const token of tokens) await ask('get', '/api/v1/events', `token ${token}`).expect(200);
+  });
+
+  it('takes the scheme word in any case', async () => {
+    for (const scheme of ['token', 'Token', 'TOKEN']) await ask('get', '/api/v1/events', `${scheme} ${tokens[1]}`).expect(200);
+  });
+
+  it('does not say before the token is right which paths there are', async () => {
+    await ask('get', '/api/v1/nothing').expect(401);
+    await ask('get', '/api/v1/nothing', `token ${tokens[0]}`).expect(404);
+    await ask('post', '/api/v1/events').expect(401);
+    await ask('get', '/API/V1/events').expect(401);
+    await ask('get', '/api/v1').expect(401);
+  });
+
+  it('looks at the token before the query', async () => {
+    await ask('get', '/api/v1/events?limit=x').expect(401);
+  });
+
+  it('leaves health and the API description open', async () => {
+    for (const path of ['/health', '/health/ready', '/swagger/v1/swagger.json', '/swagger/index.html']) await ask('get', path).expect(200);
+  });
+
+  it('answers HEAD as GET without a body', async () => {
+    const { text } = await ask('head', '/api/v1/events', `token ${tokens[0]}`).expect(200);
+    expect(text).to.equal(undefined);
+  });
+});

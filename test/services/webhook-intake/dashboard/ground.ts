@@ -1,0 +1,131 @@
+// A dashboard with a database behind it, filled by the real workers; every answer is held to the API description.
+import request from 'supertest';
+import { z } from 'zod';
+import type { Delivery } from '../../../../services/platform/broker/broker.ts';
+import { authorization, createCredentials } from '../../../../services/platform/credentials.ts';
+import { createHealth } from '../../../../services/platform/health.ts';
+import { listen } from '../../../../services/platform/listen.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { Secret } from '../../../../services/platform/secret.ts';
+import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
+import { createIsOwn } from '../../../../services/webhook-intake/database-worker/forge-event.ts';
+import { processRows } from '../../../../services/webhook-intake/database-worker/processing.ts';
+import { createTypedStore } from '../../../../services/webhook-intake/database-worker/store.ts';
+import { createDatabaseWorker } from '../../../../services/webhook-intake/database-worker/worker.ts';
+import { createEventStore } from '../../../../services/webhook-intake/forge-worker/store.ts';
+import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker/worker.ts';
+import { delivery, type MessageParts } from '../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+import { createConformance, type Wire } from './conformance.ts';
+
+export const tokens = ['first-token', 'second-token'] as const;
+
+type Query = Readonly<Record<string, string | number>>;
+// What tests read of an answer; that all of it is as described has been checked.
+const Body = z.looseObject({
+  items: z.array(z.looseObject({})).default([]),
+  next: z.string().nullable().default(null),
+  errors: z.record(z.string(), z.array(z.string())).default({}),
+});
+export type Body = z.output<typeof Body>;
+export type Row = Body['items'][number];
+export type Reply = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Body; readonly text: string };
+
+export type Dashboard = {
+  readonly url: string;
+  readonly database: IntakeDatabase;
+  readonly openapi: object;
+  /** `template` is the path as the API description has it; `/api/v1` goes before it. */
+  get(
+    template: string,
+    options?: { readonly path?: Readonly<Record<string, string>>; readonly query?: Query; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<Reply>;
+  /** Of a whole list, page by page. */
+  pages(template: string, query: Query & { readonly limit: number }): Promise<Row[][]>;
+  /** Through both workers; processed at once unless told otherwise. */
+  deliver(deliveries: readonly (MessageParts | Delivery)[], options?: { readonly processed?: boolean }): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function createDashboard(): Promise<Dashboard> {
+  const database = await createIntakeDatabase();
+  const metrics = createMetrics();
+  const app = createIntakeApp({
+    database: database.pool,
+    tokenHolder: authorization('token', createCredentials(tokens.map((token) => new Secret(token)))),
+    health: createHealth(),
+    log: silentLog,
+    metrics,
+  });
+  const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${listening.port}`;
+  const conforms = createConformance(app.openapi);
+  const parts = { metrics, log: silentLog };
+  const forge = createForgeWorker({ ...parts, store: createEventStore(database.pool), matchingRules: () => [] });
+  const typed = createDatabaseWorker({ ...parts, store: createTypedStore(database.pool, createIsOwn(['*/*'])) });
+
+  const get: Dashboard['get'] = async (template, { path = {}, query = {}, headers = {} } = {}) => {
+    const full = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+    const reply = await request(url).get(`/api/v1${full}`).query(query).set('Authorization', `token ${tokens[0]}`).set(headers);
+    const wire: Wire = { status: reply.status, mediaType: reply.headers['content-type'] ?? '', body: JSON.parse(reply.text) };
+    conforms(`/api/v1${template}`, 'get', wire);
+    return { status: reply.status, headers: reply.headers, body: Body.parse(wire.body), text: reply.text };
+  };
+
+  return {
+    url,
+    database,
+    openapi: app.openapi,
+    get,
+    async pages(template, query) {
+      const pages: Row[][] = [];
+      let after: string | null = null;
+      do {
+        const { body }: Reply = await get(template, { query: { ...query, ...(after !== null && { after }) } });
+        pages.push(body.items);
+        after = body.next;
+      } while (after !== null);
+      return pages;
+    },
+    async deliver(deliveries, { processed = true } = {}) {
+      const batch = deliveries.map((one) => ('attempt' in one ? one : delivery(one)));
+      for (const verdicts of [await forge(batch), await typed(batch)]) {
+        if (verdicts.some((verdict) => verdict !== 'done')) throw new Error(`not stored: ${JSON.stringify(verdicts)}`);
+      }
+      while (processed && (await processRows(database.pool)));
+    },
+    async close() {
+      await listening.close();
+      await database.close();
+    },
+  };
+}
+
+const sender = { id: 7, login: 'stationmaster', type: 'User' };
+export const repository = {
+  id: 1001,
+  name: 'signals',
+  full_name: 'railway/signals',
+  default_branch: 'main',
+  owner: { id: 9, login: 'railway', type: 'Organization' },
+};
+
+export const issue = (number: number, members: object = {}, about: object = {}) => ({
+  action: 'opened',
+  issue: { id: 10_000 + number, number, title: `Issue ${number}`, state: 'open', user: sender, updated_at: '2026-01-02T03:04:05Z', ...members },
+  repository,
+  sender,
+  ...about,
+});
+
+export const pullRequest = (number: number, members: object = {}, about: object = {}) => ({
+  action: 'opened',
+  pull_request: { id: 20_000 + number, number, title: `Change ${number}`, state: 'open', user: sender, updated_at: '2026-01-02T03:04:05Z', ...members },
+  repository,
+  sender,
+  ...about,
+});
+
+/** `n` seconds after some midnight. */
+export const at = (seconds: number) => new Date(Date.UTC(2026, 0, 5) + seconds * 1000);
