@@ -61,6 +61,14 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
     return respond({ id, receivedAt, score, isSignatureValid: false, broker: await parts.activeBroker() });
   }
 
+  // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
+  function prepare({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): { message: Message; score: Score } {
+    const payload = parseJson(body);
+    const identity = readIdentity(headers, id);
+    const score = scoreOf(identity, payload);
+    return { message: toMessage({ id, identity, payload, body, score, receivedAt, traceparent: headers['traceparent'] }), score };
+  }
+
   async function spool(message: Message, reason: string, deadline: number): Promise<boolean> {
     const isSpooled = await within(parts.spool.write({ message, reason }), deadline - performance.now());
     metrics.count(isSpooled ? 'spooled' : 'lost');
@@ -88,13 +96,8 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
       const signature = headers['x-hub-signature-256'];
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return refuse(delivery, id, receivedAt);
 
-      const payload = parseJson(body);
-      const identity = readIdentity(headers, id);
-      const score = scoreOf(identity, payload);
+      const { message, score } = prepare(delivery, id, receivedAt);
       senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', receivedAt);
-
-      const traceparent = headers['traceparent'];
-      const message = toMessage({ id, identity, payload, body, score, receivedAt, traceparent: typeof traceparent === 'string' ? traceparent : undefined });
       const deadline = startedAtMs + budgetMs;
       const published = await publisher.publish(message, deadline);
       if (published.outcome !== 'published') throw await fail(published, message, deadline);

@@ -1,7 +1,7 @@
 // Starts the webhook relay: settings, database, broker connections, HTTP.
 import type { Broker } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
-import { type BrokerConnection, readBrokerConnections, watchBrokerFile } from '../platform/broker/environment.ts';
+import { type BrokerConnection, brokerLimitFamily, brokerUrlFamily, readBrokerConnections, watchBrokerFile } from '../platform/broker/environment.ts';
 import { ConfigError, type Environment } from '../platform/config.ts';
 import type { Deployable, Runtime } from '../platform/deployable.ts';
 import type { Check } from '../platform/health.ts';
@@ -14,6 +14,7 @@ import { forgeTopology } from './contract.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
 
+const generalPool = { schema: 'relay', statementMs: 10_000, answerMs: 12_000 };
 // A reservation must fail soon enough to leave time for the spool, also when the server hangs.
 const countersPool = { schema: 'relay', maxConnections: 4, connectMs: 1000, statementMs: 1500, answerMs: 2000 };
 const watchEveryMs = 1000;
@@ -23,14 +24,18 @@ const connectMs = 3000;
 async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
   const config = await readAll(environment);
   const databaseUrl = config.databaseUrl.reveal();
-  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'relay', log }));
+  const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
   const counters = lifecycle.opened('counters', createPool(databaseUrl, { ...countersPool, log }));
   health.addCheck('schema', seenOnce(await createSchemaCheck(database, migrations)));
 
   const { environmentFile: file } = config;
   let onChange = () => undefined as void;
   // Watched before it is read, so that no change in between is missed.
-  if (file !== undefined) lifecycle.opened('environment file', watchBrokerFile(file, () => onChange(), { intervalMs: watchEveryMs }));
+  if (file !== undefined)
+    lifecycle.opened(
+      'environment file',
+      watchBrokerFile(file, () => onChange(), { intervalMs: watchEveryMs }),
+    );
   const connections = lifecycle.opened(
     'broker connections',
     await createConnections({
@@ -85,8 +90,9 @@ function seenOnce(check: Check): Check {
 
 export const deployable: Deployable = {
   name: 'webhook-relay',
-  summary: 'takes webhooks of the forge, scores them and publishes them to a message broker',
+  summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker',
   settings,
+  settingFamilies: [brokerUrlFamily, brokerLimitFamily],
   migrations,
   start,
 };

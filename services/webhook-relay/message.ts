@@ -66,7 +66,7 @@ export type MessageParts = {
   readonly score: Score;
   readonly receivedAt: Date;
   /** As the request had it. */
-  readonly traceparent: string | undefined;
+  readonly traceparent: string | readonly string[] | undefined;
 };
 
 export function toMessage({ id, identity, payload, body, score, receivedAt, traceparent }: MessageParts): Message {
@@ -99,8 +99,8 @@ export function toMessage({ id, identity, payload, body, score, receivedAt, trac
 const traceForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
 
 /** The sender's trace goes on, else one begins that has the delivery's id. W3C Trace Context, section 3.2. */
-function childOf(traceparent: string | undefined, id: string): string {
-  const [, traceId, flags] = traceForm.exec(traceparent ?? '') ?? [];
+function childOf(traceparent: MessageParts['traceparent'], id: string): string {
+  const [, traceId, flags] = traceForm.exec(String(traceparent)) ?? [];
   const spanId = randomBytes(8).toString('hex');
   return `00-${traceId ?? id.replaceAll('-', '')}-${spanId}-${flags ?? '01'}`;
 }

@@ -1,6 +1,5 @@
 // The relay of the tests: the whole app on a real database and real brokers, listening on a loopback port.
 import { createHmac } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import type { Broker } from '../../../services/platform/broker/broker.ts';
 import { readBrokerConnections } from '../../../services/platform/broker/environment.ts';
@@ -44,7 +43,6 @@ export type TestRelay = {
 
 export async function startRelay({ databaseUrl, environment = {}, clock = () => new Date(), log = silentLog, awaitBrokers = true }: RelayOptions): Promise<TestRelay> {
   const spoolDirectory = environment['FailedPayloads__Directory'] ?? temporaryDirectory('spool');
-  await mkdir(spoolDirectory, { recursive: true });
   const all = {
     DATABASE_URL: databaseUrl,
     Broker__AuthToken: token,

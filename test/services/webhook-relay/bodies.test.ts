@@ -1,0 +1,132 @@
+// Bodies at their limits: the largest, one byte more, too slow, and many at once in bounded memory.
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request, type RequestOptions } from 'node:http';
+import { expect } from 'chai';
+import { temporaryDirectory } from '../../support/guard.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type RunningProcess, startProcess } from '../../support/processes.ts';
+import { eventually, freePort } from '../../support/wait.ts';
+import { migrations, secret, sign, startRelay, type TestRelay } from './relay.ts';
+
+const maxBytes = 26_214_400;
+
+/** A JSON text of exactly so many bytes: a push of very many commits. */
+function jsonOf(bytes: number): Buffer {
+  const head = '{"commits":[';
+  const commit = '{"id":"0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c","message":"Update README.md","distinct":true,"added":[],"modified":["README.md"]},';
+  const body = Buffer.alloc(bytes, ' ');
+  let at = body.write(head);
+  while (at + commit.length + 2 < bytes) at += body.write(commit, at);
+  body.write(']}', at - 1); // over the last comma
+  return body;
+}
+
+type Sent = { readonly status: number | undefined; readonly response: IncomingMessage; readonly body: string };
+
+/** Sends a delivery on a connection of its own; `write` decides how its body goes out. */
+function send(url: string, headers: RequestOptions['headers'], write: (to: ReturnType<typeof request>) => void): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/Forge`, { method: 'POST', agent: false, headers: { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push', ...headers } });
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve({ status: response.statusCode, response, body: Buffer.concat(chunks).toString() }));
+    });
+    sent.on('error', reject);
+    write(sent);
+  });
+}
+
+const whole = (url: string, body: Buffer, signature = sign(body)) =>
+  send(url, { 'X-Hub-Signature-256': signature, 'Content-Length': body.length }, (sent) => sent.end(body));
+const chunked = (url: string, body: Buffer) =>
+  send(url, { 'X-Hub-Signature-256': sign(body), 'Transfer-Encoding': 'chunked' }, (sent) => {
+    for (let at = 0; at < body.length; at += 1_048_576) sent.write(body.subarray(at, at + 1_048_576));
+    sent.end();
+  });
+
+describe('large bodies of deliveries', () => {
+  const largest = jsonOf(maxBytes);
+  const larger = jsonOf(maxBytes + 1);
+  let database: TestDatabase;
+  let relay: TestRelay;
+  before(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    relay = await startRelay({ databaseUrl: database.url, environment: { BROKER_URL_1: database.url } });
+  });
+  after(async () => {
+    await relay.close();
+    await database.drop();
+  });
+
+  it('passes 25 MiB', async () => {
+    expect((await whole(relay.url, largest)).status).to.equal(202);
+  });
+  it('passes 25 MiB in chunks', async () => {
+    expect((await chunked(relay.url, largest)).status).to.equal(202);
+  });
+  it('answers 413 to one byte more, whatever its signature', async () => {
+    expect((await whole(relay.url, larger, 'sha256=')).status).to.equal(413);
+    const { status, body } = await whole(relay.url, larger);
+    expect([status, JSON.parse(body)]).to.deep.equal([413, { type: 'about:blank', title: 'Content Too Large', status: 413, detail: 'The body is larger than 26214400 bytes.' }]);
+  });
+  it('answers 413 to one byte more in chunks', async () => {
+    expect((await chunked(relay.url, larger)).status).to.equal(413);
+  });
+
+  it('cuts a slow body off with 408 within the budget, and closes its connection', async function () {
+    this.timeout(20_000);
+    const begun = performance.now();
+    const trickles: NodeJS.Timeout[] = [];
+    const { status, response } = await send(relay.url, { 'X-Hub-Signature-256': sign('{}'), 'Content-Length': 1000 }, (sent) => {
+      sent.on('error', () => undefined);
+      trickles.push(setInterval(() => sent.write(' '), 100));
+    });
+    clearInterval(trickles[0]);
+    expect(status).to.equal(408);
+    expect(response.headers.connection).to.equal('close');
+    expect(performance.now() - begun).to.be.within(2000, 8000);
+  });
+});
+
+describe('50 bodies of 25 MiB at once', () => {
+  let database: TestDatabase;
+  let relay: RunningProcess;
+  let url: string;
+  before(async function () {
+    this.timeout(60_000);
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    const port = String(await freePort());
+    relay = startProcess(['serve', 'webhook-relay'], {
+      env: {
+        DATABASE_URL: database.url,
+        BROKER_URL_1: database.url,
+        Broker__AuthToken: 'token',
+        Forge__WebhookSecrets: secret,
+        FailedPayloads__Directory: temporaryDirectory('spool'),
+        PORT: port,
+        METRICS_PORT: String(await freePort()),
+        APP_ENV: 'development',
+      },
+    });
+    await relay.waitForLine(/"msg":"ready"/);
+    url = `http://127.0.0.1:${port}`;
+  });
+  after(async () => {
+    await relay.kill();
+    await database.drop();
+  });
+
+  it('are each answered 202, or 503 with Retry-After, and the process stays below 512 MiB', async function () {
+    this.timeout(120_000);
+    const body = jsonOf(maxBytes);
+    const signature = sign(body);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => whole(url, body, signature)));
+    const statuses = answers.map(({ status, response }) => (status === 503 && response.headers['retry-after'] !== undefined ? '503 with Retry-After' : String(status)));
+    const peak = Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${relay.pid}/status`, 'utf8'))?.[1]) / 1024;
+    expect([...new Set(statuses)]).to.have.members(['202', '503 with Retry-After'].filter((status) => statuses.includes(status)));
+    expect(statuses).to.include('202');
+    expect(peak).to.be.below(512);
+    await eventually(async () => (await whole(url, Buffer.from('{}'))).status === 202);
+  });
+});

@@ -1,0 +1,234 @@
+// What becomes of deliveries while a broker or the database is away: the outcome table, line by line.
+import { readdir } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { silentLog } from '../../../services/platform/log.ts';
+import { migrate } from '../../../services/platform/migrations.ts';
+import { describeWith } from '../../support/need.ts';
+import { createTestDatabase, type PostgresServer, startPostgres, type TestDatabase } from '../../support/postgres.ts';
+import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../support/rabbitmq.ts';
+import { eventually, freePort } from '../../support/wait.ts';
+import { administer, counts, deliver, depthsBecome, migrations, startRelay, type TestRelay } from './relay.ts';
+
+const spooled = async (relay: TestRelay) => (await readdir(relay.spoolDirectory)).filter((name) => name.endsWith('.payload')).length;
+const dead = async () => `amqp://user:hush@127.0.0.1:${await freePort()}`;
+
+describe('a broker that cannot be reached', () => {
+  let database: TestDatabase;
+  let relay: TestRelay | undefined;
+  beforeEach(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+  });
+  afterEach(async () => {
+    await relay?.close();
+    await database.drop();
+  });
+  const start = async (environment: Readonly<Record<string, string>>) => {
+    relay = await startRelay({ databaseUrl: database.url, environment, awaitBrokers: false });
+    for (const { target } of relay.connections.all) if (target.scheme === 'postgres') await relay.connections.find(target.name)?.ready(10_000);
+    return relay;
+  };
+
+  it('is passed by: the next connection takes the delivery, and the active one stays', async () => {
+    const { url } = await start({ BROKER_URL_1: await dead(), BROKER_URL_2: database.url });
+    const { status, body } = await deliver(url);
+    expect(status).to.equal(202);
+    expect(body['broker']).to.equal('BROKER_URL_2');
+    const { body: list } = await administer(url, 'GET', '/Broker/connections');
+    expect(list['active']).to.equal('BROKER_URL_1');
+    expect(list).to.have.nested.property('connections[0].isConnected', false);
+    expect(JSON.stringify(list)).to.not.include('hush');
+  });
+
+  it('spools the delivery and answers 400 with spooled true when there is no other', async () => {
+    const started = await start({ BROKER_URL_1: await dead() });
+    const { status, body, headers } = await deliver(started.url);
+    expect(status).to.equal(400);
+    expect(headers.get('content-type')).to.match(/^application\/problem\+json/);
+    expect(body).to.deep.include({ type: 'urn:signalbox:problem:not-published', status: 400, spooled: true });
+    expect(JSON.stringify(body)).to.not.include('127.0.0.1');
+    expect(await counts(started.database)).to.deep.equal({});
+  });
+
+  it('spools it too when the others are at their limit', async () => {
+    const { url } = await start({ BROKER_URL_1: database.url, BROKER_LIMIT_1: '0', BROKER_URL_2: await dead() });
+    expect((await deliver(url)).body).to.deep.include({ status: 400, spooled: true });
+  });
+
+  it('answers 503 when it is at its limit like the others: unreachable or not, it has no room', async () => {
+    const { url } = await start({ BROKER_URL_1: database.url, BROKER_LIMIT_1: '0', BROKER_URL_2: await dead(), BROKER_LIMIT_2: '0' });
+    expect((await deliver(url)).status).to.equal(503);
+  });
+
+  it('answers 400 with spooled false when the spool cannot be written either', async () => {
+    const { url } = await start({ BROKER_URL_1: await dead(), FailedPayloads__Directory: '/dev/null/spool' });
+    expect((await deliver(url)).body).to.deep.include({ status: 400, spooled: false });
+  });
+
+  it('leaves the relay ready', async () => {
+    const { health } = await start({ BROKER_URL_1: await dead() });
+    expect((await health.readiness()).status).to.equal('ready');
+  });
+
+  it('is unready when the spool cannot be written', async () => {
+    const { health } = await start({ BROKER_URL_1: database.url, FailedPayloads__Directory: '/dev/null/spool' });
+    expect(await health.readiness()).to.have.nested.property('checks.spool.ok', false);
+  });
+
+});
+
+describe('a database that is down', () => {
+  let server: PostgresServer;
+  let brokers: TestDatabase;
+  let relay: TestRelay;
+  before(async function () {
+    this.timeout(60_000);
+    server = await startPostgres();
+    await migrate(server.url, { schema: 'relay', directory: migrations }, silentLog);
+    brokers = await createTestDatabase();
+    relay = await startRelay({ databaseUrl: server.url, environment: { BROKER_URL_1: brokers.url } });
+    expect((await deliver(relay.url)).status).to.equal(202);
+    await server.stop();
+  });
+  after(async () => {
+    await relay.close();
+    await server.close();
+    await brokers.drop();
+  });
+
+  it('spools the delivery and answers 400 with spooled true', async () => {
+    const { status, body } = await deliver(relay.url);
+    expect(status).to.equal(400);
+    expect(body['spooled']).to.equal(true);
+    await eventually(async () => (await spooled(relay)) > 0);
+  });
+
+  it('answers invalid signatures as ever, with the active connection as last known', async () => {
+    const { status, body } = await deliver(relay.url, {}, { 'X-Hub-Signature-256': 'sha256=' });
+    expect(status).to.equal(401);
+    expect(body['broker']).to.equal('BROKER_URL_1');
+  });
+
+  it('answers 503 to administration that needs it', async () => {
+    for (const [method, path] of [['GET', '/Broker/connections'], ['POST', '/Broker/switch/1'], ['GET', '/broker/usage'], ['DELETE', '/broker/usage/2020-01']] as const) {
+      expect((await administer(relay.url, method, path)).status, path).to.equal(503);
+    }
+  });
+
+  it('shows in /api/health, and leaves the relay ready', async () => {
+    const response = await fetch(`${relay.url}/api/health`);
+    expect([response.status, await response.json()]).to.deep.equal([
+      200,
+      {
+        status: 'Degraded',
+        version: (await deliver(relay.url, {}, { 'X-Hub-Signature-256': '' })).body['version'],
+        brokers: [{ broker: 'BROKER_URL_1', isActive: true, isConnected: true, limitReached: false }],
+        isDatabaseReachable: false,
+      },
+    ]);
+    expect((await relay.health.readiness()).status).to.equal('ready');
+  });
+
+  it('publishes what was spooled when it is back, each counted once', async function () {
+    this.timeout(60_000);
+    await server.start();
+    await eventually(async () => (await spooled(relay)) === 0, { withinMs: 30_000 });
+    await depthsBecome(relay, 'BROKER_URL_1', 2);
+    expect(await counts(relay.database)).to.deep.equal({ BROKER_URL_1: 2 });
+    expect((await deliver(relay.url)).status).to.equal(202);
+  });
+});
+
+describe('a database that hangs', () => {
+  /** Stands between the relay and the server; holds everything back while it is mute, as a server that hangs does. */
+  async function createMuteable(target: URL) {
+    const sockets = new Set<Socket>();
+    let isMute = false;
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(target.port), target.hostname);
+      for (const [socket, other] of [[client, upstream], [upstream, client]] as const) {
+        sockets.add(socket);
+        socket.on('error', () => undefined).on('data', (chunk) => other.write(chunk));
+        socket.on('close', () => sockets.delete(socket) && other.destroy());
+        if (isMute) socket.pause();
+      }
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const url = new URL(target);
+    url.port = String((proxy.address() as AddressInfo).port);
+    return {
+      url: url.href,
+      mute: () => ((isMute = true), sockets.forEach((socket) => socket.pause())),
+      unmute: () => ((isMute = false), sockets.forEach((socket) => socket.resume())),
+      close: () => (sockets.forEach((socket) => socket.destroy()), proxy.close()),
+    };
+  }
+
+  it('holds up the first deliveries within their budget and none after them; it is used again when it answers', async function () {
+    this.timeout(60_000);
+    const database = await createTestDatabase({ schema: 'relay', migrations });
+    const proxy = await createMuteable(new URL(database.url));
+    const relay = await startRelay({ databaseUrl: proxy.url, environment: { BROKER_URL_1: database.url } });
+    try {
+      await deliver(relay.url);
+      proxy.mute();
+      const begun = performance.now();
+      expect((await Promise.all([deliver(relay.url), deliver(relay.url)])).map(({ body }) => body['spooled'])).to.deep.equal([true, true]);
+      const held = performance.now() - begun;
+      expect(held).to.be.below(8000);
+      const again = performance.now();
+      expect((await deliver(relay.url)).body['spooled']).to.equal(true);
+      expect(performance.now() - again).to.be.below(held);
+      proxy.unmute();
+      await eventually(async () => (await deliver(relay.url)).status === 202, { withinMs: 20_000 });
+    } finally {
+      await relay.close();
+      proxy.close();
+      await database.drop();
+    }
+  });
+});
+
+describeWith(ownRabbitmq, 'a RabbitMQ that goes and comes back', () => {
+  let server: RabbitmqServer;
+  let database: TestDatabase;
+  let relay: TestRelay;
+  before(async function () {
+    this.timeout(90_000);
+    server = await startRabbitmq();
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    relay = await startRelay({ databaseUrl: database.url, environment: { BROKER_URL_1: server.url, Broker__MonthlyMessageLimit: '1000' } });
+  });
+  after(async function () {
+    this.timeout(60_000);
+    await relay.close();
+    await server.close();
+    await database.drop();
+  });
+
+  it('loses nothing: every delivery is on the queues or in the spool, and then on the queues', async function () {
+    this.timeout(120_000);
+    const outcomes: string[] = [];
+    let isOver = false;
+    const sender = async () => {
+      while (!isOver) {
+        const { status, body } = await deliver(relay.url);
+        outcomes.push(status === 202 ? 'published' : body['spooled'] === true ? 'spooled' : `lost ${status}`);
+      }
+    };
+    const senders = [sender(), sender(), sender()];
+    await eventually(() => outcomes.length > 30);
+    await server.kill();
+    await eventually(() => outcomes.filter((outcome) => outcome === 'spooled').length > 30, { withinMs: 30_000 });
+    isOver = true;
+    await Promise.all(senders);
+    expect(new Set(outcomes)).to.deep.equal(new Set(['published', 'spooled']));
+    await server.start();
+    await eventually(async () => (await spooled(relay)) === 0, { withinMs: 60_000 });
+    const { body } = await administer(relay.url, 'GET', '/broker/usage/current');
+    const count = (body['brokers'] as { messageCount: number }[])[0]?.messageCount ?? 0;
+    // The kill may leave publishes of unknown outcome: each is published again, and stays counted.
+    expect(count).to.be.within(outcomes.length, outcomes.length + 6);
+    await eventually(async () => (await fetch(`${relay.url}/api/health`)).status === 200);
+  });
+});
