@@ -1,7 +1,7 @@
 // docs/settings.md: one table a deployable, from the declarations that read the settings.
 import { deployables } from '../services/deployables.ts';
 import { processSettings } from '../services/platform/common-settings.ts';
-import type { Setting, Settings } from '../services/platform/config.ts';
+import type { Setting, SettingFamily, Settings } from '../services/platform/config.ts';
 
 const preface = `# Settings
 
@@ -16,13 +16,24 @@ function fallbackOf({ fallback, generate }: Setting<unknown>): string {
   return Array.isArray(value) ? (value.length === 0 ? 'empty' : `\`${value.join(',')}\``) : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }
 
-function section(title: string, summary: string, settings: Settings): string {
+type Section = { readonly title: string; readonly summary: string; readonly settings: Settings; readonly families?: readonly SettingFamily[] | undefined };
+
+function section({ title, summary, settings, families = [] }: Section): string {
   const rows = Object.values(settings).map((setting) => `| \`${setting.name}\` | ${setting.shape} | ${fallbackOf(setting)} | ${setting.summary} |`);
-  return [`## ${title}`, '', summary, '', '| setting | value | default | what it is |', '|---|---|---|---|', ...rows, ''].join('\n');
+  const familyRows = families.map(({ name, shape, summary: about }) => `| \`${name}\` | ${shape} | none | ${about} |`);
+  return [`## ${title}`, '', summary, '', '| setting | value | default | what it is |', '|---|---|---|---|', ...rows, ...familyRows, ''].join('\n');
 }
 
 /** @returns path in the repository → content */
 export async function settingsFile(): Promise<Record<string, string>> {
-  const sections = (await deployables.loadAll()).map(({ name, summary, settings }) => section(name, `${summary}.`, settings));
-  return { 'docs/settings.md': [preface, section('Every process', 'What each process reads, whatever runs in it.', processSettings), ...sections].join('\n') };
+  const sections = (await deployables.loadAll()).map(({ name, summary, settings, settingFamilies }) =>
+    section({ title: name, summary: `${summary}.`, settings, families: settingFamilies }),
+  );
+  return {
+    'docs/settings.md': [
+      preface,
+      section({ title: 'Every process', summary: 'What each process reads, whatever runs in it.', settings: processSettings }),
+      ...sections,
+    ].join('\n'),
+  };
 }

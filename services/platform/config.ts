@@ -19,6 +19,9 @@ export type Setting<T> = {
   readonly generate?: () => string;
 };
 
+/** Settings with a number or a name in their name: `BROKER_URL_1`, `BROKER_URL_2`, … */
+export type SettingFamily = Pick<Setting<unknown>, 'name' | 'shape' | 'summary'>;
+
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
@@ -61,11 +64,7 @@ function read<T>(environment: Environment, setting: Setting<T>): T {
  * @param check what no single setting can tell, as further faults
  * @throws ConfigError with every fault
  */
-export function readSettings<S extends Settings>(
-  environment: Environment,
-  settings: S,
-  check: (values: Values<S>) => readonly string[] = () => [],
-): Values<S> {
+export function readSettings<S extends Settings>(environment: Environment, settings: S, check: (values: Values<S>) => readonly string[] = () => []): Values<S> {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(settings)) {
@@ -82,4 +81,3 @@ export function readSettings<S extends Settings>(
   if (faults.length > 0) throw new ConfigError(faults);
   return complete;
 }
-

@@ -1,6 +1,6 @@
 // What the `signalbox` command knows of each deployable, and what it hands to it.
 import type { App } from './http.ts';
-import type { Environment, Settings } from './config.ts';
+import type { Environment, SettingFamily, Settings } from './config.ts';
 import type { Health } from './health.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Log } from './log.ts';
@@ -31,6 +31,8 @@ export type Deployable = {
   readonly name: string;
   readonly summary: string;
   readonly settings: Settings;
+  /** Settings whose names are numbered or hold a name, for the settings table. */
+  readonly settingFamilies?: readonly SettingFamily[];
   readonly migrations: MigrationSource;
   /** Starts serving; returns when it listens. */
   start(runtime: Runtime): Promise<void>;

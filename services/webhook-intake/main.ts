@@ -1,6 +1,7 @@
 // The webhook intake as the `signalbox` command runs it: the dashboard API, and a worker for each queue.
 import { createAddressOf } from '../platform/client-address.ts';
 import { authorization, createCredentials } from '../platform/credentials.ts';
+import { brokerUrlFamily } from '../platform/broker/environment.ts';
 import type { Deployable, Runtime } from '../platform/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/migrations.ts';
 import { createPool } from '../platform/postgres.ts';
@@ -32,6 +33,7 @@ export const deployable: Deployable = {
   name: 'webhook-intake',
   summary: 'Takes what the relay published into the event log and the typed tables, and answers the dashboard API',
   settings,
+  settingFamilies: [brokerUrlFamily],
   migrations,
   start,
   workers: {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
+import type { SettingFamily } from '../config.ts';
 import { type BrokerUrlParts, parseBrokerUrl } from './broker-url.ts';
 
 export type BrokerConnection = BrokerUrlParts & {
@@ -100,3 +101,15 @@ function contentOf(file: string): string {
     return unreadable(error, 'unreadable');
   }
 }
+
+/** For the settings tables of those who call this. */
+export const brokerUrlFamily: SettingFamily = {
+  name: 'BROKER_URL_<n>',
+  shape: 'URL (amqp, amqps, postgres)',
+  summary: 'The broker connections, by ascending n; gaps are allowed',
+};
+export const brokerLimitFamily: SettingFamily = {
+  name: 'BROKER_LIMIT_<n>',
+  shape: 'integer from 0',
+  summary: 'Messages that connection n may publish in a calendar month; 0 publishes nothing there',
+};
