@@ -69,14 +69,15 @@ export function createApp(parts: AppParts): App {
   koa.use(async (context, next) => {
     const area = findArea(areas, context.method, context.path);
     if (area?.limit) context.set(await area.limit.count(clientAddress(context, parts.addressOf)));
-    if (area?.guard) await area.guard.check(context.headers);
+    if (area?.guard && !area.isCheckedByRoute?.(context.method, context.url)) await area.guard.check(context.headers);
     if (area?.quota) context.set(await area.quota.limit.count(area.quota.keyOf(context.headers)));
     requirePercentEncoding(context);
     await next();
   });
   koa.use(router.routes());
   koa.use(refuseUnrouted);
-  return { handler: koa.callback(), openapi };
+  const handle = koa.callback();
+  return { handler: (request, response) => void handle(request, response), openapi };
 }
 
 function allowOrigins(origins: readonly string[]): Koa.Middleware {

@@ -13,6 +13,8 @@ create table audit_entries (
   environment text,
   -- The secret's name or the entry's key.
   subject text,
+  -- Of a secret: the one that was served or added.
+  version int,
   -- done, not-found, conflict, unavailable, refused, failed
   outcome text not null,
   request_id text not null,

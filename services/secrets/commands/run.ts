@@ -1,0 +1,59 @@
+// `signalbox secrets run`: starts a program with an application's configuration and secrets in its environment.
+import { z } from 'zod';
+import { type Environment, readSettings } from '../../platform/config.ts';
+import type { Verb } from '../../platform/verb.ts';
+import { type ConsumerClient, createConsumerClient, Refusal } from '../client.ts';
+import { exitCodes, runProgram } from './child.ts';
+import { consumerSettings } from './settings.ts';
+import { readWanted, toVariables, type Variables, type WantedSecret } from './variables.ts';
+
+const Options = z.object({ environment: z.string(), secret: z.array(z.string()).default([]) });
+
+export const run: Verb = {
+  summary:
+    'start a program with its configuration and the named secrets in its environment; reads SIGNALBOX_SECRETS_URL and SIGNALBOX_APPLICATION_KEY (or its _FILE)',
+  operands: '<command...>',
+  options: [
+    { flags: '--environment <slug>', summary: 'whose configuration and secrets', required: true },
+    { flags: '--secret <name...>', summary: 'NAME or NAME=VARIABLE; several, or several times; put -- before the command' },
+  ],
+  async run({ environment, options, rest: [command, ...parameters], complain, stopping }) {
+    try {
+      if (command === undefined) throw new Error('there is no command to run');
+      const wanted = Options.parse(options);
+      const { address, applicationKey } = readSettings(environment, consumerSettings);
+      const client = createConsumerClient({ baseUrl: address, credential: applicationKey.reveal(), signal: stopping });
+      const fetched = await fetchVariables(client, wanted.environment, wanted.secret.map(readWanted));
+      return await runProgram({ command, parameters, variables: { ...withoutKey(environment), ...fetched }, complain });
+    } catch (error) {
+      // With a code that tells it from the program's own failure.
+      complain(error instanceof Error ? error.message : String(error));
+      return exitCodes.refused;
+    }
+  },
+};
+
+async function fetchVariables(client: ConsumerClient, environment: string, wanted: readonly WantedSecret[]): Promise<Variables> {
+  const configurations = await client.configurations(environment).catch(explain(`the application has no environment '${environment}'`));
+  const secrets = wanted.map(async ({ name, variable }) => {
+    const missing = `secret '${name}' is not served in environment '${environment}': it is unknown there, or has no version that is active now`;
+    const { value } = await client.secret(name, environment).catch(explain(missing));
+    return { name, variable, value };
+  });
+  return toVariables(configurations, await Promise.all(secrets));
+}
+
+const refusedKey = 'the service refuses SIGNALBOX_APPLICATION_KEY: it is wrong, was replaced by a newer one, or its application was deleted';
+
+/** Says in a sentence what a refusal means here. */
+const explain =
+  (missing: string) =>
+  (error: unknown): never => {
+    if (error instanceof Refusal && error.status === 404 && error.problem) throw new Error(missing, { cause: error });
+    if (error instanceof Refusal && error.status === 401) throw new Error(refusedKey, { cause: error });
+    throw error;
+  };
+
+/** What the program gets of this one's environment: all but the key, which could read more than it was given. */
+const withoutKey = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !/^SIGNALBOX_APPLICATION_KEY(_FILE)?$/i.test(name)));

@@ -1,0 +1,22 @@
+// What the commands read from the environment; the service's own settings are in config.ts.
+import { commonSettings } from '../../platform/common-settings.ts';
+import { optional, secret, secretList, url } from '../../platform/settings.ts';
+
+const address = url('SIGNALBOX_SECRETS_URL', ['http', 'https'], { summary: 'Where the secrets service is' });
+const applicationKey = secret('SIGNALBOX_APPLICATION_KEY', { summary: 'The key of the application' });
+
+export const consumerSettings = { address, applicationKey };
+
+export const managementSettings = {
+  address,
+  adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer token of the management plane; of a list the first is used' }),
+  /** With it an import can tell whether a secret has its value already. */
+  applicationKey: optional(applicationKey),
+};
+
+export const databaseSettings = { databaseUrl: commonSettings.databaseUrl };
+export const masterKeySettings = {
+  ...databaseSettings,
+  masterKeys: secret('Encryption__MasterKeys', { summary: 'Master keys as the service has them; the first one seals' }),
+};
+export const backupSettings = { ...masterKeySettings, backupKey: secret('Backup__Key', { summary: 'Seals backups: the base64 of 32 bytes' }) };

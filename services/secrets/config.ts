@@ -1,0 +1,22 @@
+// The secrets service's settings.
+import { randomBytes } from 'node:crypto';
+import { commonSettings } from '../platform/common-settings.ts';
+import { type Environment, readSettings, type Values } from '../platform/config.ts';
+import { integer, optional, randomCredential, secret, secretList } from '../platform/settings.ts';
+
+const newMasterKey = () => `key-1:${randomBytes(32).toString('base64')}`;
+
+export const settings = {
+  ...commonSettings,
+  adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
+  // Not required to start: without a usable one the service is unready and says why.
+  masterKeys: optional(
+    secret('Encryption__MasterKeys', { summary: 'Master keys as `id:base64 of 32 bytes`, comma separated; the first one seals', generate: newMasterKey }),
+  ),
+  auditRetentionDays: integer('Audit__RetentionDays', { summary: 'Audit entries are kept at least this long', min: 1, max: 36_500, default: 365 }),
+} as const;
+
+export type SecretsConfig = Values<typeof settings>;
+
+/** @throws ConfigError with every fault */
+export const readConfig = (environment: Environment): SecretsConfig => readSettings(environment, settings);

@@ -1,0 +1,45 @@
+// The consumer plane's credential: the key of an application, asked of the database with every request.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Guard } from '../../platform/credentials.ts';
+import { Common, type Problem } from '../../platform/problem.ts';
+import { hashOfKey } from '../applications/api-key.ts';
+import type { ConsumerStore } from './store.ts';
+
+const header = 'X-Api-Key';
+
+/** The one answer to a key that is missing, wrong, rotated or of a deleted application. */
+export const noSuchKey = (): Problem => Common.unauthorized({ headers: { 'WWW-Authenticate': header } });
+
+/** @throws Problem 401 when there is none */
+export function presentedHash(headers: IncomingHttpHeaders): Buffer {
+  const presented = headers['x-api-key'];
+  if (typeof presented !== 'string' || presented === '') throw noSuchKey();
+  return hashOfKey(presented);
+}
+
+/** For what the plane has no route for. */
+export const keyHolder = (store: Pick<ConsumerStore, 'isValid'>): Guard => ({
+  name: header.toLowerCase(),
+  scheme: { type: 'apiKey', in: 'header', name: header },
+  async check(headers) {
+    if (!(await store.isValid(presentedHash(headers)))) throw noSuchKey();
+  },
+});
+
+// One segment after the noun, or none after configurations, and no escape that does not decode: exactly what routes.ts takes.
+const reads = /^\/api\/consumer\/(?:secrets\/[^/?]+|configurations(?:\/[^/?]+)?)(?:\?.*)?$/;
+
+/** Whether a route checks the key itself, in the very statement that reads what was asked for. */
+export function checksKeyItself(method: string, url: string): boolean {
+  return (method === 'GET' || method === 'HEAD') && reads.test(url) && decodes(url);
+}
+
+function decodes(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}

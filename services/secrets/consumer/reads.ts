@@ -1,0 +1,125 @@
+// What an application reads with its key: one statement checks the key and finds; every refusal but the key's is one and the same.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { Common } from '../../platform/problem.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Outcome } from '../audit/entry.ts';
+import type { ConsumerConfiguration, ConsumerSecret } from '../contract.ts';
+import { SealBroken } from '../encryption/aead.ts';
+import { dateOf } from '../encryption/binding.ts';
+import type { KeyCheck } from '../encryption/canary.ts';
+import { openValue } from '../encryption/envelope.ts';
+import type { Keyring } from '../encryption/master-keys.ts';
+import { noSuchKey, presentedHash } from './key-holder.ts';
+import type { ConsumerStore, FoundVersion, SecretRow } from './store.ts';
+
+export type ConsumerRequest = {
+  readonly headers: IncomingHttpHeaders;
+  readonly requestId: string;
+  readonly query: { readonly environment?: string | undefined };
+};
+
+export type Reads = {
+  secret(name: string, request: ConsumerRequest): Promise<ConsumerSecret>;
+  /** By key. */
+  configurations(request: ConsumerRequest): Promise<ConsumerConfiguration[]>;
+  configuration(key: string, request: ConsumerRequest): Promise<ConsumerConfiguration>;
+};
+
+export type ReadsParts = {
+  readonly store: ConsumerStore;
+  readonly keyring: Keyring;
+  readonly keyCheck: Pick<KeyCheck, 'state'>;
+  readonly audit: Pick<Audit, 'read' | 'hasRoom'>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: () => Date;
+};
+
+const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
+
+/** After the key: whether there is one says nothing about the query. */
+function requireEnvironment({ query }: ConsumerRequest): string {
+  if (query.environment) return query.environment;
+  throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
+}
+
+export function createReads({ store, keyring, keyCheck, audit, log, metrics, clock }: ReadsParts): Reads {
+  const counted = metrics.counter({ name: 'signalbox_secrets_reads_total', help: 'Reads of a secret by an application, by outcome', labels: ['outcome'] });
+
+  function record(row: SecretRow, { environment, name, requestId }: { environment: string; name: string; requestId: string }, outcome: Outcome): void {
+    counted.inc({ outcome });
+    const actor = { plane: 'consumer', keyId: row.keyId, requestId } as const;
+    const target = { action: 'secret.read', application: row.application, environment, subject: name } as const;
+    audit.read(actor, target, { applicationId: row.applicationId, version: row.version, outcome });
+  }
+
+  /** The value, or why it is not served. */
+  async function reveal(found: FoundVersion, applicationId: string): Promise<{ value: string } | { outcome: Outcome }> {
+    const master = keyring.find(found.masterKeyId);
+    if (!master) return { outcome: 'unavailable' };
+    try {
+      return { value: openValue(found, { ...found, applicationId }, master) };
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
+      // Under a wrong key every seal looks broken: only then is it nobody's tampering.
+      const { ok } = await keyCheck.state();
+      if (!ok) return { outcome: 'unavailable' };
+      log.error({ versionId: found.versionId }, 'a stored value was changed or moved, it is not served');
+      return { outcome: 'refused' };
+    }
+  }
+
+  return {
+    async secret(name, request) {
+      const { environment = '' } = request.query;
+      const row = await store.findSecret(presentedHash(request.headers), environment, name, clock());
+      if (!row) throw noSuchKey();
+      requireEnvironment(request);
+      if (!audit.hasRoom) throw unavailable();
+      const asked = { environment, name, requestId: request.requestId };
+      if (row.versionId === null) {
+        record(row, asked, 'not-found');
+        throw Common.notFound();
+      }
+      const revealed = await reveal(row, row.applicationId);
+      record(row, asked, 'value' in revealed ? 'done' : revealed.outcome);
+      if ('value' in revealed) return described(name, revealed.value, row);
+      throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
+    },
+
+    async configurations(request) {
+      const { environment = '' } = request.query;
+      const rows = await store.listConfigurations(presentedHash(request.headers), environment);
+      const [first] = rows;
+      if (!first) throw noSuchKey();
+      requireEnvironment(request);
+      if (first.environmentId === null) throw Common.notFound();
+      return rows.flatMap(({ key, value }) => (key === null || value === null ? [] : [{ key, value, label: environment }]));
+    },
+
+    async configuration(key, request) {
+      const { environment = '' } = request.query;
+      const row = await store.findConfiguration(presentedHash(request.headers), environment, key);
+      if (!row) throw noSuchKey();
+      requireEnvironment(request);
+      if (row.key === null || row.value === null) throw Common.notFound();
+      return { key: row.key, value: row.value, label: environment };
+    },
+  };
+}
+
+const described = (name: string, value: string, { isEnabled, expiresAt, notBefore, version, createdAt }: FoundVersion): ConsumerSecret => ({
+  name,
+  value,
+  properties: {
+    enabled: isEnabled,
+    expiresOn: expiresAt && dateOf(expiresAt),
+    notBefore: notBefore && dateOf(notBefore),
+    version,
+    createdOn: dateOf(createdAt),
+    // A version never changes.
+    updatedOn: null,
+  },
+});

@@ -1,0 +1,93 @@
+// All SQL of the consumer plane. Each statement begins with the key: no row means that no application has it.
+import { type Database, statement } from '../../platform/postgres.ts';
+import type { StoredTime } from '../encryption/binding.ts';
+
+type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
+
+/** A secret's newest active version, ready to be opened. */
+export type FoundVersion = {
+  readonly versionId: string;
+  readonly version: number;
+  readonly isEnabled: boolean;
+  readonly notBefore: StoredTime | null;
+  readonly expiresAt: StoredTime | null;
+  readonly createdAt: StoredTime;
+  readonly nonce: Buffer;
+  readonly ciphertext: Buffer;
+  readonly tag: Buffer;
+  readonly wrappedKey: Buffer;
+  readonly masterKeyId: string;
+  readonly environmentId: string;
+  readonly secretId: string;
+};
+/** Null throughout when there is no environment, no secret or no active version: nobody can tell which. */
+type NothingFound = { readonly [K in keyof FoundVersion]: null };
+
+export type SecretRow = Holder & (FoundVersion | NothingFound);
+
+// Times come as Postgres stores them: they are bound to the ciphertext to the microsecond.
+const findSecret = statement<SecretRow, [keyHash: Buffer, environment: string, name: string, now: Date]>(
+  'consumer.findSecret',
+  `
+  select a.id as "applicationId", a.slug as application, a.key_id as "keyId", v.*
+  from applications a
+  left join lateral (
+    select v.id as "versionId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
+           timestamptz_send(v.expires_at) as "expiresAt", timestamptz_send(v.created_at) as "createdAt",
+           v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId",
+           e.id as "environmentId", s.id as "secretId"
+    from environments e
+    join secrets s on s.application_id = e.application_id
+    join secret_versions v on v.secret_id = s.id and v.environment_id = e.id
+    where e.application_id = a.id and e.slug = $2 and s.name = $3
+      and v.is_enabled and (v.not_before is null or v.not_before <= $4) and (v.expires_at is null or v.expires_at >= $4)
+    order by v.version desc limit 1
+  ) v on true
+  where a.key_hash = $1 and a.deleted_at is null`,
+);
+
+/** One entry, or the one row without any that says that the key is valid. */
+export type ConfigurationRow = {
+  readonly environmentId: string | null;
+  readonly key: string | null;
+  readonly value: string | null;
+};
+
+const listConfigurations = statement<ConfigurationRow, [keyHash: Buffer, environment: string]>(
+  'consumer.listConfigurations',
+  `
+  select e.id as "environmentId", c.key, c.value
+  from applications a
+  left join environments e on e.application_id = a.id and e.slug = $2
+  left join configurations c on c.environment_id = e.id
+  where a.key_hash = $1 and a.deleted_at is null
+  order by c.key collate "C"`,
+);
+
+const findConfiguration = statement<ConfigurationRow, [keyHash: Buffer, environment: string, key: string]>(
+  'consumer.findConfiguration',
+  `
+  select e.id as "environmentId", c.key, c.value
+  from applications a
+  left join environments e on e.application_id = a.id and e.slug = $2
+  left join configurations c on c.environment_id = e.id and c.key = $3
+  where a.key_hash = $1 and a.deleted_at is null`,
+);
+
+const isValid = statement<{ found: number }, [keyHash: Buffer]>(
+  'consumer.isValid',
+  `
+  select 1 as found from applications where key_hash = $1 and deleted_at is null`,
+);
+
+export type ConsumerStore = ReturnType<typeof createConsumerStore>;
+
+export const createConsumerStore = (database: Database) => ({
+  /** Undefined when no application has the key. */
+  findSecret: (keyHash: Buffer, environment: string, name: string, now: Date) => database.first(findSecret, keyHash, environment, name, now),
+  /** By key; no row when no application has the key. */
+  listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment),
+  /** Undefined when no application has the key. */
+  findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key),
+  isValid: async (keyHash: Buffer) => (await database.first(isValid, keyHash)) !== undefined,
+});

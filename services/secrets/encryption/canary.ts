@@ -1,0 +1,59 @@
+// Tells whether the configured master keys are those that this database was sealed with: a canary for each key id.
+import type { CheckResult } from '../../platform/health.ts';
+import { Problems } from '../contract.ts';
+import { open, seal, SealBroken } from './aead.ts';
+import type { Keyring, MasterKey } from './master-keys.ts';
+import type { CanaryRow, CanaryStore } from './store.ts';
+
+export type KeyCheck = {
+  /** Asks the database each time: another replica may have begun to use a key that this one lacks. */
+  state(): Promise<CheckResult>;
+  /** The key to seal with. @throws Problem 503 with the reason */
+  requireActive(): Promise<MasterKey>;
+};
+
+const plaintext = Buffer.from('signalbox canary');
+const binding = (id: string) => Buffer.from(`signalbox canary 1\0${id}`);
+
+export function createKeyCheck({ keyring, store }: { readonly keyring: Keyring; readonly store: CanaryStore }): KeyCheck {
+  async function faultOf(): Promise<string | undefined> {
+    if (keyring.fault !== undefined) return keyring.fault;
+    const rows = await store.all();
+    const fault = firstFault(rows, keyring);
+    const fresh = keyring.all.filter(({ id }) => rows.every((row) => row.id !== id));
+    if (fault !== undefined || fresh.length === 0) return fault;
+    for (const { id, key } of fresh) await store.insert(id, seal(key, plaintext, binding(id)));
+    // Another replica may have put its own there first.
+    return firstFault(await store.all(), keyring);
+  }
+
+  return {
+    async state() {
+      const detail = await faultOf();
+      return detail === undefined ? { ok: true } : { ok: false, detail };
+    },
+    async requireActive() {
+      const detail = await faultOf();
+      if (detail !== undefined || !keyring.active) throw Problems.masterKeysUnusable({ detail });
+      return keyring.active;
+    },
+  };
+}
+
+function firstFault(rows: readonly CanaryRow[], keyring: Keyring): string | undefined {
+  for (const row of rows) {
+    const configured = keyring.find(row.id);
+    if (!configured && row.isNeeded) return `master key '${row.id}' is not configured, and stored values need it`;
+    if (configured && !sings(row, configured)) return `master key '${row.id}' is not the one of that id that this database was sealed with`;
+  }
+  return undefined;
+}
+
+function sings(row: CanaryRow, { id, key }: MasterKey): boolean {
+  try {
+    return open(key, row, binding(id)).equals(plaintext);
+  } catch (error) {
+    if (error instanceof SealBroken) return false;
+    throw error;
+  }
+}

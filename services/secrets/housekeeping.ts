@@ -1,0 +1,29 @@
+// Looks after the audit's months: made two ahead, dropped when their time is over.
+import { keepHouse } from '../platform/housekeeping.ts';
+import type { Lifecycle } from '../platform/lifecycle.ts';
+import type { Log } from '../platform/log.ts';
+import { dropPartitionsBefore, makePartitions } from '../platform/partitions.ts';
+import type { Database } from '../platform/postgres.ts';
+
+export type HousekeepingParts = {
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+  readonly log: Log;
+  readonly clock: () => Date;
+  readonly auditRetentionDays: number;
+};
+
+const everyMs = 60 * 60_000;
+const dayMs = 86_400_000;
+const table = 'audit_entries';
+
+export function startHousekeeping(parts: HousekeepingParts): void {
+  const { database, log, clock, auditRetentionDays } = parts;
+  const work = async () => {
+    await makePartitions(database, table, clock());
+    // Whole months: an entry may stay up to a month longer than it must.
+    const dropped = await dropPartitionsBefore(database, table, new Date(clock().getTime() - auditRetentionDays * dayMs));
+    if (dropped.length > 0) log.info({ dropped }, 'old months of the audit were dropped');
+  };
+  keepHouse(parts, { name: 'secrets.housekeeping', everyMs, work });
+}

@@ -1,0 +1,25 @@
+// Starts the secrets service: settings, databases, HTTP.
+import type { Deployable, Runtime } from '../platform/deployable.ts';
+import { createSchemaCheck } from '../platform/migrations.ts';
+import { createPool } from '../platform/postgres.ts';
+import { createSecretsApp } from './app.ts';
+import { readConfig, settings } from './config.ts';
+
+const migrations = { schema: 'secrets', directory: new URL('migrations/', import.meta.url) };
+
+async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
+  const config = readConfig(environment);
+  const databaseUrl = config.databaseUrl.reveal();
+  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 5 }));
+  const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log, statementMs: 5000 }));
+  health.addCheck('schema', await createSchemaCheck(database, migrations));
+  await listen(createSecretsApp({ config, database, consumerDatabase, health, lifecycle, log, metrics }), config.port);
+}
+
+export const deployable: Deployable = {
+  name: 'secrets',
+  summary: 'keeps secrets and configuration of applications, and hands each its own',
+  settings,
+  migrations,
+  start,
+};
