@@ -1,6 +1,6 @@
 // One confirm channel: what waits to be written to it, and what was written and is not answered yet.
 import type { ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
-import { isNack, type Outgoing, resultOf, settle, tooLarge } from './amqp-outgoing.ts';
+import { isNack, type Outgoing, resultOf, settle, sizeLimitIn, tooLarge } from './amqp-outgoing.ts';
 import { describeError } from './connection-state.ts';
 
 export type LaneHooks = {
@@ -11,9 +11,6 @@ export type LaneHooks = {
 };
 
 export type Lane = ReturnType<typeof createLane>;
-
-// RabbitMQ has no error code of its own for this.
-const tooLargeText = /message size \d+ is larger than configured max size (\d+)/;
 
 export function createLane(mostInFlight: number, hooks: LaneHooks) {
   let channel: ConfirmChannel | null = null;
@@ -63,8 +60,8 @@ export function createLane(mostInFlight: number, hooks: LaneHooks) {
     let refusedAbove: number | null = null;
     opened.on('error', (error) => {
       reason = describeError(error);
-      const limit = tooLargeText.exec(reason)?.[1];
-      if (limit !== undefined) refusedAbove = maxBytes = Number(limit);
+      refusedAbove = sizeLimitIn(reason);
+      maxBytes = refusedAbove ?? maxBytes;
     });
     opened.on('return', handedBack);
     opened.on('drain', () => {
@@ -100,6 +97,8 @@ export function createLane(mostInFlight: number, hooks: LaneHooks) {
       for (const outgoing of waiting) settle(outgoing, { outcome: 'unpublished', reason });
       waiting.clear();
     },
+
+    isBusy: () => waiting.size > 0 || [...written].some((outgoing) => !outgoing.settled),
 
     /** Answers what has run out of time; gives the earliest deadline left. */
     expire(now: number): number {

@@ -39,3 +39,9 @@ export const tooLarge = (maxBytes: number): PublishResult => ({
   outcome: 'refused',
   reason: `larger than the ${maxBytes} bytes that the server takes`,
 });
+
+/** The limit that the server tells when it closes a channel over a message's size: it has no error code of its own for that. */
+export function sizeLimitIn(reason: string): number | null {
+  const limit = /message size \d+ is larger than configured max size (\d+)/.exec(reason)?.[1];
+  return limit === undefined ? null : Number(limit);
+}
