@@ -16,4 +16,3 @@ export const commonSettings = {
 
 /** For deployables that limit rates: Redis when set, else Postgres. */
 export const redisUrl = optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis for rate limits; without it they are kept in Postgres' }));
-

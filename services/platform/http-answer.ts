@@ -5,7 +5,7 @@ import type { Refusals } from './http.ts';
 import { Answer, Content } from './route.ts';
 
 export function sendAnswer(context: Context, returned: unknown): void {
-  const { status, body, headers } = returned instanceof Answer ? returned : new Answer(200, returned, {});
+  const { status, body, headers } = returned instanceof Answer ? (returned as Answer) : new Answer(200, returned, {});
   context.status = status;
   context.set(headers);
   if (body instanceof Content) send(context, body.mediaType, body.data);

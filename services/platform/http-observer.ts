@@ -39,7 +39,7 @@ const callersFault = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_)/;
 
 /** For Koa's `error` event: answers that ended before their end. */
 export const brokenAnswers = (log: Log) => (error: NodeJS.ErrnoException, context?: Context) => {
-  const line = { error, requestId: context?.state['requestId'] };
+  const line = { error, requestId: String(context?.state['requestId']) };
   if (callersFault.test(error.code ?? '')) log.debug(line, 'the caller went away');
   else log.warn(line, 'an answer broke off');
 };

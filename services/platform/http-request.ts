@@ -29,9 +29,9 @@ export async function readRequest(context: Context, route: AnyRoute, clientAddre
   const { value, release } = await readValue(context, route);
   try {
     const faults: Faults = {};
-    const params = parsed(route.params, context['params'], 'path', faults);
-    const query = parsed(route.query, route.query && Object.fromEntries(new URLSearchParams(context.querystring)), 'query', faults);
-    const body = route.body && !('kind' in route.body) ? parsed(route.body, value, 'body', faults) : value;
+    const params = parsed(route.params, context['params'], { root: 'path', faults });
+    const query = parsed(route.query, route.query && Object.fromEntries(new URLSearchParams(context.querystring)), { root: 'query', faults });
+    const body = route.body && !('kind' in route.body) ? parsed(route.body, value, { root: 'body', faults }) : value;
     if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
     const { requestId, startedAtMs } = context.state as { requestId: string; startedAtMs: number }; // set by http-observer.ts
     return { request: { params, query, body, headers: context.headers, clientAddress, requestId, startedAtMs }, release };
@@ -51,7 +51,7 @@ async function readValue(context: Context, { body, maxBodyBytes }: AnyRoute): Pr
 
 type Faults = Record<string, string[]>;
 
-function parsed(schema: Schema | undefined, value: unknown, root: string, faults: Faults): unknown {
+function parsed(schema: Schema | undefined, value: unknown, { root, faults }: { root: string; faults: Faults }): unknown {
   if (!schema) return undefined;
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -28,7 +28,7 @@ export function createRouter(routes: readonly AnyRoute[], { addressOf, caseSensi
 
 /** Runs when no route did. RFC 9110 sections 15.5.5 and 15.5.6. */
 export function refuseUnrouted(context: Context): void {
-  const layers: readonly { readonly methods: readonly string[] }[] = context['matched'] ?? [];
+  const layers = (context['matched'] ?? []) as readonly { readonly methods: readonly string[] }[]; // set by the router
   const methods = [...new Set(layers.flatMap((layer) => layer.methods))];
   if (methods.length > 0) throw Common.methodNotAllowed({ headers: { Allow: methods.join(', ') } });
   throw Common.notFound();

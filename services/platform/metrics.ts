@@ -35,7 +35,16 @@ export function createMetrics({ process = false }: { readonly process?: boolean 
     gauge<L extends string>({ name, help, labels, collect }: Definition<L> & { collect?: (gauge: Gauge<L>) => void | Promise<void> }) {
       const configuration = { name, help, labelNames: labels, registers: [registry] };
       if (!collect) return once(name, () => new Gauge<L>(configuration));
-      return once(name, () => new Gauge<L>({ ...configuration, collect() { return collect(this); } }));
+      return once(
+        name,
+        () =>
+          new Gauge<L>({
+            ...configuration,
+            collect() {
+              return collect(this);
+            },
+          }),
+      );
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -48,17 +48,24 @@ export async function migrate(databaseUrl: string, { schema, directory }: Migrat
     await client.query(`create table if not exists migrations (
       version int primary key, name text not null, hash text not null, applied_at timestamptz not null default now())`);
     const { rows: applied } = await client.query<{ version: number; hash: string }>('select version, hash from migrations order by version');
-    for (const migration of migrations) await apply(client, migration, applied, log);
+    for (const migration of migrations) {
+      if (isApplied(migration, applied)) continue;
+      await apply(client, migration);
+      log.info({ migration: migration.name }, 'migration applied');
+    }
     return Math.max(migrations.length, ...applied.map(({ version }) => version));
   } finally {
     await client.end();
   }
 }
 
-async function apply(client: pg.Client, migration: Migration, applied: readonly { version: number; hash: string }[], log: Log): Promise<void> {
-  const before = applied.find(({ version }) => version === migration.version);
-  if (before && before.hash !== migration.hash) throw new TypeError(`migration ${migration.name} was changed after it had been applied`);
-  if (before) return;
+function isApplied({ version, name, hash }: Migration, applied: readonly { version: number; hash: string }[]): boolean {
+  const before = applied.find((one) => one.version === version);
+  if (before && before.hash !== hash) throw new TypeError(`migration ${name} was changed after it had been applied`);
+  return before !== undefined;
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin');
   try {
     await client.query(migration.sql);
@@ -68,7 +75,6 @@ async function apply(client: pg.Client, migration: Migration, applied: readonly 
     await client.query('rollback').catch(() => undefined); // a lost connection has rolled back; the cause is below
     throw new Error(`migration ${migration.name} failed`, { cause: error });
   }
-  log.info({ migration: migration.name }, 'migration applied');
 }
 
 const versionNow = statement<{ version: number }>('migrations.version', 'select coalesce(max(version), 0) as version from migrations');

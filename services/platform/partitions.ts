@@ -3,9 +3,12 @@ import { type Database, statement } from './postgres.ts';
 
 type PartitionRow = { readonly name: string };
 
-const list = statement<PartitionRow, [table: string]>('partitions.list', `
+const list = statement<PartitionRow, [table: string]>(
+  'partitions.list',
+  `
   select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-  where i.inhparent = to_regclass($1) order by c.relname`);
+  where i.inhparent = to_regclass($1) order by c.relname`,
+);
 
 const monthStart = (date: Date, offset: number) => new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1));
 const suffix = (start: Date) => `${start.getUTCFullYear()}_${String(start.getUTCMonth() + 1).padStart(2, '0')}`;
@@ -19,13 +22,17 @@ function requireIdentifier(table: string): void {
 // Not by name: a prepared statement for every month would stay on each connection.
 const ddl = (database: Database, text: string) => database.select({ toSQL: () => ({ toNative: () => ({ sql: text, bindings: [] }) }) });
 
-/** This month's partition and those of `monthsAhead` months after it; those that exist are left alone. */
-export async function makePartitions(database: Database, table: string, now: Date, monthsAhead = 2): Promise<void> {
+/** Two months ahead unless said otherwise. */
+export type Months = { readonly from: Date; readonly ahead: number };
+
+/** The partition of the month of a date and those of the months after it; those that exist are left alone. */
+export async function makePartitions(database: Database, table: string, months: Date | Months): Promise<void> {
   requireIdentifier(table);
+  const { from, ahead } = months instanceof Date ? { from: months, ahead: 2 } : months;
   const existing = new Set((await database.all(list, table)).map(({ name }) => name));
   if (!existing.has(`${table}_default`)) await ddl(database, `create table if not exists ${table}_default partition of ${table} default`);
-  for (let month = 0; month <= monthsAhead; month++) {
-    const start = monthStart(now, month);
+  for (let month = 0; month <= ahead; month++) {
+    const start = monthStart(from, month);
     const name = `${table}_${suffix(start)}`;
     if (!existing.has(name)) await makePartition(database, table, { name, from: start, to: monthStart(start, 1) });
   }
@@ -54,10 +61,13 @@ async function makePartition(database: Database, table: string, { name, from, to
   });
 }
 
-const keyColumn = statement<{ name: string }, [table: string]>('partitions.key', `
+const keyColumn = statement<{ name: string }, [table: string]>(
+  'partitions.key',
+  `
   select a.attname as name from pg_partitioned_table p
   join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
-  where p.partrelid = to_regclass($1)`);
+  where p.partrelid = to_regclass($1)`,
+);
 
 /** Drops the partitions whose whole month lies before `limit`. @returns their names */
 export async function dropPartitionsBefore(database: Database, table: string, limit: Date): Promise<string[]> {

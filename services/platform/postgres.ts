@@ -45,6 +45,10 @@ export function createPool(url: string, { schema, log, maxConnections = 10, stat
   });
   // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.
   driver.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
-  const database = bind(onAnyConnection(driver), (work) => inTransaction(driver, work), (name, work) => whileLocked(driver, name, work));
+  const database = bind(
+    onAnyConnection(driver),
+    (work) => inTransaction(driver, work),
+    (name, work) => whileLocked(driver, name, work),
+  );
   return { ...database, driver, close: () => driver.end() };
 }

@@ -57,7 +57,10 @@ async function close(driver: Redis): Promise<void> {
   if (driver.status === 'ready') {
     const ended = once(driver, 'end');
     // It waits for the answers under way. When it has none itself, the connection is broken, and cut below.
-    const isGoodbye = await driver.quit().then(() => true, () => false);
+    const isGoodbye = await driver.quit().then(
+      () => true,
+      () => false,
+    );
     if (isGoodbye) await ended;
   }
   driver.disconnect();

@@ -52,7 +52,13 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     portOf: (name) => ports.get(name),
     markStopping: () => healths.forEach((health) => health.markStopping()),
     async serveMetrics(port) {
-      lifecycle.opened('metrics port', await open(createMetricsHandler(metrics, () => healths), port).catch(explain('metrics', port)));
+      lifecycle.opened(
+        'metrics port',
+        await open(
+          createMetricsHandler(metrics, () => healths),
+          port,
+        ).catch(explain('metrics', port)),
+      );
     },
   };
 }

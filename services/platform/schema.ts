@@ -54,5 +54,10 @@ export function queryChoice<const C extends readonly string[]>(choices: C) {
 /** A comma-separated list in a query: trimmed, blanks dropped. */
 export const queryList = z
   .string()
-  .transform((value) => value.split(',').map((item) => item.trim()).filter((item) => item !== ''))
+  .transform((value) =>
+    value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  )
   .meta({ override: { type: 'string' } });

@@ -13,7 +13,7 @@ function setting<T>(name: string, kind: Kind<T>, options: Options<T>): Setting<T
     shape: kind.shape,
     isSecret: kind.isSecret ?? false,
     parse: kind.parse,
-    ...('default' in options && { fallback: { value: options.default as T } }), // `in` does not narrow a generic member
+    ...('default' in options && { fallback: { value: options.default } }),
     ...(options.generate && { generate: options.generate }),
   };
 }
@@ -42,7 +42,11 @@ export function choice<const C extends string>(name: string, choices: readonly C
   return setting<C>(name, { shape: choices.join(' \\| '), parse }, options);
 }
 
-const split = (value: string) => value.split(',').map((item) => item.trim()).filter((item) => item !== '');
+const split = (value: string) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 
 export const list = (name: string, options: Options<readonly string[]>) =>
   setting<readonly string[]>(name, { shape: 'comma-separated list', parse: split }, options);

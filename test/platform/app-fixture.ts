@@ -31,7 +31,14 @@ export async function startApp(parts: Partial<AppParts>, options: Partial<Listen
   const captured = captureLog();
   const health = createHealth();
   const metrics = createMetrics();
-  const app = createApp({ description: { title: 'test', summary: 'A service of a test', version: '1.2.3' }, routes: [], health, metrics, log: captured.log, ...parts });
+  const app = createApp({
+    description: { title: 'test', summary: 'A service of a test', version: '1.2.3' },
+    routes: [],
+    health,
+    metrics,
+    log: captured.log,
+    ...parts,
+  });
   const listening = await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000, ...options });
   running.add(listening);
   const { port } = listening;

@@ -50,7 +50,10 @@ describe('readSettings', () => {
   it('asks the check only for values that are valid by themselves', () => {
     const check = () => ['PORT and TITLE do not go together'];
     expect(() => readSettings(complete, settings, check)).to.throw(ConfigError, 'PORT and TITLE do not go together');
-    expect(() => readSettings({}, settings, check)).to.throw(ConfigError).with.property('faults').that.does.not.include('PORT and TITLE do not go together');
+    expect(() => readSettings({}, settings, check))
+      .to.throw(ConfigError)
+      .with.property('faults')
+      .that.does.not.include('PORT and TITLE do not go together');
   });
 
   it('refuses an integer outside its range, with a sign, a fraction or an exponent', () => {

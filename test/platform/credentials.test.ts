@@ -32,12 +32,21 @@ describe('authorization', () => {
   const guard = authorization('Bearer', credentials);
 
   it('takes the scheme in any case', () => {
-    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  ']) expect(refusal(guard, { authorization: `${scheme} second-token` }), scheme).to.equal(undefined);
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
+      expect(refusal(guard, { authorization: `${scheme} second-token` }), scheme).to.equal(undefined);
     expect(refusal(authorization('token', credentials), { authorization: 'Token first-token' })).to.equal(undefined);
   });
 
   it('refuses missing, malformed and wrong credentials in one and the same way', () => {
-    const wrong = [{}, { authorization: '' }, { authorization: 'Bearer' }, { authorization: 'Bearer ' }, { authorization: 'Bearer nope' }, { authorization: 'token first-token' }, { authorization: 'first-token' }];
+    const wrong = [
+      {},
+      { authorization: '' },
+      { authorization: 'Bearer' },
+      { authorization: 'Bearer ' },
+      { authorization: 'Bearer nope' },
+      { authorization: 'token first-token' },
+      { authorization: 'first-token' },
+    ];
     const refusals = wrong.map((headers) => refusal(guard, headers));
     for (const one of refusals) expect(one).to.deep.equal({ status: 401, detail: undefined, members: {}, headers: { 'WWW-Authenticate': 'Bearer' } });
   });
@@ -51,7 +60,8 @@ describe('headerCredential', () => {
   });
 
   it('refuses two values at once, and the value in another header', () => {
-    for (const headers of [{}, { 'x-api-key': 'first-token, second-token' }, { authorization: 'first-token' }]) expect(refusal(guard, headers)).to.include({ status: 401 });
+    for (const headers of [{}, { 'x-api-key': 'first-token, second-token' }, { authorization: 'first-token' }])
+      expect(refusal(guard, headers)).to.include({ status: 401 });
   });
 
   it('describes itself for the API description', () => {

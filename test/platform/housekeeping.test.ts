@@ -36,15 +36,18 @@ describe('keepHouse', () => {
     const lifecycle = createLifecycle(silentLog);
     const working = Promise.withResolvers<void>();
     const order: string[] = [];
-    keepHouse({ database, lifecycle, log: silentLog }, {
-      name: 'seldom',
-      everyMs: hourMs,
-      work: async () => {
-        order.push('begins');
-        await working.promise;
-        order.push('ends');
+    keepHouse(
+      { database, lifecycle, log: silentLog },
+      {
+        name: 'seldom',
+        everyMs: hourMs,
+        work: async () => {
+          order.push('begins');
+          await working.promise;
+          order.push('ends');
+        },
       },
-    });
+    );
     await eventually(() => order.length === 1);
     const stopped = lifecycle.stop().then(() => order.push('stopped'));
     working.resolve();

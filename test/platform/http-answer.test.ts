@@ -10,9 +10,12 @@ import { eventually } from '../support/wait.ts';
 import { startApp, type Started, stopApps } from './app-fixture.ts';
 
 const answers = { 200: z.unknown(), 201: z.object({ at: Timestamp }), 202: null, 204: null, 301: null } as const;
-const serve = (handle: () => Returned<typeof answers> | Promise<Returned<typeof answers>>): Promise<Started> =>
+const serve = (handle: () => Returned<typeof answers>): Promise<Started> =>
   startApp({ routes: [route({ method: 'get', path: '/x', summary: 's', answers, handle })] });
-const get = async (handle: Parameters<typeof serve>[0]) => request((await serve(handle)).url).get('/x').redirects(0);
+const get = async (handle: Parameters<typeof serve>[0]) =>
+  request((await serve(handle)).url)
+    .get('/x')
+    .redirects(0);
 
 describe('an answer', () => {
   after(stopApps);
@@ -49,17 +52,27 @@ describe('an answer', () => {
   });
 
   it('sends a stream piece by piece, with a status and headers of its own', async () => {
-    const { status, headers, text } = await get(() => answer(200, new Content('application/x-ndjson', Readable.from(['{"a":1}\n', '{"a":2}\n'])), { 'X-Rows': '2' }));
-    expect({ status, text: String(text) }).to.deep.equal({ status: 200, text: '{"a":1}\n{"a":2}\n' });
+    const { status, headers, text } = await get(() =>
+      answer(200, new Content('application/x-ndjson', Readable.from(['{"a":1}\n', '{"a":2}\n'])), { 'X-Rows': '2' }),
+    );
+    expect({ status, text }).to.deep.equal({ status: 200, text: '{"a":1}\n{"a":2}\n' });
     expect(headers).to.include({ 'x-rows': '2', 'content-type': 'application/x-ndjson', 'transfer-encoding': 'chunked' });
   });
 
   it('breaks the connection when its stream fails, so that nobody takes half of it for all, and logs why', async () => {
-    const { raw, lines } = await serve(() => new Content('text/csv', Readable.from((async function* () {
-      yield 'one,';
-      await new Promise((resolve) => setImmediate(resolve));
-      throw new Error('the disk is gone');
-    })())));
+    const { raw, lines } = await serve(
+      () =>
+        new Content(
+          'text/csv',
+          Readable.from(
+            (async function* () {
+              yield 'one,';
+              await new Promise((resolve) => setImmediate(resolve));
+              throw new Error('the disk is gone');
+            })(),
+          ),
+        ),
+    );
     const answered = await raw('GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(answered).to.include('one,').and.to.not.include('\r\n0\r\n');
     const broken = await eventually(() => lines().find(({ msg }) => msg === 'an answer broke off') ?? false);
@@ -67,7 +80,11 @@ describe('an answer', () => {
   });
 
   it('ends its stream when the reader goes away', async () => {
-    const stream = new Readable({ read() { this.push('x'.repeat(65_536)); } });
+    const stream = new Readable({
+      read() {
+        this.push('x'.repeat(65_536));
+      },
+    });
     const { port } = await serve(() => new Content('text/plain', stream));
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -17,7 +17,15 @@ function startHooks(body: Partial<RawBody> = {}): Promise<Started> {
   return startApp({
     routes: [
       route({ method: 'post', path: '/hooks', summary: 's', body: spec, answers: { 200: length }, handle: (delivery) => ({ length: delivery.body.length }) }),
-      route({ method: 'post', path: '/json', summary: 's', body: z.unknown(), maxBodyBytes: 1000, answers: { 200: z.unknown() }, handle: (sent) => ({ sent: sent.body }) }),
+      route({
+        method: 'post',
+        path: '/json',
+        summary: 's',
+        body: z.unknown(),
+        maxBodyBytes: 1000,
+        answers: { 200: z.unknown() },
+        handle: (sent) => ({ sent: sent.body }),
+      }),
       route({ method: 'post', path: '/default', summary: 's', body: z.unknown(), answers: { 204: null }, handle: () => answer(204, null) }),
     ],
   });
@@ -83,14 +91,18 @@ describe('the body of a request', () => {
       const { raw } = await startHooks();
       const full = 'x'.repeat(1000);
       expect(await raw(head('Connection: close', 'Content-Length: 1000') + full)).to.include('{"length":1000}');
-      expect(await raw(head('Connection: close', 'Transfer-Encoding: chunked') + chunk(full.slice(0, 600)) + chunk(full.slice(600)) + '0\r\n\r\n')).to.include('{"length":1000}');
+      expect(await raw(head('Connection: close', 'Transfer-Encoding: chunked') + chunk(full.slice(0, 600)) + chunk(full.slice(600)) + '0\r\n\r\n')).to.include(
+        '{"length":1000}',
+      );
     });
 
     it('is 413 one byte above, declared or in chunks', async () => {
       const { raw } = await startHooks();
       const over = 'x'.repeat(1001);
       expect(statusOf(await raw(head('Connection: close', 'Content-Length: 1001') + over))).to.equal(413);
-      expect(statusOf(await raw(head('Connection: close', 'Transfer-Encoding: chunked') + chunk(over.slice(0, 600)) + chunk(over.slice(600)) + '0\r\n\r\n'))).to.equal(413);
+      expect(
+        statusOf(await raw(head('Connection: close', 'Transfer-Encoding: chunked') + chunk(over.slice(0, 600)) + chunk(over.slice(600)) + '0\r\n\r\n')),
+      ).to.equal(413);
     });
 
     it('is 413 by what is declared, before any of it arrives', async () => {

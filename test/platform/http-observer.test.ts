@@ -58,7 +58,10 @@ describe('the observer of requests', () => {
     const { url, lines } = await startApp({});
     await request(url).get('/health');
     await request(url).get('/health/ready');
-    expect(lines().map(({ level, route: template }) => [level, template])).to.deep.equal([['debug', '/health'], ['debug', '/health/ready']]);
+    expect(lines().map(({ level, route: template }) => [level, template])).to.deep.equal([
+      ['debug', '/health'],
+      ['debug', '/health/ready'],
+    ]);
   });
 
   it('measures durations by route template, so that ids make no series', async () => {

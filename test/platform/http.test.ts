@@ -31,7 +31,14 @@ const notes = [
       return { params, query, body };
     },
   }),
-  route({ method: 'get', path: '/api/notes/{id}', summary: 'A note', params: z.object({ id: z.string() }), answers: { 200: Echo }, handle: ({ params }) => params }),
+  route({
+    method: 'get',
+    path: '/api/notes/{id}',
+    summary: 'A note',
+    params: z.object({ id: z.string() }),
+    answers: { 200: Echo },
+    handle: ({ params }) => params,
+  }),
   route({ method: 'get', path: '/open', summary: 'Open', answers: { 200: Echo }, handle: ({ clientAddress }) => ({ clientAddress }) }),
   route({
     method: 'get',
@@ -115,15 +122,23 @@ describe('createApp', () => {
     it('gives a missing and a wrong credential byte-identical answers', async () => {
       const { raw } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard }] });
       const ask = (path: string, header: string) => raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: same\r\nConnection: close\r\n${header}\r\n`);
-      const answers = await Promise.all([ask('/api/notes/1', ''), ask('/api/notes/1', 'Authorization: Bearer bad\r\n'), ask('/api/nothing', 'Authorization: Basic Zm9v\r\n')]);
+      const answers = await Promise.all([
+        ask('/api/notes/1', ''),
+        ask('/api/notes/1', 'Authorization: Bearer bad\r\n'),
+        ask('/api/nothing', 'Authorization: Basic Zm9v\r\n'),
+      ]);
       const [first, ...others] = answers.map((one) => one.replace(/^Date: .*$/m, 'Date'));
-      expect(first).to.match(/^HTTP\/1.1 401 Unauthorized\r\n/).and.to.match(/^WWW-Authenticate: Bearer\r$/m);
+      expect(first)
+        .to.match(/^HTTP\/1.1 401 Unauthorized\r\n/)
+        .and.to.match(/^WWW-Authenticate: Bearer\r$/m);
       for (const one of others) expect(one).to.equal(first);
     });
 
     it('tells all faults of parameters, query and body at once, by member', async () => {
       const { url } = await startApp({ routes: notes });
-      const { status, headers, body } = await request(url).post('/api/notes/1?limit=many').send({ title: ' ', tags: ['a', 7], extra: true });
+      const { status, headers, body } = await request(url)
+        .post('/api/notes/1?limit=many')
+        .send({ title: ' ', tags: ['a', 7], extra: true });
       expect(status).to.equal(400);
       expect(headers['content-type']).to.equal('application/problem+json');
       expect(body).to.include({ type: 'urn:signalbox:problem:invalid', title: 'Bad Request', status: 400 });
@@ -132,12 +147,23 @@ describe('createApp', () => {
     });
 
     it('names what is wrong in an array at the root, and the root itself', async () => {
-      const items = route({ method: 'post', path: '/items', summary: 's', body: z.array(z.object({ expiresAt: z.string() })), answers: { 200: Echo }, handle: ({ body }) => body });
+      const items = route({
+        method: 'post',
+        path: '/items',
+        summary: 's',
+        body: z.array(z.object({ expiresAt: z.string() })),
+        answers: { 200: Echo },
+        handle: ({ body }) => body,
+      });
       const { url } = await startApp({ routes: [items] });
       const faults = async (value: object | string) => (await request(url).post('/items').type('json').send(JSON.stringify(value))).body.errors;
       expect(await faults([{ expiresAt: 'x' }, { expiresAt: 1 }, {}])).to.have.all.keys('[1].expiresAt', '[2].expiresAt');
       expect(await faults('text')).to.have.all.keys('body');
-      expect(await request(url).post('/items').send([{ expiresAt: 'x' }])).to.deep.include({ status: 200, body: [{ expiresAt: 'x' }] });
+      expect(
+        await request(url)
+          .post('/items')
+          .send([{ expiresAt: 'x' }]),
+      ).to.deep.include({ status: 200, body: [{ expiresAt: 'x' }] });
     });
 
     it('ignores unknown members and takes names as they are spelled', async () => {
@@ -161,7 +187,9 @@ describe('createApp', () => {
       const { url, raw } = await startApp({ routes: notes });
       for (const target of ['/api/notes/%', '/api/notes/%zz', '/api/notes/%ff', '/open?x=%e0%a4', '/nothing%2']) {
         const answered = await raw(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-        expect(answered, target).to.match(/^HTTP\/1.1 400 /).and.to.include('malformed percent escape');
+        expect(answered, target)
+          .to.match(/^HTTP\/1.1 400 /)
+          .and.to.include('malformed percent escape');
       }
       expect((await request(url).get('/api/notes/%F0%9F%9A%82%2F')).body).to.deep.equal({ id: '🚂/' });
     });
@@ -199,8 +227,18 @@ describe('createApp', () => {
       const render = ({ status, kind, detail }: Problem) => ({ success: false, status, message: detail ?? kind.title });
       const refusals = { mediaType: 'application/json', schema: z.object({ success: z.boolean() }), render };
       const { url } = await startApp({ routes: notes, refusals, areas: [{ prefix: '/api', guard }] });
-      const answers = [await request(url).get('/api/x'), await request(url).get('/nothing'), await request(url).put('/open'), await request(url).get('/broken')];
-      expect(answers.map(({ body }) => [body.success, body.status])).to.deep.equal([[false, 401], [false, 404], [false, 405], [false, 500]]);
+      const answers = [
+        await request(url).get('/api/x'),
+        await request(url).get('/nothing'),
+        await request(url).put('/open'),
+        await request(url).get('/broken'),
+      ];
+      expect(answers.map(({ body }) => [body.success, body.status])).to.deep.equal([
+        [false, 401],
+        [false, 404],
+        [false, 405],
+        [false, 500],
+      ]);
       for (const { headers } of answers) expect(headers['content-type']).to.equal('application/json');
       expect(answers[0]?.headers['www-authenticate']).to.equal('Bearer');
     });
@@ -209,7 +247,9 @@ describe('createApp', () => {
   describe('HEAD', () => {
     it('answers the headers of GET without its body', async () => {
       const { raw } = await startApp({ routes: notes });
-      const [got, asked] = await Promise.all(['GET', 'HEAD'].map((method) => raw(`${method} /open HTTP/1.1\r\nHost: x\r\nX-Request-Id: same\r\nConnection: close\r\n\r\n`)));
+      const [got, asked] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => raw(`${method} /open HTTP/1.1\r\nHost: x\r\nX-Request-Id: same\r\nConnection: close\r\n\r\n`)),
+      );
       const [head, body] = (got ?? '').replace(/^Date: .*$/m, 'Date').split('\r\n\r\n');
       expect(body).to.include('clientAddress');
       expect(asked?.replace(/^Date: .*$/m, 'Date')).to.equal(`${head}\r\n\r\n`);
@@ -232,7 +272,12 @@ describe('createApp', () => {
 
     it('lets the page read answers and refusals alike', async () => {
       const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard }], corsOrigins: [origin] });
-      for (const [path, status] of [['/open', 200], ['/api/notes/1', 401], ['/nothing', 404], ['/broken', 500]] as const) {
+      for (const [path, status] of [
+        ['/open', 200],
+        ['/api/notes/1', 401],
+        ['/nothing', 404],
+        ['/broken', 500],
+      ] as const) {
         const answered = await request(url).get(path).set('Origin', origin);
         expect(answered.status).to.equal(status);
         expect(answered.headers, path).to.include({ 'access-control-allow-origin': origin });
@@ -242,7 +287,13 @@ describe('createApp', () => {
     it('says nothing to other origins, and nothing at all where none is allowed', async () => {
       const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard }], corsOrigins: [origin] });
       expect((await request(url).get('/open').set('Origin', 'https://evil.example.org')).headers).to.not.have.property('access-control-allow-origin');
-      expect((await request(url).options('/api/notes/1').set({ ...preflight, Origin: 'https://evil.example.org' })).status).to.equal(401);
+      expect(
+        (
+          await request(url)
+            .options('/api/notes/1')
+            .set({ ...preflight, Origin: 'https://evil.example.org' })
+        ).status,
+      ).to.equal(401);
       const closed = await startApp({ routes: notes });
       expect((await request(closed.url).get('/open').set('Origin', origin)).headers).to.not.have.property('access-control-allow-origin');
     });
@@ -257,15 +308,24 @@ describe('createApp', () => {
   });
 
   it('asks clients to close their connection once it is stopping', async () => {
-    const { url, health } = await startApp({ routes: notes });
+    const { url, health, raw } = await startApp({ routes: notes });
     health.markStopping();
-    expect((await request(url).get('/open')).headers['connection']).to.equal('close');
+    expect(await raw('GET /open HTTP/1.1\r\nHost: x\r\n\r\n'))
+      .to.match(/^HTTP\/1.1 200 /)
+      .and.to.match(/^Connection: close\r$/m);
     expect((await request(url).get('/health')).status).to.equal(200);
     expect((await request(url).get('/health/ready')).status).to.equal(503);
   });
 
   it('hands raw bytes to a route that wants them', async () => {
-    const hook = route({ method: 'post', path: '/hooks', summary: 's', body: rawBody({ mediaTypes: ['application/json'], maxBytes: 99, timeoutMs: 1000 }), answers: { 202: null }, handle: ({ body }) => answer(202, null, { 'X-Bytes': body.toString('hex') }) });
+    const hook = route({
+      method: 'post',
+      path: '/hooks',
+      summary: 's',
+      body: rawBody({ mediaTypes: ['application/json'], maxBytes: 99, timeoutMs: 1000 }),
+      answers: { 202: null },
+      handle: ({ body }) => answer(202, null, { 'X-Bytes': body.toString('hex') }),
+    });
     const { url } = await startApp({ routes: [hook] });
     const { status, headers, text: sent } = await request(url).post('/hooks').type('json').send('{"a" :  1}\n');
     expect({ status, sent, bytes: headers['x-bytes'] }).to.deep.equal({ status: 202, sent: '', bytes: Buffer.from('{"a" :  1}\n').toString('hex') });

@@ -49,10 +49,13 @@ describe('listen', () => {
   it('lets a request in work finish on its keep-alive connection, and closes that then', async () => {
     const answer = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
-    const listening = await listen((_request, response) => {
-      arrived.resolve();
-      void answer.promise.then(() => response.end('finished'));
-    }, { port: 0, host, drainMs: 3_600_000 });
+    const listening = await listen(
+      (_request, response) => {
+        arrived.resolve();
+        void answer.promise.then(() => response.end('finished'));
+      },
+      { port: 0, host, drainMs: 3_600_000 },
+    );
     const agent = new Agent({ keepAlive: true });
     const answered = get(listening.port, agent);
     await arrived.promise;

@@ -32,7 +32,10 @@ describe('createLog', () => {
     const cause = new Error('the cause');
     log.error({ error: Object.assign(new Error('refused', { cause }), { headers: { authorization: 'hunter2' }, password: 'hunter2' }) }, 'failed');
     expect(text()).to.not.include('hunter2');
-    expect(lines()[0]?.['error']).to.include({ type: 'Error' }).and.to.have.property('message').that.matches(/^refused/);
+    expect(lines()[0]?.['error'])
+      .to.include({ type: 'Error' })
+      .and.to.have.property('message')
+      .that.matches(/^refused/);
     expect(text()).to.include('the cause').and.to.include('log.test.ts');
   });
 });

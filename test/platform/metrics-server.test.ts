@@ -6,7 +6,10 @@ import { createMetricsHandler } from '../../services/platform/metrics-server.ts'
 
 function parts() {
   const metrics = createMetrics();
-  const healths = new Map([['relay', createHealth()], ['intake', createHealth()]]);
+  const healths = new Map([
+    ['relay', createHealth()],
+    ['intake', createHealth()],
+  ]);
   return { metrics, healths, handler: createMetricsHandler(metrics, () => healths) };
 }
 

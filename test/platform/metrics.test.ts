@@ -24,7 +24,9 @@ describe('createMetrics', () => {
     const declare = () => metrics.counter({ name: 'signalbox_things_total', help: 'Things.', labels: ['service'] });
     declare().inc({ service: 'one' });
     declare().inc({ service: 'two' });
-    expect(await metrics.text()).to.include('signalbox_things_total{service="one"} 1').and.to.include('signalbox_things_total{service="two"} 1');
+    expect(await metrics.text())
+      .to.include('signalbox_things_total{service="one"} 1')
+      .and.to.include('signalbox_things_total{service="two"} 1');
   });
 
   it('asks a collecting gauge at every scrape', async () => {

@@ -29,7 +29,11 @@ describe('migrate', () => {
     return pathToFileURL(`${directory}/`);
   }
   const run = async (files: Readonly<Record<string, string>>, log = silentLog) => migrate(database.url, { schema, directory: await directoryOf(files) }, log);
-  const failureOf = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error);
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
   async function ask<Row>(text: string): Promise<Row[]> {
     const pool = createPool(database.url, { schema, log: silentLog });
     return pool.all(statement<Row>('question', text)).finally(() => pool.close());
@@ -42,7 +46,10 @@ describe('migrate', () => {
     expect(await run(second, log)).to.equal(2);
     expect(lines().map(({ migration }) => migration)).to.deep.equal(['0002_add_title.sql']);
     expect(await ask('select id, title from notes')).to.deep.equal([{ id: 1, title: 'a;b' }]);
-    expect(await ask('select version, name from migrations order by version')).to.deep.equal([{ version: 1, name: '0001_notes.sql' }, { version: 2, name: '0002_add_title.sql' }]);
+    expect(await ask('select version, name from migrations order by version')).to.deep.equal([
+      { version: 1, name: '0001_notes.sql' },
+      { version: 2, name: '0002_add_title.sql' },
+    ]);
   });
 
   it('lets processes that start at the same time take turns', async () => {
@@ -55,7 +62,10 @@ describe('migrate', () => {
   it('keeps the schemas of deployables apart', async () => {
     const directory = await directoryOf(first);
     await Promise.all(['notes', 'other-notes'].map((name) => migrate(database.url, { schema: name, directory }, silentLog)));
-    expect(await ask(`select schemaname from pg_tables where tablename = 'notes' order by 1`)).to.deep.equal([{ schemaname: 'notes' }, { schemaname: 'other-notes' }]);
+    expect(await ask(`select schemaname from pg_tables where tablename = 'notes' order by 1`)).to.deep.equal([
+      { schemaname: 'notes' },
+      { schemaname: 'other-notes' },
+    ]);
   });
 
   it('refuses a file that was changed after it had been applied', async () => {
@@ -66,7 +76,10 @@ describe('migrate', () => {
 
   it('refuses a gap, a number twice and a name of another form, before it touches anything', async () => {
     for (const files of [{ ...first, '0003_gap.sql': '' }, { ...first, '0001_again.sql': '' }, { ...first, '2_short.sql': '' }, { '0001_No Words.sql': '' }]) {
-      expect(await failureOf(run(files)), Object.keys(files).join()).to.be.instanceOf(TypeError).with.property('message').that.matches(/must be numbered \d{4}/);
+      expect(await failureOf(run(files)), Object.keys(files).join())
+        .to.be.instanceOf(TypeError)
+        .with.property('message')
+        .that.matches(/must be numbered \d{4}/);
     }
     expect(await ask(`select 1 from pg_namespace where nspname = 'notes'`)).to.deep.equal([]);
   });

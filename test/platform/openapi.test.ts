@@ -21,7 +21,12 @@ const routes = [
     method: 'get',
     path: '/api/notes',
     summary: 'Lists notes',
-    query: z.object({ limit: queryInteger({ min: 1, max: 100, default: 20 }), state: queryChoice(['Open', 'Done']).optional(), tags: queryList.optional(), since: TimestampInput.optional() }),
+    query: z.object({
+      limit: queryInteger({ min: 1, max: 100, default: 20 }),
+      state: queryChoice(['Open', 'Done']).optional(),
+      tags: queryList.optional(),
+      since: TimestampInput.optional(),
+    }),
     answers: { 200: z.array(Note) },
     handle: () => [],
   }),
@@ -37,7 +42,16 @@ const routes = [
       throw Notes.noteLocked();
     },
   }),
-  route({ method: 'post', path: '/hooks', summary: 'Takes a delivery', body: rawBody({ mediaTypes: ['application/json'], maxBytes: 9, timeoutMs: 9 }), answers: { 202: null }, handle: () => { throw Notes.noteLocked(); } }),
+  route({
+    method: 'post',
+    path: '/hooks',
+    summary: 'Takes a delivery',
+    body: rawBody({ mediaTypes: ['application/json'], maxBytes: 9, timeoutMs: 9 }),
+    answers: { 202: null },
+    handle: () => {
+      throw Notes.noteLocked();
+    },
+  }),
 ];
 
 // A document is asked about by path here, as one reads it.
@@ -90,7 +104,10 @@ describe('the API description', () => {
     expect(at(written, 'paths', '/api/notes', 'get', 'security')).to.deep.equal([{ bearer: [] }]);
     expect(at(written, 'paths', '/hooks', 'post', 'security')).to.deep.equal([{ 'x-token': [] }]);
     expect(at(written, 'paths', '/health', 'get', 'security')).to.equal(undefined);
-    expect(at(written, 'components', 'securitySchemes')).to.deep.equal({ bearer: { type: 'http', scheme: 'bearer' }, 'x-token': { type: 'apiKey', in: 'header', name: 'X-Token' } });
+    expect(at(written, 'components', 'securitySchemes')).to.deep.equal({
+      bearer: { type: 'http', scheme: 'bearer' },
+      'x-token': { type: 'apiKey', in: 'header', name: 'X-Token' },
+    });
   });
 
   it('describes times, texts, numbers and choices as they are on the wire', async () => {
@@ -104,6 +121,8 @@ describe('the API description', () => {
       { in: 'query', name: 'state', schema: { type: 'string', enum: ['Open', 'Done'] } },
       { in: 'query', name: 'since', schema: { type: 'string', format: 'date-time' } },
     ]);
-    expect(at(written, 'paths', '/api/notes/{id}', 'put', 'parameters')).to.deep.equal([{ in: 'path', name: 'id', schema: { type: 'string' }, required: true }]);
+    expect(at(written, 'paths', '/api/notes/{id}', 'put', 'parameters')).to.deep.equal([
+      { in: 'path', name: 'id', schema: { type: 'string' }, required: true },
+    ]);
   });
 });

@@ -8,14 +8,16 @@ const networkError = (code: string) => Object.assign(new Error('m'), { code });
 describe('isUnavailable', () => {
   it('is true of lost and refused connections, shutdowns, lack of room and standbys', () => {
     for (const code of ['08006', '53300', '57P01', '57P02', '57P03', '25006']) expect(isUnavailable(databaseError(code)), code).to.equal(true);
-    for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT']) expect(isUnavailable(networkError(code)), code).to.equal(true);
+    for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
+      expect(isUnavailable(networkError(code)), code).to.equal(true);
     expect(isUnavailable(new AggregateError([networkError('ECONNREFUSED')]))).to.equal(true);
     expect(isUnavailable(new Error('Connection terminated unexpectedly'))).to.equal(true);
   });
 
   it('is false of everything that would fail again as it is', () => {
     for (const code of ['23505', '42P01', '22P02', '57014', '40001']) expect(isUnavailable(databaseError(code)), code).to.equal(false);
-    for (const other of [new Error('failed'), networkError('ENOENT'), new AggregateError([new Error('failed')]), 'ECONNREFUSED', undefined]) expect(isUnavailable(other)).to.equal(false);
+    for (const other of [new Error('failed'), networkError('ENOENT'), new AggregateError([new Error('failed')]), 'ECONNREFUSED', undefined])
+      expect(isUnavailable(other)).to.equal(false);
   });
 });
 

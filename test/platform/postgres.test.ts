@@ -35,18 +35,33 @@ describe('createPool', () => {
   });
 
   it('gives bigint and numeric as numbers, times as dates, json as values', async () => {
-    const types = statement<Record<string, unknown>>('types', `
+    const types = statement<Record<string, unknown>>(
+      'types',
+      `
       select 9007199254740991::bigint as big, 1.5::numeric as exact, count(*) as count, true as yes, null as nothing,
-        '2026-01-02T03:04:05.678Z'::timestamptz as at, '{"a":[1]}'::jsonb as json, array[1,2]::int[] as list from things`);
+        '2026-01-02T03:04:05.678Z'::timestamptz as at, '{"a":[1]}'::jsonb as json, array[1,2]::int[] as list from things`,
+    );
     expect(await pool.first(types)).to.deep.equal({
-      big: 9007199254740991, exact: 1.5, count: 0, yes: true, nothing: null, at: new Date('2026-01-02T03:04:05.678Z'), json: { a: [1] }, list: [1, 2],
+      big: 9007199254740991,
+      exact: 1.5,
+      count: 0,
+      yes: true,
+      nothing: null,
+      at: new Date('2026-01-02T03:04:05.678Z'),
+      json: { a: [1] },
+      list: [1, 2],
     });
   });
 
   it('looks into its own schema and bounds the time of a statement', async () => {
-    const settings = statement<{ path: string; timeout: string }>('settings', `select current_setting('search_path') as path, current_setting('statement_timeout') as timeout`);
+    const settings = statement<{ path: string; timeout: string }>(
+      'settings',
+      `select current_setting('search_path') as path, current_setting('statement_timeout') as timeout`,
+    );
     expect(await open(database.url, { statementMs: 1234 }).first(settings)).to.deep.equal({ path: 'things', timeout: '1234ms' });
-    const slow = await open(database.url, { statementMs: 20 }).all(statement('slow', 'select pg_sleep(60)')).catch((error: unknown) => error);
+    const slow = await open(database.url, { statementMs: 20 })
+      .all(statement('slow', 'select pg_sleep(60)'))
+      .catch((error: unknown) => error);
     expect(slow).to.be.instanceOf(pg.DatabaseError).and.to.include({ code: '57014' });
   });
 
@@ -102,10 +117,12 @@ describe('createPool', () => {
     it('rolls back when its work throws, rethrows, and gives the connection back', async () => {
       const one = open(database.url, { maxConnections: 1 });
       const failure = new Error('changed my mind');
-      const thrown = await one.transaction(async (inTransaction) => {
-        await inTransaction.run(insert, 'a');
-        throw failure;
-      }).catch((error: unknown) => error);
+      const thrown = await one
+        .transaction(async (inTransaction) => {
+          await inTransaction.run(insert, 'a');
+          throw failure;
+        })
+        .catch((error: unknown) => error);
       expect(thrown).to.equal(failure);
       expect(await one.all(names)).to.deep.equal([]);
     });
@@ -121,19 +138,25 @@ describe('createPool', () => {
 
     it('refuses a transaction or a lock inside', async () => {
       for (const nested of ['transaction', 'whileLocked'] as const) {
-        const error = await pool.transaction((inside) => (nested === 'transaction' ? inside.transaction(() => Promise.resolve()) : inside.whileLocked('x', () => Promise.resolve()))).catch((failure: unknown) => failure);
+        const error = await pool
+          .transaction((inside) => (nested === 'transaction' ? inside.transaction(() => Promise.resolve()) : inside.whileLocked('x', () => Promise.resolve())))
+          .catch((failure: unknown) => failure);
         expect(error, nested).to.be.instanceOf(TypeError);
       }
     });
 
     it('fails when its connection is lost between two statements, and the next one works', async () => {
       const one = open(database.url, { maxConnections: 1 });
-      const error = await one.transaction(async (inTransaction) => {
-        await inTransaction.run(insert, 'a');
-        await pool.run(endBackend, (await inTransaction.first(backend))?.pid ?? 0);
-        await eventually(async () => (await pool.all(statement<{ n: number }, [number]>('n', 'select 1 as n from pg_stat_activity where pid = $1'), 0)).length === 0);
-        await inTransaction.run(insert, 'b');
-      }).catch((failure: unknown) => failure);
+      const error = await one
+        .transaction(async (inTransaction) => {
+          await inTransaction.run(insert, 'a');
+          await pool.run(endBackend, (await inTransaction.first(backend))?.pid ?? 0);
+          await eventually(
+            async () => (await pool.all(statement<{ n: number }, [number]>('n', 'select 1 as n from pg_stat_activity where pid = $1'), 0)).length === 0,
+          );
+          await inTransaction.run(insert, 'b');
+        })
+        .catch((failure: unknown) => failure);
       expect(isUnavailable(error)).to.equal(true);
       await one.transaction((inTransaction) => inTransaction.run(insert, 'c'));
       expect(await one.all(names)).to.deep.equal([{ name: 'c' }]);

@@ -55,21 +55,35 @@ describe('runProcess', () => {
   it('complains, closes what was opened and ends with 1 when it cannot start', async () => {
     const { code, output } = await end(run(`${open} throw new ConfigError(['PORT is required and not set']);`));
     expect(code).to.equal(1);
-    expect(output).to.deep.equal(['The configuration is not usable:', '  PORT is required and not set', 'unready', 'port closed', 'database closed', 'stopped']);
+    expect(output).to.deep.equal([
+      'The configuration is not usable:',
+      '  PORT is required and not set',
+      'unready',
+      'port closed',
+      'database closed',
+      'stopped',
+    ]);
   });
 
   it('hears a signal during a long start, and closes what that opened later', async () => {
-    const { code, output } = await signalled(run(`say('starting'); await new Promise((resolve) => setTimeout(resolve, 300)); ${open}`), { starting: 'SIGTERM' });
+    const { code, output } = await signalled(run(`say('starting'); await new Promise((resolve) => setTimeout(resolve, 300)); ${open}`), {
+      starting: 'SIGTERM',
+    });
     expect({ code, output }).to.deep.equal({ code: 0, output: ['starting', 'unready', 'port closed', 'database closed', 'stopped'] });
   });
 
   it('ends with 1 at once on a second signal', async () => {
-    const { code, output } = await signalled(run(`${open} lifecycle.onStop('stuck', () => { say('stuck'); return new Promise(() => undefined); }); say('started');`), { started: 'SIGTERM', stuck: 'SIGTERM' });
+    const { code, output } = await signalled(
+      run(`${open} lifecycle.onStop('stuck', () => { say('stuck'); return new Promise(() => undefined); }); say('started');`),
+      { started: 'SIGTERM', stuck: 'SIGTERM' },
+    );
     expect({ code, output }).to.deep.equal({ code: 1, output: ['started', 'unready', 'stuck'] });
   });
 
   it('ends with 1 when it is not stopped by the deadline', async () => {
-    const { code, output } = await signalled(run(`${open} lifecycle.onStop('stuck', () => new Promise(() => undefined)); say('started');`, 'deadlineMs: 100'), { started: 'SIGTERM' });
+    const { code, output } = await signalled(run(`${open} lifecycle.onStop('stuck', () => new Promise(() => undefined)); say('started');`, 'deadlineMs: 100'), {
+      started: 'SIGTERM',
+    });
     expect({ code, output }).to.deep.equal({ code: 1, output: ['started', 'unready'] });
   });
 });

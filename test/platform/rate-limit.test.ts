@@ -25,7 +25,10 @@ async function verdict(limit: Limit, key: string): Promise<'passed' | 'refused'>
   }
 }
 const refusalOf = async (limit: Limit, key: string): Promise<Problem> => {
-  const error = await limit.count(key).then(() => undefined, (failure: unknown) => failure);
+  const error = await limit.count(key).then(
+    () => undefined,
+    (failure: unknown) => failure,
+  );
   if (error instanceof Problem) return error;
   throw new Error('it was not refused');
 };
@@ -35,7 +38,12 @@ type Store = Pick<RateLimitParts, 'redis' | 'database'>;
 // Both stores keep the same promises. `replica` opens another process's connection to the same store.
 function behavesAsLimit(replica: () => Promise<Store>): void {
   let service = 0;
-  const parts = async (): Promise<RateLimitParts> => ({ ...(await replica()), service: `test-${process.pid}-${service}`, log: silentLog, metrics: createMetrics() });
+  const parts = async (): Promise<RateLimitParts> => ({
+    ...(await replica()),
+    service: `test-${process.pid}-${service}`,
+    log: silentLog,
+    metrics: createMetrics(),
+  });
   beforeEach(() => void service++);
 
   it('lets a key pass so often in its window, and tells what is left', async () => {
@@ -85,7 +93,11 @@ function behavesAsLimit(replica: () => Promise<Store>): void {
 
   it('tells limits and services apart', async () => {
     const one = await parts();
-    const limits = [createRateLimit(one, { ...window, requests: 1 }), createRateLimit(one, { ...window, requests: 1, name: 'ingest' }), createRateLimit({ ...one, service: `${one.service}x` }, { ...window, requests: 1 })];
+    const limits = [
+      createRateLimit(one, { ...window, requests: 1 }),
+      createRateLimit(one, { ...window, requests: 1, name: 'ingest' }),
+      createRateLimit({ ...one, service: `${one.service}x` }, { ...window, requests: 1 }),
+    ];
     for (const limit of limits) expect(await verdict(limit, 'a')).to.equal('passed');
     for (const limit of limits) expect(await verdict(limit, 'a')).to.equal('refused');
   });

@@ -43,7 +43,9 @@ describe('createRuntimes', () => {
     runtimes.markStopping();
     expect((await request(`http://127.0.0.1:${port}`).get('/health/ready')).status).to.equal(503);
     await lifecycle.stop();
-    const failure = await request(`http://127.0.0.1:${port}`).get('/health').catch((error: unknown) => error);
+    const failure = await request(`http://127.0.0.1:${port}`)
+      .get('/health')
+      .catch((error: unknown) => error);
     expect(String(failure)).to.include('ECONNREFUSED');
   });
 
@@ -51,7 +53,10 @@ describe('createRuntimes', () => {
     const { lifecycle, runtimes, serve } = start();
     const { runtime, port } = await serve('relay');
     const app = createApp({ description: { title: 'intake', summary: 's', version: '1' }, routes: [], ...runtime });
-    const failure = await runtimes.of('intake', {}).listen(app, port).catch((error: unknown) => error);
+    const failure = await runtimes
+      .of('intake', {})
+      .listen(app, port)
+      .catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(Error).with.property('message').that.equals(`port ${port} of intake is taken by another process`);
     await lifecycle.stop();
   });

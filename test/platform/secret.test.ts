@@ -14,7 +14,14 @@ describe('Secret', () => {
     const inside = { config: { secret, list: [secret] } };
     const { log, text } = captureLog();
     log.info({ inside, other: secret }, 'started with %s %j', secret, inside);
-    const printed = [`${secret}`, secret + '', JSON.stringify(inside), inspect(inside, { depth: 9, showHidden: true }), format('%s %o %j', secret, secret, inside), text()];
+    const printed = [
+      `${secret}`,
+      secret + '',
+      JSON.stringify(inside),
+      inspect(inside, { depth: 9, showHidden: true }),
+      format('%s %o %j', secret, secret, inside),
+      text(),
+    ];
     for (const one of printed) expect(one).to.not.include('hunter2');
   });
 
