@@ -1,6 +1,6 @@
 // Leaves nothing behind: a second process ends what a killed test run had started, and removes its folders.
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +63,8 @@ const prefix = 'signalbox-test-';
 /** A new empty folder, removed at the end of the test run at the latest. */
 export function temporaryDirectory(name: string): string {
   const path = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-${name}-`));
+  // A server that root starts may run as another user.
+  chmodSync(path, 0o755);
   tell({ do: 'remove', path });
   return path;
 }

@@ -28,6 +28,8 @@ export async function prepareNode({ directory, ports, config, plugins }: Rabbitm
     `management.tcp.port = ${ports.management}`,
     // A small disk is no reason to refuse a test's messages.
     'disk_free_limit.absolute = 50MB',
+    // RabbitMQ 4 takes 16 MiB unless told otherwise; a delivery may have 25.
+    'max_message_size = 134217728',
     config,
   ];
   const wanted = plugins.includes('rabbitmq_management') ? lines : lines.filter((line) => !line.startsWith('management.'));

@@ -12,9 +12,8 @@ const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.is
 const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/*.test.ts') : argument));
 const namesFiles = wanted.some((argument) => argument.endsWith('.ts'));
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
-const child = spawn(process.execPath, [mocha, ...wanted, ...(namesFiles ? [] : everything)], {
+const child = spawn(process.execPath, [mocha, process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...(namesFiles ? [] : everything)], {
   stdio: ['ignore', 'pipe', 'inherit'],
-  env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) },
 });
 
 let lastLine = '';
