@@ -4,9 +4,7 @@ import { type Environment, readSettings, type Values } from '../platform/config.
 import { choice, list, optional, randomCredential, secretList, text } from '../platform/settings.ts';
 
 const brokerSettings = {
-  environmentFile: optional(
-    text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n, over those of the environment; watched' }),
-  ),
+  environmentFile: optional(text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n, over those of the environment; watched' })),
   queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3', default: 'classic' }),
 };
 

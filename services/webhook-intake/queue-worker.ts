@@ -61,7 +61,8 @@ function open({ queue, migrations, create }: QueueWorkerParts, runtime: Runtime)
   const worker = create({ database, config, runtime });
   const consumption = createConsumption({
     queue,
-    connect: ({ name, url }) => connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
+    connect: ({ name, url }) =>
+      connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
     handle: worker.handle,
     quietMs,
     unreachableMs,

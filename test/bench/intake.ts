@@ -8,7 +8,7 @@ import { createMetrics } from '../../services/platform/metrics.ts';
 import { migrate } from '../../services/platform/migrations.ts';
 import { makePartitions } from '../../services/platform/partitions.ts';
 import { createPool } from '../../services/platform/postgres.ts';
-import { createSource } from '../../services/webhook-intake/connections/source.ts';
+import { type createSource } from '../../services/webhook-intake/connections/source.ts';
 import { createEventStore } from '../../services/webhook-intake/forge-worker/store.ts';
 import { createForgeWorker } from '../../services/webhook-intake/forge-worker/worker.ts';
 import { partitionedTables } from '../../services/webhook-intake/housekeeping.ts';

@@ -23,20 +23,23 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
   let database: IntakeDatabase;
   let place: { readonly url: string; drop(): Promise<void> };
   let broker: Broker;
+  const closing: (() => Promise<void>)[] = [];
   const running = new Map<number, RunningProcess>();
 
   before(async function () {
     this.timeout(120_000);
-    [database, place] = await Promise.all([createIntakeDatabase(), createBrokerUrl()]);
+    place = await createBrokerUrl();
+    closing.push(() => place.drop());
+    database = await createIntakeDatabase();
+    closing.push(() => database.close());
     broker = connectBroker(place.url, forgeTopology, { log: silentLog, name: 'test' });
+    closing.push(() => broker.close());
     await broker.ready(30_000);
   });
   after(async function () {
     this.timeout(60_000);
     await Promise.all([...running.values()].map((process) => process.kill()));
-    await broker.close();
-    await database.close();
-    await place.drop();
+    for (const close of closing.reverse()) await close();
   });
 
   function startWorker(slot: number): void {

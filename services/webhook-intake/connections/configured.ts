@@ -33,7 +33,9 @@ export async function consumeConfigured(consumption: Consumption, parts: Configu
       await sleep(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined); // stopping ends the wait
       if (hasChanged) {
         hasChanged = false;
-        await readConnections(parts).then(consumption.configure, (error: unknown) => log.error({ error }, 'the broker connections cannot be read; the known ones are kept'));
+        await readConnections(parts).then(consumption.configure, (error: unknown) =>
+          log.error({ error }, 'the broker connections cannot be read; the known ones are kept'),
+        );
       }
       await consumption.tidy();
     }

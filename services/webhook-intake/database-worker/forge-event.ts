@@ -25,6 +25,9 @@ export async function readForgeEvent(delivery: Delivery): Promise<ForgeEvent | U
 /** Whether an event is of the application's own repositories; one without a repository is. */
 export function createIsOwn(globs: readonly string[]): (event: Pick<ForgeEvent, 'repository'>) => boolean {
   // `*` stops at a slash; alone it is meant as all. Names of the forge know no case, and may begin with a dot.
-  const matches = picomatch(globs.map((glob) => (glob === '*' ? '*/*' : glob)), { nocase: true, dot: true });
+  const matches = picomatch(
+    globs.map((glob) => (glob === '*' ? '*/*' : glob)),
+    { nocase: true, dot: true },
+  );
   return ({ repository }) => repository === null || matches(repository);
 }

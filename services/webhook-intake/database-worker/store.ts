@@ -7,12 +7,15 @@ import { type TableSql, tableSql } from './table-sql.ts';
 import { typedTables } from './tables.ts';
 import type { ChangeKind, TypedTable } from './typed-table.ts';
 
-const track = statement<{ deliveryId: string; hookId: string; targetId: string }, [keys: string]>('intake.trackDeliveries', `
+const track = statement<{ deliveryId: string; hookId: string; targetId: string }, [keys: string]>(
+  'intake.trackDeliveries',
+  `
   insert into tracked_deliveries (delivery_id, hook_id, target_id, tracked_at)
   select "deliveryId", "hookId", "targetId", now() from json_to_recordset($1::json) as key("deliveryId" text, "hookId" text, "targetId" text)
   order by "deliveryId", "hookId", "targetId"
   on conflict do nothing
-  returning delivery_id as "deliveryId", hook_id as "hookId", target_id as "targetId"`);
+  returning delivery_id as "deliveryId", hook_id as "hookId", target_id as "targetId"`,
+);
 
 const tables: readonly { readonly table: TypedTable; readonly sql: TableSql }[] = typedTables.map((table) => ({ table, sql: tableSql(table) }));
 

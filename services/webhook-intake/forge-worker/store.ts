@@ -13,7 +13,9 @@ const bucketMs = 6 * 60 * 60 * 1000;
 // instead of deadlocking. `counted` groups over all of `fresh`, so no bucket is locked before the last key is in.
 // All payloads come as one binary parameter and are cut apart by the server: as an array they would travel, and be
 // parsed, as hexadecimal text of twice the size.
-const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer, notices: string]>('intake.storeBatch', `
+const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer, notices: string]>(
+  'intake.storeBatch',
+  `
   with incoming as materialized (
     select * from json_to_recordset($1::json) as e(
       position int, id uuid, source text, event text, action text, repository text, number int, sender text, sender_class text,
@@ -49,7 +51,8 @@ const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer, no
     from json_to_recordset($3::json) as n(id uuid, event_id uuid, event_received_at timestamptz, rule text, channels text[])
     join fresh on fresh.event_id = n.event_id
   )
-  select event_id as id from fresh`);
+  select event_id as id from fresh`,
+);
 
 export type EventStore = ReturnType<typeof createEventStore>;
 

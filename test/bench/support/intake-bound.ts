@@ -1,5 +1,5 @@
 // The bound of the intake benchmark: rows that are ready in memory, inserted a hundred at a time, and nothing else.
-import pg from 'pg';
+import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Message } from '../../../services/platform/broker/broker.ts';
 import { readEnvelope } from '../../../services/webhook-intake/envelope.ts';
@@ -19,10 +19,36 @@ export function rowsOf(messages: readonly Message[], rules: readonly Rule[]): Ro
     const bytes = message.body.length;
     const bucketStart = new Date(Math.floor(receivedAt.getTime() / 21_600_000) * 21_600_000);
     const payload: unknown = JSON.parse(message.body.toString());
-    const fullName = payload && typeof payload === 'object' && 'repository' in payload && payload.repository && typeof payload.repository === 'object' && 'full_name' in payload.repository ? payload.repository.full_name : null;
+    const fullName =
+      payload &&
+      typeof payload === 'object' &&
+      'repository' in payload &&
+      payload.repository &&
+      typeof payload.repository === 'object' &&
+      'full_name' in payload.repository
+        ? payload.repository.full_name
+        : null;
     return {
       key: ['forge', deliveryId, hookId, targetId, id, now],
-      event: [id, 'forge', event, envelope.action, fullName, null, envelope.sender, envelope.senderClass, deliveryId, hookId, targetId, envelope.score, envelope.isCoreFunction, bytes, receivedAt, now, JSON.stringify(message.headers)],
+      event: [
+        id,
+        'forge',
+        event,
+        envelope.action,
+        fullName,
+        null,
+        envelope.sender,
+        envelope.senderClass,
+        deliveryId,
+        hookId,
+        targetId,
+        envelope.score,
+        envelope.isCoreFunction,
+        bytes,
+        receivedAt,
+        now,
+        JSON.stringify(message.headers),
+      ],
       payload: [id, receivedAt, false, message.body],
       notices: matchingRules({ ...envelope, source: 'forge' }).map(({ rule, channels }) => [uuidv7(), id, receivedAt, rule, channels, now, now]),
       bucket: [bucketStart, 'forge', event, 1, bytes],
@@ -32,17 +58,34 @@ export function rowsOf(messages: readonly Message[], rules: readonly Rule[]): Ro
 
 const columns = {
   delivery_keys: 'source, delivery_id, hook_id, target_id, event_id, stored_at',
-  events: 'id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers',
+  events:
+    'id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers',
   event_payloads: 'event_id, received_at, is_gzip, body',
   outbox: 'id, event_id, event_received_at, rule, channels, due_at, created_at',
 };
 
 export async function insertRows(client: pg.Client, rows: readonly Rows[]): Promise<void> {
   await client.query('begin');
-  await insert(client, 'delivery_keys', rows.map(({ key }) => key));
-  await insert(client, 'events', rows.map(({ event }) => event));
-  await insert(client, 'event_payloads', rows.map(({ payload }) => payload));
-  await insert(client, 'outbox', rows.flatMap(({ notices }) => notices));
+  await insert(
+    client,
+    'delivery_keys',
+    rows.map(({ key }) => key),
+  );
+  await insert(
+    client,
+    'events',
+    rows.map(({ event }) => event),
+  );
+  await insert(
+    client,
+    'event_payloads',
+    rows.map(({ payload }) => payload),
+  );
+  await insert(
+    client,
+    'outbox',
+    rows.flatMap(({ notices }) => notices),
+  );
   await count(client, rows);
   await client.query('commit');
 }

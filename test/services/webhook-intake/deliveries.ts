@@ -27,7 +27,15 @@ export type MessageParts = {
 const loginOf = (payload: unknown) => z.object({ sender: z.object({ login: z.string() }) }).safeParse(payload).data?.sender.login;
 const actionOf = (payload: unknown) => z.object({ action: z.string() }).safeParse(payload).data?.action;
 
-export function message({ event, payload, deliveryId = randomUUID(), hookId = '1', receivedAt = new Date(), priority = 5, headers = {} }: MessageParts): Message {
+export function message({
+  event,
+  payload,
+  deliveryId = randomUUID(),
+  hookId = '1',
+  receivedAt = new Date(),
+  priority = 5,
+  headers = {},
+}: MessageParts): Message {
   const [action, sender] = [actionOf(payload), loginOf(payload)];
   return {
     id: randomUUID(),

@@ -31,7 +31,11 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     brokerUrl = place.url;
     database = await createIntakeDatabase();
     broker = connectBroker(brokerUrl, forgeTopology, { log: silentLog, name: 'test' });
-    closing.push(() => broker.close(), () => database.close(), () => place.drop());
+    closing.push(
+      () => broker.close(),
+      () => database.close(),
+      () => place.drop(),
+    );
     await broker.ready(30_000);
   });
   after(async () => {

@@ -68,7 +68,15 @@ export function expectedRows(examples: readonly Example[]): RowCounts {
   }
   const size = (table: keyof RowCounts) => seen[table]?.size ?? 0;
   return {
-    branches: size('branches'), comments: size('comments'), installations: size('installations'), issues: size('issues'), pull_requests: size('pull_requests'),
-    pushes: size('pushes'), releases: size('releases'), repositories: size('repositories'), users: size('users'), workflow_runs: size('workflow_runs'),
+    branches: size('branches'),
+    comments: size('comments'),
+    installations: size('installations'),
+    issues: size('issues'),
+    pull_requests: size('pull_requests'),
+    pushes: size('pushes'),
+    releases: size('releases'),
+    repositories: size('repositories'),
+    users: size('users'),
+    workflow_runs: size('workflow_runs'),
   };
 }

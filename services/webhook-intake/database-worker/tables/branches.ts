@@ -17,7 +17,7 @@ export const branches: TypedTable = {
     if (event.event !== 'create' && event.event !== 'delete') return [];
     if (textAt(event.payload, 'ref_type') !== 'branch') return [];
     const members = { master_branch: at(event.payload, 'master_branch'), pusher_type: at(event.payload, 'pusher_type') };
-    return branch(event, textAt(event.payload, 'ref'), members, event.event === 'delete');
+    return branch(event, { name: textAt(event.payload, 'ref'), isDeleted: event.event === 'delete', members });
   },
 };
 
@@ -29,11 +29,13 @@ function pushed(event: ForgeEvent): readonly Change[] {
   const isDeleted = at(event.payload, 'deleted') === true;
   // A push that deletes has a head of zeros, which is none.
   const members = isDeleted ? {} : { sha: at(event.payload, 'after'), head_commit: at(event.payload, 'head_commit') };
-  return branch(event, ref.slice(prefix.length), members, isDeleted);
+  return branch(event, { name: ref.slice(prefix.length), isDeleted, members });
 }
 
+type State = { readonly name: string | undefined; readonly isDeleted: boolean; readonly members: JsonObject };
+
 // A branch has no id: it is its name in its repository, and may come again after its deletion.
-function branch(event: ForgeEvent, name: string | undefined, members: JsonObject, isDeleted: boolean): readonly Change[] {
+function branch(event: ForgeEvent, { name, isDeleted, members }: State): readonly Change[] {
   const repository = idOf(objectAt(event.payload, 'repository'));
   if (name === undefined || repository === undefined) return [];
   return stateAsReceived(event, { name, ...members }, { key: `${repository}:${name}`, forgeId: name, isDeleted });

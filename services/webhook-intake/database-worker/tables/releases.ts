@@ -17,6 +17,5 @@ export const releases: TypedTable = {
     created_at: time('created_at'),
     published_at: time('published_at'),
   },
-  changes: (event) =>
-    event.event === 'release' ? stateOf(event, objectAt(event.payload, 'release'), { isDeleted: event.action === 'deleted' }) : [],
+  changes: (event) => (event.event === 'release' ? stateOf(event, objectAt(event.payload, 'release'), { isDeleted: event.action === 'deleted' }) : []),
 };

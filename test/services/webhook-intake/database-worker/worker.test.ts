@@ -35,8 +35,20 @@ describe('the database worker', () => {
     const one = issue(1, 'Lamp out', 'opened');
     await send({ ...one, deliveryId: 'd-1', payload: { ...one.payload, issue: { ...one.payload.issue, labels: [{ name: 'red' }], comments: 2 } } });
     expect((await database.rows('select * from issues'))[0]).to.deep.include({
-      object_key: '11', forge_id: '11', repository: 'railway/signals', processing_state: 'NEW', first_seen_at: at(1), updated_at: at(1), deleted_at: null,
-      delivery_id: 'd-1', number: 3, title: 'Lamp out', state: 'open', user_login: 'ada', comments: 2, rest: { id: 11, labels: [{ name: 'red' }], user: sender, updated_at: forgeTime(1) },
+      object_key: '11',
+      forge_id: '11',
+      repository: 'railway/signals',
+      processing_state: 'NEW',
+      first_seen_at: at(1),
+      updated_at: at(1),
+      deleted_at: null,
+      delivery_id: 'd-1',
+      number: 3,
+      title: 'Lamp out',
+      state: 'open',
+      user_login: 'ada',
+      comments: 2,
+      rest: { id: 11, labels: [{ name: 'red' }], user: sender, updated_at: forgeTime(1) },
     });
   });
 
@@ -70,10 +82,14 @@ describe('the database worker', () => {
   });
 
   const branch = (event: 'create' | 'delete', seconds: number) => ({
-    event, receivedAt: at(seconds), payload: { ref: 'red', ref_type: 'branch', master_branch: 'main', pusher_type: 'user', repository, sender },
+    event,
+    receivedAt: at(seconds),
+    payload: { ref: 'red', ref_type: 'branch', master_branch: 'main', pusher_type: 'user', repository, sender },
   });
   const push = (seconds: number, after: string, more: object = {}) => ({
-    event: 'push', receivedAt: at(seconds), payload: { ref: 'refs/heads/red', before: 'b'.repeat(40), after, deleted: false, commits: [{ id: after }], repository, sender, ...more },
+    event: 'push',
+    receivedAt: at(seconds),
+    payload: { ref: 'refs/heads/red', before: 'b'.repeat(40), after, deleted: false, commits: [{ id: after }], repository, sender, ...more },
   });
 
   it('follows a branch through creation, push, deletion and a new creation, by the time of reception', async () => {
@@ -100,9 +116,22 @@ describe('the database worker', () => {
 
   it('leaves to a pull request what a review of it does not tell', async () => {
     const pull = { id: 21, number: 4, title: 'Paint', state: 'open', head: { ref: 'red' }, updated_at: forgeTime(1) };
-    await send({ event: 'pull_request', receivedAt: at(1), payload: { action: 'opened', pull_request: { ...pull, merged: false, additions: 12 }, repository, sender } });
-    await send({ event: 'pull_request_review', receivedAt: at(2), payload: { action: 'submitted', pull_request: { ...pull, title: 'Paint it', updated_at: forgeTime(2) }, repository, sender } });
-    expect(await stateOf('pull_requests', 'title, merged, additions, head_ref')).to.deep.equal({ title: 'Paint it', merged: false, additions: 12, head_ref: 'red' });
+    await send({
+      event: 'pull_request',
+      receivedAt: at(1),
+      payload: { action: 'opened', pull_request: { ...pull, merged: false, additions: 12 }, repository, sender },
+    });
+    await send({
+      event: 'pull_request_review',
+      receivedAt: at(2),
+      payload: { action: 'submitted', pull_request: { ...pull, title: 'Paint it', updated_at: forgeTime(2) }, repository, sender },
+    });
+    expect(await stateOf('pull_requests', 'title, merged, additions, head_ref')).to.deep.equal({
+      title: 'Paint it',
+      merged: false,
+      additions: 12,
+      head_ref: 'red',
+    });
   });
 
   it('opens again what was closed: a null overwrites', async () => {
@@ -113,7 +142,10 @@ describe('the database worker', () => {
   });
 
   it('keeps comments of different kinds apart that bear the same id', async () => {
-    const comment = (event: string) => ({ event, payload: { action: 'created', comment: { id: 5, body: event, updated_at: forgeTime(1) }, issue: { number: 3 }, repository, sender } });
+    const comment = (event: string) => ({
+      event,
+      payload: { action: 'created', comment: { id: 5, body: event, updated_at: forgeTime(1) }, issue: { number: 3 }, repository, sender },
+    });
     await send(comment('issue_comment'), comment('commit_comment'), comment('pull_request_review_comment'));
     expect(await database.rows('select kind, forge_id, number from comments order by kind')).to.deep.equal(
       ['commit_comment', 'issue_comment', 'pull_request_review_comment'].map((kind) => ({ kind, forge_id: '5', number: 3 })),
@@ -122,26 +154,53 @@ describe('the database worker', () => {
 
   it('learns a repository and a sender from any event, once, and does not let them overwrite what is known', async () => {
     await send({ event: 'repository', receivedAt: at(1), payload: { action: 'renamed', repository: { ...repository, description: 'known' }, sender } });
-    await send({ event: 'star', receivedAt: at(2), payload: { action: 'created', repository: { ...repository, description: 'mentioned', updated_at: forgeTime(2) }, sender: { ...sender, login: 'eve' } } });
-    expect(await database.rows('select forge_id, description, processing_state from repositories')).to.deep.equal([{ forge_id: '1001', description: 'known', processing_state: 'NEW' }]);
+    await send({
+      event: 'star',
+      receivedAt: at(2),
+      payload: { action: 'created', repository: { ...repository, description: 'mentioned', updated_at: forgeTime(2) }, sender: { ...sender, login: 'eve' } },
+    });
+    expect(await database.rows('select forge_id, description, processing_state from repositories')).to.deep.equal([
+      { forge_id: '1001', description: 'known', processing_state: 'NEW' },
+    ]);
     expect(await database.rows('select forge_id, login from users')).to.deep.equal([{ forge_id: '7', login: 'ada' }]);
   });
 
-  const run = (attempt: number, seconds: number, status: string, action: string) => ({
-    event: 'workflow_run', receivedAt: at(seconds), payload: { action, workflow_run: { id: 31, run_attempt: attempt, status, updated_at: forgeTime(seconds) }, repository, sender },
+  const run = (attempt: number, seconds: number, status: 'queued' | 'completed') => ({
+    event: 'workflow_run',
+    receivedAt: at(seconds),
+    payload: {
+      action: status === 'queued' ? 'requested' : status,
+      workflow_run: { id: 31, run_attempt: attempt, status, updated_at: forgeTime(seconds) },
+      repository,
+      sender,
+    },
   });
 
   it('puts the attempt of a workflow run before its time', async () => {
-    await send(run(2, 4, 'queued', 'requested'), run(1, 6, 'completed', 'completed'));
+    await send(run(2, 4, 'queued'), run(1, 6, 'completed'));
     expect(await stateOf('workflow_runs', 'run_attempt, status')).to.deep.equal({ run_attempt: 2, status: 'queued' });
   });
 
   it('marks a rerun, and the pull request of a check that is asked for again, as RE_REQUESTED', async () => {
-    await send(run(1, 1, 'completed', 'completed'));
-    await send(run(2, 2, 'queued', 'requested'));
+    await send(run(1, 1, 'completed'));
+    await send(run(2, 2, 'queued'));
     expect(await stateOf('workflow_runs', 'processing_state')).to.deep.equal({ processing_state: 'RE_REQUESTED' });
     await send({ event: 'pull_request', payload: { action: 'opened', pull_request: { id: 21, number: 4, updated_at: forgeTime(1) }, repository, sender } });
-    await send({ event: 'check_run', payload: { action: 'rerequested', check_run: { id: 1, pull_requests: [{ id: 21, number: 4 }, { id: 22, number: 5 }] }, repository, sender } });
+    await send({
+      event: 'check_run',
+      payload: {
+        action: 'rerequested',
+        check_run: {
+          id: 1,
+          pull_requests: [
+            { id: 21, number: 4 },
+            { id: 22, number: 5 },
+          ],
+        },
+        repository,
+        sender,
+      },
+    });
     expect(await database.rows('select forge_id, processing_state from pull_requests')).to.deep.equal([{ forge_id: '21', processing_state: 'RE_REQUESTED' }]);
   });
 
@@ -155,12 +214,17 @@ describe('the database worker', () => {
 
   it('tracks releases and runs of every repository, and the rest of own ones only', async () => {
     const release = { event: 'release', payload: { action: 'published', release: { id: 41, tag_name: 'v1' }, repository, sender } };
-    const installation = { event: 'installation', payload: { action: 'created', installation: { id: 51, account: { login: 'railway' }, updated_at: 1_772_000_000 }, sender } };
-    await worker(['other/*', 'RAILWAY/.git*'])([release, run(1, 1, 'queued', 'requested'), issue(1, 'Lamp'), installation].map(delivery));
+    const installation = {
+      event: 'installation',
+      payload: { action: 'created', installation: { id: 51, account: { login: 'railway' }, updated_at: 1_772_000_000 }, sender },
+    };
+    await worker(['other/*', 'RAILWAY/.git*'])([release, run(1, 1, 'queued'), issue(1, 'Lamp'), installation].map(delivery));
     const counts = await Promise.all(['releases', 'workflow_runs', 'issues', 'repositories', 'installations', 'users'].map((table) => database.count(table)));
     expect(counts).to.deep.equal([1, 1, 0, 0, 1, 1]);
     expect(await stateOf('installations', 'updated_at')).to.deep.equal({ updated_at: new Date(1_772_000_000_000) });
-    await worker(['RAILWAY/.git*'])([delivery({ ...issue(1, 'Lamp'), payload: { ...issue(1, 'Lamp').payload, repository: { ...repository, full_name: 'railway/.github' } } })]);
+    await worker(['RAILWAY/.git*'])([
+      delivery({ ...issue(1, 'Lamp'), payload: { ...issue(1, 'Lamp').payload, repository: { ...repository, full_name: 'railway/.github' } } }),
+    ]);
     expect(await database.count('issues')).to.equal(1);
   });
 
@@ -170,7 +234,11 @@ describe('the database worker', () => {
 
   it('retries the one event that the database refuses, and stores the rest of its batch', async () => {
     const numberless = issue(1, 'broken');
-    const verdicts = await send(issue(1, 'Lamp'), { ...numberless, payload: { ...numberless.payload, issue: { id: 12, title: 'no number' } } }, run(1, 1, 'queued', 'requested'));
+    const verdicts = await send(
+      issue(1, 'Lamp'),
+      { ...numberless, payload: { ...numberless.payload, issue: { id: 12, title: 'no number' } } },
+      run(1, 1, 'queued'),
+    );
     expect([verdicts[0], verdicts[2]]).to.deep.equal(['done', 'done']);
     expect(verdicts[1]).to.have.property('retry').that.contains('number');
     expect(await database.count('issues')).to.equal(1);
@@ -194,6 +262,8 @@ describe('the database worker', () => {
     const orders = [events, [...events].reverse(), [...events.slice(30), ...events.slice(0, 30)]];
     const results = await Promise.all(orders.map((order) => worker()(order.map(delivery))));
     expect(results.flat().every((verdict) => verdict === 'done')).to.equal(true);
-    expect(await database.rows('select title from issues order by updated_at')).to.deep.equal([51, 52, 53, 54, 55, 56, 57, 58, 59].map((number) => ({ title: `title ${number}` })));
+    expect(await database.rows('select title from issues order by updated_at')).to.deep.equal(
+      [51, 52, 53, 54, 55, 56, 57, 58, 59].map((number) => ({ title: `title ${number}` })),
+    );
   });
 });

@@ -29,8 +29,21 @@ describe('the forge worker', () => {
     expect(await work()([one])).to.deep.equal(['done']);
     const [row] = await database.rows('select * from events');
     expect(row).to.deep.include({
-      source: 'forge', event: 'issues', action: 'opened', repository: 'railway/signals', number: 7, sender: 'ada', sender_class: 'person',
-      delivery_id: 'd-1', hook_id: '1', target_id: '2', score: 8, is_core_function: true, bytes: one.body.length, received_at: receivedAt, headers: one.headers,
+      source: 'forge',
+      event: 'issues',
+      action: 'opened',
+      repository: 'railway/signals',
+      number: 7,
+      sender: 'ada',
+      sender_class: 'person',
+      delivery_id: 'd-1',
+      hook_id: '1',
+      target_id: '2',
+      score: 8,
+      is_core_function: true,
+      bytes: one.body.length,
+      received_at: receivedAt,
+      headers: one.headers,
     });
     expect(await database.rows('select event_id, received_at, is_gzip, body from event_payloads')).to.deep.equal([
       { event_id: row?.['id'], received_at: receivedAt, is_gzip: false, body: one.body },
@@ -38,7 +51,10 @@ describe('the forge worker', () => {
   });
 
   it('counts into the six hours of the reception, and not of the storing', async () => {
-    const [first, second] = [delivery({ event: 'push', payload: {}, receivedAt }), delivery({ event: 'push', payload: {}, receivedAt: new Date('2026-03-04T06:00:00.000Z') })];
+    const [first, second] = [
+      delivery({ event: 'push', payload: {}, receivedAt }),
+      delivery({ event: 'push', payload: {}, receivedAt: new Date('2026-03-04T06:00:00.000Z') }),
+    ];
     await work()([first, second]);
     expect(await buckets()).to.deep.equal([
       { bucket_start: new Date('2026-03-04T00:00:00Z'), event: 'push', received: 1, duplicates: 0, bytes: 2 },
@@ -52,7 +68,9 @@ describe('the forge worker', () => {
     await work()([again()]);
     expect(await database.count('events')).to.equal(1);
     expect(await database.count('event_payloads')).to.equal(1);
-    expect(await buckets()).to.deep.equal([{ bucket_start: new Date('2026-03-04T00:00:00Z'), event: 'issues', received: 1, duplicates: 3, bytes: again().body.length }]);
+    expect(await buckets()).to.deep.equal([
+      { bucket_start: new Date('2026-03-04T00:00:00Z'), event: 'issues', received: 1, duplicates: 3, bytes: again().body.length },
+    ]);
   });
 
   it('takes the same delivery id of another hook as another event', async () => {
@@ -66,11 +84,18 @@ describe('the forge worker', () => {
     await work()([inMonth('03')]);
     await work()([inMonth('04')]);
     expect(await database.count('events')).to.equal(1);
-    expect((await buckets()).map(({ received, duplicates }) => [received, duplicates])).to.deep.equal([[1, 0], [0, 1]]);
+    expect((await buckets()).map(({ received, duplicates }) => [received, duplicates])).to.deep.equal([
+      [1, 0],
+      [0, 1],
+    ]);
   });
 
   it('writes an outbox row for each rule that matches, and none for a duplicate', async () => {
-    const rules = [{ name: 'issues', event: 'issues', channels: ['smtp', 'push'] }, { name: 'urgent', minimumScore: 5, channels: ['push'] }, { name: 'pushes', event: 'push', channels: ['push'] }];
+    const rules = [
+      { name: 'issues', event: 'issues', channels: ['smtp', 'push'] },
+      { name: 'urgent', minimumScore: 5, channels: ['push'] },
+      { name: 'pushes', event: 'push', channels: ['push'] },
+    ];
     const one = delivery({ event: 'issues', payload: issue, receivedAt, deliveryId: 'd-1' });
     await work(rules)([one]);
     await work(rules)([one]);
@@ -87,7 +112,11 @@ describe('the forge worker', () => {
   });
 
   it('keeps a payload with NUL and broken surrogates byte for byte', async () => {
-    const odd = delivery({ event: 'issues', payload: { ...issue, text: 'a\u0000b\ud800', repository: { full_name: 'a\u0000/b' } }, headers: { 'x-action': 'ope\u0000ned' } });
+    const odd = delivery({
+      event: 'issues',
+      payload: { ...issue, text: 'a\u0000b\ud800', repository: { full_name: 'a\u0000/b' } },
+      headers: { 'x-action': 'ope\u0000ned' },
+    });
     expect(await work()([odd])).to.deep.equal(['done']);
     const [row] = await database.rows('select body, action, repository, headers from events join event_payloads on event_id = id');
     expect(row).to.deep.include({ body: odd.body, action: 'ope\ufffdned', repository: 'a\ufffd/b' });
@@ -97,15 +126,24 @@ describe('the forge worker', () => {
     const plain = delivery({ event: 'push', payload: { text: 'x'.repeat(400_000) } });
     const packed = { ...plain, body: gzipSync(plain.body), contentEncoding: 'gzip' as const };
     expect(await work()([packed])).to.deep.equal(['done']);
-    expect(await database.rows('select bytes, is_gzip, body from events join event_payloads on event_id = id')).to.deep.equal([{ bytes: plain.body.length, is_gzip: true, body: packed.body }]);
+    expect(await database.rows('select bytes, is_gzip, body from events join event_payloads on event_id = id')).to.deep.equal([
+      { bytes: plain.body.length, is_gzip: true, body: packed.body },
+    ]);
   });
 
   it('stores payloads of 25 MiB, packed or not, beside small ones', async () => {
     const huge = delivery({ event: 'push', payload: { text: 'x'.repeat(25 * 1024 * 1024 - 11) } });
     expect(huge.body.length).to.equal(26_214_400);
-    const batch = [delivery({ event: 'issues', payload: issue }), huge, { ...delivery({ event: 'push', payload: {} }), body: gzipSync(huge.body), contentEncoding: 'gzip' as const }, delivery({ event: 'issues', payload: issue })];
+    const batch = [
+      delivery({ event: 'issues', payload: issue }),
+      huge,
+      { ...delivery({ event: 'push', payload: {} }), body: gzipSync(huge.body), contentEncoding: 'gzip' as const },
+      delivery({ event: 'issues', payload: issue }),
+    ];
     expect(await work()(batch)).to.deep.equal(['done', 'done', 'done', 'done']);
-    expect((await database.rows<{ bytes: number }>('select bytes from events order by bytes desc')).map(({ bytes }) => bytes).slice(0, 2)).to.deep.equal([26_214_400, 26_214_400]);
+    expect((await database.rows<{ bytes: number }>('select bytes from events order by bytes desc')).map(({ bytes }) => bytes).slice(0, 2)).to.deep.equal([
+      26_214_400, 26_214_400,
+    ]);
   });
 
   it('gives up what is not JSON or cannot be unpacked, with the reason, and stores the others', async () => {
@@ -114,8 +152,12 @@ describe('the forge worker', () => {
     const truncated = { ...delivery({ event: 'issues', payload: issue }), body: gzipSync(good.body).subarray(0, 40), contentEncoding: 'gzip' as const };
     const [first, second, third] = await work()([text, good, truncated]);
     expect(second).to.equal('done');
-    expect(first).to.have.property('dead').that.matches(/^the payload is not JSON: /);
-    expect(third).to.have.property('dead').that.matches(/^the payload cannot be unpacked: /);
+    expect(first)
+      .to.have.property('dead')
+      .that.matches(/^the payload is not JSON: /);
+    expect(third)
+      .to.have.property('dead')
+      .that.matches(/^the payload cannot be unpacked: /);
     expect(await database.count('events')).to.equal(1);
   });
 
@@ -133,7 +175,10 @@ describe('the forge worker', () => {
     const failing = (sql: string) => database.rows(sql);
     await failing('alter table statistics_buckets rename to buckets_away');
     try {
-      const failure = await work()([delivery({ event: 'issues', payload: issue })]).then(() => undefined, (error: unknown) => error);
+      const failure = await work()([delivery({ event: 'issues', payload: issue })]).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
       expect(failure).to.be.an('error').with.property('code', '42P01');
     } finally {
       await failing('alter table buckets_away rename to statistics_buckets');
@@ -143,7 +188,14 @@ describe('the forge worker', () => {
   });
 
   it('stores each once when workers have the same deliveries at hand in different orders', async () => {
-    const batch = Array.from({ length: 80 }, (_, index) => delivery({ event: examples[index % examples.length]?.event ?? 'push', payload: issue, deliveryId: `d-${index % 60}`, receivedAt: new Date(receivedAt.getTime() + index * 3_600_000) }));
+    const batch = Array.from({ length: 80 }, (_, index) =>
+      delivery({
+        event: examples[index % examples.length]?.event ?? 'push',
+        payload: issue,
+        deliveryId: `d-${index % 60}`,
+        receivedAt: new Date(receivedAt.getTime() + index * 3_600_000),
+      }),
+    );
     const shuffled = (step: number) => batch.map((_, index) => batch[(index * step) % batch.length] ?? batch[0]).filter((one) => one !== undefined);
     for (let round = 0; round < 5; round++) {
       await database.empty();

@@ -1,0 +1,104 @@
+// Messages that cannot be stored, and a world that fails, on a real broker.
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Broker, Delivery } from '../../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../../services/platform/broker/connect.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
+import { createTypedStore } from '../../../services/webhook-intake/database-worker/store.ts';
+import { createDatabaseWorker } from '../../../services/webhook-intake/database-worker/worker.ts';
+import { createEventStore } from '../../../services/webhook-intake/forge-worker/store.ts';
+import { createForgeWorker } from '../../../services/webhook-intake/forge-worker/worker.ts';
+import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
+import { describeWith } from '../../support/need.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
+import { rabbitmq, sharedRabbitmq } from '../../support/rabbitmq.ts';
+import { eventually } from '../../support/wait.ts';
+import { message } from './deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from './intake-database.ts';
+
+// The waits are shorter than the relay's, their number is the same.
+const topology = { ...forgeTopology, queues: forgeTopology.queues.map((queue) => ({ ...queue, retryDelaysMs: queue.retryDelaysMs.map(() => 50) })) };
+
+function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
+  let database: IntakeDatabase;
+  let broker: Broker;
+  const closing: (() => Promise<void>)[] = [];
+  let place: { readonly url: string; drop(): Promise<void> };
+  const dead: Delivery[] = [];
+  /** Queues whose worker had no verdict on a batch. */
+  const failed = new Set<string>();
+
+  before(async function () {
+    this.timeout(120_000);
+    place = await createBrokerUrl();
+    closing.push(() => place.drop());
+    database = await createIntakeDatabase();
+    closing.push(() => database.close());
+    broker = connectBroker(place.url, topology, { log: silentLog, name: 'test' });
+    closing.push(() => broker.close());
+    await broker.ready(30_000);
+    const parts = { metrics: createMetrics(), log: silentLog };
+    const options = { batchSize: 100, prefetch: 200 };
+    const handlers = {
+      forge: createForgeWorker({ store: createEventStore(database.pool), matchingRules: () => [], ...parts }),
+      'forge-database': createDatabaseWorker({ store: createTypedStore(database.pool, () => true), ...parts }),
+    };
+    for (const [queue, handle] of Object.entries(handlers)) {
+      broker.consume(queue, options, (batch) =>
+        handle(batch).catch((error: unknown) => {
+          failed.add(queue);
+          throw error;
+        }),
+      );
+    }
+    broker.consume(topology.deadLetters.queue, options, (batch) => {
+      dead.push(...batch);
+      return Promise.resolve(batch.map(() => 'done' as const));
+    });
+  });
+  after(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+  beforeEach(async () => {
+    dead.length = 0;
+    await database.empty();
+  });
+
+  const issue = (id: number) => ({ action: 'opened', issue: { id, number: 1 } });
+  const publish = async (...messages: readonly ReturnType<typeof message>[]) => {
+    const results = await Promise.all(messages.map((one) => broker.publish(one, 10_000)));
+    expect(results.every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
+  };
+  const reasons = () => dead.map(({ headers }) => `${headers['x-dead-queue']}: ${headers['x-dead-reason']}`).sort();
+
+  it('gives up what is not JSON at once, with its reason, from both queues', async () => {
+    const broken = { ...message({ event: 'issues', payload: {} }), body: Buffer.from('not JSON') };
+    await publish(message({ event: 'issues', payload: issue(1) }), broken, message({ event: 'issues', payload: issue(2) }));
+    await eventually(() => expect(dead).to.have.length(2));
+    expect(reasons()[0]).to.match(/^forge-database: the payload is not JSON/);
+    expect(reasons()[1]).to.match(/^forge: the payload is not JSON/);
+    await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([2, 2]));
+  });
+
+  it('gives up what the database refuses after the last retry, and stores its neighbours', async () => {
+    const refused = message({ event: 'issues', payload: issue(1), deliveryId: Array.from({ length: 9000 }, (_, index) => index.toString(36)).join('') });
+    await publish(message({ event: 'issues', payload: issue(2) }), refused, message({ event: 'issues', payload: issue(3) }));
+    await eventually(() => expect(dead).to.have.length(2), { withinMs: 20_000 });
+    expect(reasons().every((reason) => reason.includes('index row'))).to.equal(true);
+    await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([2, 2]));
+  });
+
+  it('keeps the batch while the database cannot take it, and stores it when it can', async () => {
+    await database.rows('alter table statistics_buckets rename to buckets_away; alter table tracked_deliveries rename to tracked_away');
+    const deliveryIds = Array.from({ length: 30 }, () => randomUUID());
+    await publish(...deliveryIds.map((deliveryId, index) => message({ event: 'issues', payload: issue(index), deliveryId })));
+    await eventually(() => expect(failed).to.include.keys('forge', 'forge-database'));
+    await database.rows('alter table buckets_away rename to statistics_buckets; alter table tracked_away rename to tracked_deliveries');
+    await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([30, 30]), { withinMs: 20_000 });
+    expect(dead).to.deep.equal([]);
+  });
+}
+
+describe('poison on the embedded broker', () => suite(() => createTestDatabase()));
+describeWith(rabbitmq, 'poison on RabbitMQ', () => suite(async () => (await sharedRabbitmq()).createVhost()));
