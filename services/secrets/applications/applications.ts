@@ -26,9 +26,9 @@ export function createApplications({ database, audit, clock }: ApplicationsParts
   const store = createApplicationStore(database);
 
   /** A write to an application that exists. */
-  const change = <T>(actor: Actor, action: Action, slug: string, work: (inTransaction: Database, id: string) => Promise<T>) =>
-    audit.write(actor, { action, application: slug }, async (inTransaction) => {
-      const applicationId = await holdApplication(inTransaction, slug);
+  const change = <T>(actor: Actor, target: { action: Action; application: string }, work: (inTransaction: Database, id: string) => Promise<T>) =>
+    audit.write(actor, target, async (inTransaction) => {
+      const applicationId = await holdApplication(inTransaction, target.application);
       return { applicationId, result: await work(inTransaction, applicationId) };
     });
 
@@ -54,19 +54,19 @@ export function createApplications({ database, audit, clock }: ApplicationsParts
     },
 
     update: (actor, slug, { name, description }) =>
-      change(actor, 'application.update', slug, async (inTransaction, id) => {
+      change(actor, { action: 'application.update', application: slug }, async (inTransaction, id) => {
         const updated = await createApplicationStore(inTransaction).update(id, name, description, clock());
         if (!updated) throw Problems.applicationMissing();
         return updated;
       }),
 
     remove: (actor, slug) =>
-      change(actor, 'application.delete', slug, async (inTransaction, id) => {
+      change(actor, { action: 'application.delete', application: slug }, async (inTransaction, id) => {
         await createApplicationStore(inTransaction).remove(id, clock());
       }),
 
     rotateKey: (actor, slug) =>
-      change(actor, 'application.rotate-key', slug, async (inTransaction, id) => {
+      change(actor, { action: 'application.rotate-key', application: slug }, async (inTransaction, id) => {
         const key = newApiKey();
         await createApplicationStore(inTransaction).setKey(id, key.hash, key.id);
         return { plainApiKey: key.plain };

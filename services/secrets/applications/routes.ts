@@ -9,6 +9,11 @@ import type { Applications } from './applications.ts';
 const unkept = { 'Cache-Control': 'no-store' };
 
 export const applicationRoutes = (applications: Applications, actorOf: ActorOf) => [
+  ...allApplications(applications, actorOf),
+  ...oneApplication(applications, actorOf),
+];
+
+const allApplications = (applications: Applications, actorOf: ActorOf) => [
   route({
     method: 'get',
     path: '/api/management/applications',
@@ -28,6 +33,9 @@ export const applicationRoutes = (applications: Applications, actorOf: ActorOf) 
       return answer(201, created, { Location: `/api/management/applications/${created.slug}`, ...unkept });
     },
   }),
+];
+
+const oneApplication = (applications: Applications, actorOf: ActorOf) => [
   route({
     method: 'get',
     path: '/api/management/applications/{slug}',

@@ -20,7 +20,12 @@ const setting = 'Encryption__MasterKeys';
 
 /** One fault and none of the keys is used: half a configuration is nobody's intention. */
 export function readMasterKeys(configured: Secret | undefined): Keyring {
-  const read = configured ? configured.reveal().split(',').map((entry) => readEntry(entry.trim())) : [];
+  const read = configured
+    ? configured
+        .reveal()
+        .split(',')
+        .map((entry) => readEntry(entry.trim()))
+    : [];
   const keys = read.filter((entry) => typeof entry !== 'string');
   const faults = read.flatMap((entry, index) => (typeof entry === 'string' ? [`${setting}: entry ${index + 1} ${entry}`] : []));
   if (!configured) faults.push(`${setting} is not set`);

@@ -19,7 +19,7 @@ export const valueRoutes = (values: Values, actorOf: ActorOf) => [
     answers: { 200: null },
     problems: [Problems.applicationMissing, Problems.secretMissing, Problems.environmentMissing, Problems.masterKeysUnusable],
     async handle(request) {
-      await values.append(actorOf(request), request.params.slug, request.params.name, request.body);
+      await values.append(actorOf(request), request.params, request.body);
       return answer(200, null);
     },
   }),

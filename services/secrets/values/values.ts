@@ -14,7 +14,7 @@ import { createVersionStore, type NewVersion } from './store.ts';
 
 export type Values = {
   /** Numbers go on from the highest of the secret and environment, without a gap. @throws Problem 404 before anything is stored */
-  append(actor: Actor, application: string, secret: string, items: readonly ValueItem[]): Promise<void>;
+  append(actor: Actor, secret: { readonly slug: string; readonly name: string }, items: readonly ValueItem[]): Promise<void>;
   /** Newest first. */
   versions(application: string, secret: string, environment: string): Promise<SecretVersion[]>;
 };
@@ -23,9 +23,9 @@ export type ValuesParts = { readonly database: Database; readonly audit: Audit; 
 
 export function createValues({ database, audit, clock }: ValuesParts): Values {
   return {
-    append: (actor, application, name, items) =>
-      audit.write(actor, { action: 'secret.add-version', application, subject: name }, async (inTransaction, active) => {
-        const applicationId = await holdApplication(inTransaction, application);
+    append: (actor, { slug, name }, items) =>
+      audit.write(actor, { action: 'secret.add-version', application: slug, subject: name }, async (inTransaction, active) => {
+        const applicationId = await holdApplication(inTransaction, slug);
         const secret = await findSecret(inTransaction, applicationId, name);
         const environments = await findEnvironments(inTransaction, applicationId, items);
         if (items.length === 0) return { applicationId, result: undefined, parts: [] };

@@ -1,0 +1,134 @@
+// The secrets service of the tests: the whole app on a real database, listening on a loopback port.
+import { createHealth, type Health } from '../../../services/platform/health.ts';
+import { createLifecycle, type Lifecycle } from '../../../services/platform/lifecycle.ts';
+import { listen } from '../../../services/platform/listen.ts';
+import { type Log, silentLog } from '../../../services/platform/log.ts';
+import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts';
+import { createPool, type Pool } from '../../../services/platform/postgres.ts';
+import { createSecretsApp } from '../../../services/secrets/app.ts';
+import { readConfig } from '../../../services/secrets/config.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+export const migrations = new URL('../../../services/secrets/migrations/', import.meta.url);
+export const adminToken = 'the administrator of the tests';
+export const masterKeys = `first:${Buffer.alloc(32, 1).toString('base64')}`;
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** As it came. */
+  readonly text: string;
+  /** Undefined when it is not JSON. */
+  readonly body: unknown;
+};
+
+export type ServiceOptions = {
+  readonly databaseUrl: string;
+  /** Over those that every test has. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly clock?: () => Date;
+  readonly log?: Log;
+};
+
+export type TestService = {
+  readonly url: string;
+  readonly database: Pool;
+  readonly health: Health;
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  close(): Promise<void>;
+};
+
+export async function startService({ databaseUrl, environment = {}, clock = () => new Date(), log = silentLog }: ServiceOptions): Promise<TestService> {
+  const config = readConfig({
+    DATABASE_URL: databaseUrl,
+    Management__AdminApiKey: adminToken,
+    Encryption__MasterKeys: masterKeys,
+    ...environment,
+  });
+  const lifecycle = createLifecycle(log);
+  const health = createHealth();
+  const metrics = createMetrics();
+  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 5 }));
+  const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log }));
+  const app = createSecretsApp({ config, database, consumerDatabase, health, lifecycle, log, metrics, clock });
+  const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
+  return { url: `http://127.0.0.1:${listening.port}`, database, health, lifecycle, metrics, close: () => lifecycle.stop() };
+}
+
+export type Call = { readonly method?: string; readonly path: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+
+/** A request with no credential but those given. A string is sent as it is, anything else as JSON. */
+export async function call(url: string, { method = 'GET', path, body, headers = {} }: Call): Promise<Answer> {
+  const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...json, ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+const root = '/api/management/applications';
+
+/** As the administrator, below /api/management/applications. */
+export const manage = (url: string, method: string, path = '', body?: unknown): Promise<Answer> =>
+  call(url, { method, path: root + path, body, headers: { Authorization: `Bearer ${adminToken}` } });
+
+/** As an application, below /api/consumer. */
+export const consume = (url: string, key: string, path: string): Promise<Answer> => call(url, { path: `/api/consumer${path}`, headers: { 'X-Api-Key': key } });
+
+/** A member of a JSON answer. */
+export function member(answer: Answer, name: string): unknown {
+  return typeof answer.body === 'object' && answer.body !== null ? Reflect.get(answer.body, name) : undefined;
+}
+
+let count = 0;
+
+export type TestApplication = { readonly slug: string; readonly key: string };
+
+/** A new application, with an environment `local`. */
+export async function newApplication(url: string, name = `app ${++count}`): Promise<TestApplication> {
+  const created = await manage(url, 'POST', '', { name });
+  if (created.status !== 201) throw new Error(`no application was made: ${created.status} ${created.text}`);
+  return { slug: String(member(created, 'slug')), key: String(member(created, 'plainApiKey')) };
+}
+
+/** Adds the secret when there is none of that name, and appends a value. */
+export async function putSecret(url: string, slug: string, name: string, item: Readonly<Record<string, unknown>>): Promise<void> {
+  const path = `/${slug}/secrets`;
+  await manage(url, 'POST', path, { name });
+  const stored = await manage(url, 'POST', `${path}/${encodeURIComponent(name)}/values`, [{ environmentSlug: 'local', ...item }]);
+  if (stored.status !== 200) throw new Error(`no value was stored: ${stored.status} ${stored.text}`);
+}
+
+/** A database and a service on it, for the tests of one file. */
+export function useService(options: Omit<ServiceOptions, 'databaseUrl'> = {}) {
+  let database: TestDatabase | undefined;
+  let service: TestService | undefined;
+  before(async () => {
+    database = await createTestDatabase({ schema: 'secrets', migrations });
+    service = await startService({ databaseUrl: database.url, ...options });
+  });
+  after(async () => {
+    await service?.close();
+    await database?.drop();
+  });
+  const running = () => {
+    if (!service) throw new TypeError('the service is there only while its tests run');
+    return service;
+  };
+  return {
+    get url() {
+      return running().url;
+    },
+    get service() {
+      return running();
+    },
+    get databaseUrl() {
+      return database?.url ?? '';
+    },
+  };
+}
