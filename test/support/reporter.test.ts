@@ -37,6 +37,12 @@ describe('npm test', () => {
     expect(code).to.equal(1);
   });
 
+  it('fails when something is left open that holds the process', async () => {
+    const { code, lines } = await testRun('leaking.ts', '');
+    expect(lines.at(-1)).to.equal('1 passed, 1 failed');
+    expect(code).to.equal(1);
+  });
+
   it('fails for a file that does not exist', async () => {
     const { code, lines } = await testRun('absent.ts', '');
     expect(lines.at(-1)).to.equal('0 passed, 1 failed');

@@ -25,8 +25,10 @@ createInterface({ input: child.stdout }).on('line', (line) => {
 process.on('SIGINT', () => undefined).on('SIGTERM', () => child.kill('SIGTERM'));
 
 child.once('close', (code, signal) => {
-  if (!/^\d+ passed, \d+ failed/.test(lastLine)) {
-    process.stdout.write(`the tests did not run to their end (${signal ?? `exit code ${code}`})\n0 passed, 1 failed\n`);
-    process.exitCode = 1;
-  } else process.exitCode = code ?? 1;
+  const counted = /^\d+ passed, \d+ failed/.test(lastLine);
+  const agrees = counted && (code === 0) === lastLine.includes(' 0 failed');
+  process.exitCode = agrees ? (code ?? 1) : 1;
+  if (agrees) return;
+  process.stdout.write(`the run itself failed (${signal ?? `exit code ${code}`})\n`);
+  process.stdout.write(counted ? `${lastLine.replace(' 0 failed', ' 1 failed')}\n` : '0 passed, 1 failed\n');
 });
