@@ -1,5 +1,4 @@
 // A typed client for both planes of the secrets service.
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ProblemDocument } from '../platform/problem.ts';
 import { TimestampInput } from '../platform/schema.ts';
@@ -98,8 +97,7 @@ export function createConsumerClient(options: ClientOptions) {
     secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), ConsumerSecret),
     configurations: async (environment: string) =>
       (await get(path('/api/consumer/configurations') + within(environment), contract.ConsumerConfigurations)).items,
-    configuration: (key: string, environment: string) =>
-      get(path('/api/consumer/configurations', key) + within(environment), contract.ConsumerConfiguration),
+    configuration: (key: string, environment: string) => get(path('/api/consumer/configurations', key) + within(environment), contract.ConsumerConfiguration),
   };
 }
 export type ConsumerClient = ReturnType<typeof createConsumerClient>;
@@ -130,7 +128,7 @@ function requireUsable({ baseUrl, credential }: ClientOptions): void {
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
     throw new TypeError('the address of the secrets service must begin with http:// or https:// and hold no user');
   }
-  if (!/^[!-~]+$/.test(credential)) throw new TypeError('the credential for the secrets service must be visible ASCII characters');
+  if (!/^[!-~]([ -~]*[!-~])?$/.test(credential)) throw new TypeError('the credential for the secrets service must be ASCII characters of one line');
 }
 
 const defaultTimeoutMs = 10_000;
@@ -160,10 +158,13 @@ async function persist<T>(work: () => Promise<T>, { method }: Call, options: Cli
       signal?.throwIfAborted();
       const waitMs = method === 'GET' && isUnreached(error) ? retryAfterMs[tried] : undefined;
       if (waitMs === undefined) throw explain(error, options);
-      await pause(waitMs, undefined, signal && { signal });
+      await pause(waitMs);
+      signal?.throwIfAborted();
     }
   }
 }
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const unreachedStatuses = new Set([502, 503, 504]);
 const isUnreached = (error: unknown) => (error instanceof Refusal ? unreachedStatuses.has(error.status) : error instanceof TypeError);

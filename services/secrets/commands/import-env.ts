@@ -37,7 +37,8 @@ export const importEnv: Verb = {
     const wanted = readOptions(options);
     const steps = await plan(await readEntries(file, wanted), targetOf(environment, wanted, stopping), wanted).catch(explain(wanted));
     if (!wanted.dryRun) await apply(steps, stopping);
-    print(tableOf(['NAME', wanted.dryRun ? 'WOULD BE' : 'IS'], steps.map(({ name, change }) => [name, words[change]]))); // prettier-ignore
+    const rows = steps.map(({ name, change }) => [name, words[change]]);
+    print(tableOf(['NAME', wanted.dryRun ? 'WOULD BE' : 'IS'], rows));
     for (const note of notesOf(steps, wanted)) complain(note);
     return 0;
   },

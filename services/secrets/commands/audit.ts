@@ -1,0 +1,115 @@
+// `signalbox secrets audit`: who did what, when, and with what outcome.
+import { z } from 'zod';
+import { readSettings } from '../../platform/config.ts';
+import type { Database } from '../../platform/postgres.ts';
+import type { Verb } from '../../platform/verb.ts';
+import type { Action, AuditEntry, Outcome, Plane } from '../audit/entry.ts';
+import { type AuditFilter, createAuditReader } from './audit-store.ts';
+import { withDatabase } from './database.ts';
+import { databaseSettings } from './settings.ts';
+import { tableOf } from './table.ts';
+
+const planes: readonly Plane[] = ['management', 'consumer'];
+const outcomes: readonly Outcome[] = ['done', 'not-found', 'conflict', 'invalid', 'unavailable', 'refused', 'failed'];
+const actions: readonly Action[] = [
+  'application.create',
+  'application.update',
+  'application.delete',
+  'application.rotate-key',
+  'environment.create',
+  'environment.delete',
+  'secret.create',
+  'secret.delete',
+  'secret.add-version',
+  'secret.read',
+  'configuration.create',
+  'configuration.update',
+  'configuration.delete',
+];
+const maxEntries = 1_000_000;
+
+const oneOf = (names: readonly string[]) =>
+  z
+    .string()
+    .refine((text) => names.includes(text), { error: `must be one of ${names.join(', ')}` })
+    .optional();
+const Time = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'must be a date, or a date and time with an offset or Z' })
+  .transform((text) => new Date(text))
+  .optional();
+const Options = z.object({
+  application: z.string().optional(),
+  plane: oneOf(planes),
+  action: oneOf(actions),
+  outcome: oneOf(outcomes),
+  from: Time,
+  to: Time,
+  limit: z
+    .string()
+    .regex(/^\d{1,7}$/, { error: 'must be a number' })
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= maxEntries, { error: `must be between 1 and ${maxEntries}` })
+    .default(100),
+  json: z.boolean().default(false),
+});
+
+export const audit: Verb = {
+  summary: 'list who did what, newest first; reads DATABASE_URL (or its _FILE)',
+  options: [
+    { flags: '--application <slug>', summary: 'as the request named it' },
+    { flags: '--plane <plane>', summary: planes.join(' or ') },
+    { flags: '--action <action>', summary: actions.join(', ') },
+    { flags: '--outcome <outcome>', summary: outcomes.join(', ') },
+    { flags: '--from <time>', summary: 'not before: a date, or a date and time' },
+    { flags: '--to <time>', summary: 'before' },
+    { flags: '--limit <count>', summary: 'at most so many; 100 unless given' },
+    { flags: '--json', summary: 'a JSON object on each line, with every column' },
+  ],
+  async run({ environment, options, print, stopping }) {
+    const { json, limit, from = null, to = null, ...rest } = readOptions(options);
+    const filter = { application: rest.application ?? null, plane: rest.plane ?? null, action: rest.action ?? null, outcome: rest.outcome ?? null, from, to };
+    const { databaseUrl } = readSettings(environment, databaseSettings);
+    const rows: AuditEntry[] = [];
+    await withDatabase(databaseUrl, async (database) => {
+      for await (const entry of entriesOf(database, filter, limit)) {
+        stopping.throwIfAborted();
+        if (json) print(`${JSON.stringify(entry)}\n`);
+        else rows.push(entry);
+      }
+    });
+    if (!json) print(tableOf(head, rows.map(cells)));
+    return 0;
+  },
+};
+
+function readOptions(options: unknown): z.output<typeof Options> {
+  const read = Options.safeParse(options);
+  if (read.success) return read.data;
+  throw new Error(read.error.issues.map(({ path, message }) => `--${path.join('')} ${message}`).join('\n'));
+}
+
+const pageSize = 1000;
+
+async function* entriesOf(database: Database, filter: AuditFilter, limit: number): AsyncGenerator<AuditEntry> {
+  const reader = createAuditReader(database);
+  let last: AuditEntry | undefined;
+  for (let left = limit; left > 0; left -= pageSize) {
+    const entries = await reader.page(filter, last, Math.min(left, pageSize));
+    yield* entries;
+    last = entries.at(-1);
+    if (entries.length < pageSize) return;
+  }
+}
+
+const head = ['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY'];
+const cells = (entry: AuditEntry) => [
+  entry.occurredAt.toISOString(),
+  entry.outcome,
+  entry.action,
+  entry.application,
+  entry.environment ?? '',
+  entry.subject ?? '',
+  String(entry.version ?? ''),
+  entry.plane,
+  entry.keyId,
+];

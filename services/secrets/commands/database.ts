@@ -1,0 +1,40 @@
+// The database for commands that work on all of it, beside running services or without them.
+import { silentLog } from '../../platform/log.ts';
+import { createSchemaCheck } from '../../platform/migrations.ts';
+import { createPool, type Database } from '../../platform/postgres.ts';
+import { isUnavailable } from '../../platform/postgres-error.ts';
+import type { Secret } from '../../platform/secret.ts';
+import { createKeyCheck } from '../encryption/canary.ts';
+import { type Keyring, type MasterKey, readMasterKeys } from '../encryption/master-keys.ts';
+import { createCanaryStore } from '../encryption/store.ts';
+
+const migrations = { schema: 'secrets', directory: new URL('../migrations/', import.meta.url) };
+/** A statement over the whole of a large table may take its time. */
+const statementMs = 600_000;
+
+/** @throws Error when it cannot be reached, or its schema is older than this release */
+export async function withDatabase<T>(url: Secret, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = createPool(url.reveal(), { schema: migrations.schema, log: silentLog, maxConnections: 2, statementMs });
+  try {
+    const { ok, detail } = await (await createSchemaCheck(database, migrations))();
+    if (!ok) throw new Error(detail);
+    return await work(database);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new Error(`the database cannot be reached${code}`, { cause: error });
+  } finally {
+    await database.close();
+  }
+}
+
+/** @throws Error with what is wrong with the master keys */
+export function requireKeyring(configured: Secret): Keyring {
+  const keyring = readMasterKeys(configured);
+  if (keyring.fault !== undefined) throw new Error(keyring.fault);
+  return keyring;
+}
+
+/** The key to seal with, known to be the one of its name. @throws Problem with the reason */
+export const requireActiveKey = (keyring: Keyring, database: Database): Promise<MasterKey> =>
+  createKeyCheck({ keyring, store: createCanaryStore(database) }).requireActive();

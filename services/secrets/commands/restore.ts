@@ -1,0 +1,109 @@
+// `signalbox secrets restore`: a backup into an empty database, under that one's own master keys, all of it or nothing.
+import { createReadStream } from 'node:fs';
+import { readSettings } from '../../platform/config.ts';
+import type { Database } from '../../platform/postgres.ts';
+import type { Verb } from '../../platform/verb.ts';
+import { storedTime } from '../encryption/binding.ts';
+import { sealValue } from '../encryption/envelope.ts';
+import type { MasterKey } from '../encryption/master-keys.ts';
+import { BackupRecord, inWords, noRows, type RowCounts, type RowOf, type RowRecord } from './backup-records.ts';
+import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
+import { createRestoreStore, type ResealedVersion, type RestoreStore } from './restore-store.ts';
+import { BackupRefused, openLines, readBackupKey } from './sealed-lines.ts';
+import { backupSettings } from './settings.ts';
+
+export const restore: Verb = {
+  summary:
+    'put a backup into an empty, migrated database, sealed anew under the first master key; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
+  operands: '[file]',
+  options: [],
+  async run({ environment, rest: [file], complain, stopping }) {
+    const settings = readSettings(environment, backupSettings);
+    const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
+    const rows = await withDatabase(settings.databaseUrl, async (database) => {
+      const active = await requireActiveKey(keyring, database);
+      const lines = openLines(backupKey, file === undefined ? process.stdin : createReadStream(file));
+      return restoreAll(database, batchesOf(lines), { active, stopping });
+    });
+    complain(`restored: ${inWords(rows)}`);
+    return 0;
+  },
+};
+
+const batchSize = 200;
+
+type Parts = { readonly active: MasterKey; readonly stopping: AbortSignal };
+
+function restoreAll(database: Database, batches: AsyncIterable<readonly RowRecord[]>, { active, stopping }: Parts): Promise<RowCounts> {
+  return database.transaction(async (inTransaction) => {
+    const store = createRestoreStore(inTransaction);
+    if (!(await store.holdEmpty())) throw new Error('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
+    const rows = noRows();
+    for await (const batch of batches) {
+      if (stopping.aborted) throw new Error('stopped; nothing was changed');
+      for (const { kind } of batch) rows[kind]++;
+      await insert(batch, store, active);
+    }
+    return rows;
+  });
+}
+
+/** Rows of one kind at a time; those that `batches` brings after the last are not reached when the end does not fit. */
+async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<readonly RowRecord[]> {
+  const rows = noRows();
+  let batch: RowRecord[] = [];
+  let isEnded = false;
+  for await (const line of lines) {
+    const record = readRecord(line);
+    if (isEnded) throw new BackupRefused('the backup goes on after its end');
+    if (record.kind === 'end') {
+      const differs = Object.entries(rows).some(([kind, count]) => Reflect.get(record.rows, kind) !== count);
+      if (differs) throw new BackupRefused('the backup does not hold what it says at its end');
+      isEnded = true;
+      continue;
+    }
+    rows[record.kind]++;
+    if (batch.length >= batchSize || (batch[0] && batch[0].kind !== record.kind)) {
+      yield batch;
+      batch = [];
+    }
+    batch.push(record);
+  }
+  if (!isEnded) throw new BackupRefused('the backup has no end');
+  if (batch.length > 0) yield batch;
+}
+
+function readRecord(line: string) {
+  const read = BackupRecord.safeParse(JSON.parse(line));
+  if (read.success) return read.data;
+  throw new BackupRefused('the backup holds something that this release does not know');
+}
+
+async function insert(batch: readonly RowRecord[], store: RestoreStore, active: MasterKey): Promise<void> {
+  const of = <K extends RowRecord['kind']>(kind: K) => batch.filter((record): record is Extract<RowRecord, { kind: K }> => record.kind === kind);
+  switch (batch[0]?.kind) {
+    case 'application':
+      await store.applications(of('application'));
+      break;
+    case 'environment':
+      await store.environments(of('environment'));
+      break;
+    case 'configuration':
+      await store.configurations(of('configuration'));
+      break;
+    case 'secret':
+      await store.secrets(of('secret'));
+      break;
+    case 'version':
+      await store.versions(of('version').map((row) => reseal(row, active)));
+      break;
+    case undefined:
+  }
+}
+
+/** Bound to the same ids and times as before. */
+function reseal({ value, ...row }: RowOf<'version'>, active: MasterKey): ResealedVersion {
+  const { notBefore, expiresAt, createdAt } = row;
+  const times = { notBefore: notBefore && storedTime(notBefore), expiresAt: expiresAt && storedTime(expiresAt), createdAt: storedTime(createdAt) };
+  return { ...row, ...sealValue(value, { ...row, versionId: row.id, ...times }, active) };
+}

@@ -1,0 +1,97 @@
+// `signalbox secrets rewrap`: moves every version to the active master key while services run.
+import { setTimeout as pause } from 'node:timers/promises';
+import { readSettings } from '../../platform/config.ts';
+import type { Database } from '../../platform/postgres.ts';
+import type { Verb } from '../../platform/verb.ts';
+import { SealBroken } from '../encryption/aead.ts';
+import { rewrap as rewrapKey } from '../encryption/envelope.ts';
+import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
+import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { createRewrapStore, type WrappedKey } from './rewrap-store.ts';
+import { masterKeySettings } from './settings.ts';
+
+export const rewrap: Verb = {
+  summary:
+    'move every secret to the first of Encryption__MasterKeys, beside running services; may be stopped and started again; reads DATABASE_URL and Encryption__MasterKeys (or their _FILE)',
+  options: [],
+  async run({ environment, complain, stopping }) {
+    const { databaseUrl, masterKeys } = readSettings(environment, masterKeySettings);
+    const keyring = requireKeyring(masterKeys);
+    return withDatabase(databaseUrl, async (database) => {
+      const active = await requireActiveKey(keyring, database);
+      const mover = { database, keyring, active, stopping, progress: createProgress('versions moved', complain), broken: new Set<string>() };
+      await moveAll(mover);
+      mover.progress.end();
+      if (mover.broken.size > 0) {
+        complain(`${mover.broken.size} versions cannot be moved, their wrapped keys were changed: ${[...mover.broken].slice(0, maxNamed).join(', ')}`);
+        return 1;
+      }
+      complain(`no version is left on another master key than '${active.id}'`);
+      return 0;
+    });
+  },
+};
+
+const maxNamed = 20;
+/** Half a thousand rows are locked for some milliseconds at a time. */
+const batchSize = 500;
+const pauseMs = 200;
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+type Mover = {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly active: MasterKey;
+  readonly stopping: AbortSignal;
+  readonly progress: Progress;
+  /** Ids of versions whose wrapped key does not open. */
+  readonly broken: Set<string>;
+};
+
+// Again until nothing is found: a service that still has the old setting may have added a version behind us, and another rewrap may have died.
+async function moveAll(mover: Mover): Promise<void> {
+  const { database, active, stopping, progress, broken } = mover;
+  const store = createRewrapStore(database);
+  for (let isFirst = true; ; isFirst = false) {
+    const waiting = await store.waiting(active.id);
+    const left = waiting.reduce((sum, { versions }) => sum + versions, 0);
+    if (isFirst) progress.expect(left);
+    if (left <= broken.size) return;
+    let moved = 0;
+    for (const { masterKeyId } of waiting) moved += await moveFrom(masterKeyId, mover);
+    // What is left is in the hands of another rewrap, or of a write.
+    if (moved === 0) await pause(pauseMs, undefined, { signal: stopping });
+  }
+}
+
+async function moveFrom(masterKeyId: string, mover: Mover): Promise<number> {
+  const { database, keyring, active, stopping, progress, broken } = mover;
+  const from = keyring.find(masterKeyId);
+  if (!from) throw new Error(`master key '${masterKeyId}' is not configured, and versions need it to be moved`);
+  let moved = 0;
+  for (let after: string | undefined = firstId; after !== undefined;) {
+    if (stopping.aborted) throw new Error('stopped; the same command goes on from here');
+    const last = after;
+    after = await database.transaction(async (inTransaction) => {
+      const store = createRewrapStore(inTransaction);
+      const claimed = await store.claim(masterKeyId, last, batchSize);
+      const rewrapped = claimed.flatMap((key) => tryRewrap(key, { from, to: active }, broken));
+      const count = rewrapped.length > 0 ? await store.move(active.id, rewrapped) : 0;
+      moved += count;
+      progress.add(count);
+      return claimed.at(-1)?.id;
+    });
+  }
+  return moved;
+}
+
+function tryRewrap({ id, wrappedKey }: WrappedKey, keys: { readonly from: MasterKey; readonly to: MasterKey }, broken: Set<string>): WrappedKey[] {
+  try {
+    return [{ id, wrappedKey: rewrapKey(wrappedKey, id, keys) }];
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    broken.add(id);
+    return [];
+  }
+}
