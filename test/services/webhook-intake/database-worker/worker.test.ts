@@ -1,5 +1,4 @@
-// The database worker on a real database: newest states, in whatever order they come.
-import { randomUUID } from 'node:crypto';
+// The database worker on a real database: what is stored of each event.
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
@@ -8,11 +7,7 @@ import { createTypedStore } from '../../../../services/webhook-intake/database-w
 import { createDatabaseWorker } from '../../../../services/webhook-intake/database-worker/worker.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
-
-const repository = { id: 1001, name: 'signals', full_name: 'railway/signals', updated_at: '2026-01-01T00:00:00Z' };
-const sender = { id: 7, login: 'ada', type: 'User' };
-const at = (seconds: number) => new Date(Date.UTC(2026, 2, 4, 12, 0, seconds));
-const forgeTime = (seconds: number) => at(seconds).toISOString().replace('.000', '');
+import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
 
 describe('the database worker', () => {
   let database: IntakeDatabase;
@@ -24,12 +19,6 @@ describe('the database worker', () => {
     createDatabaseWorker({ store: createTypedStore(database.pool, createIsOwn(globs)), metrics: createMetrics(), log: silentLog });
   const send = (...batch: Parameters<typeof delivery>[0][]) => worker()(batch.map(delivery));
   const stateOf = async (table: string, columns: string) => (await database.rows(`select ${columns} from ${table} order by object_key`))[0];
-
-  const issue = (seconds: number, title: string, action = 'edited') => ({
-    event: 'issues',
-    receivedAt: at(seconds),
-    payload: { action, issue: { id: 11, number: 3, title, state: 'open', user: sender, updated_at: forgeTime(seconds) }, repository, sender },
-  });
 
   it('keeps the members of an object in columns, and the rest of it as it came', async () => {
     const one = issue(1, 'Lamp out', 'opened');
@@ -50,56 +39,6 @@ describe('the database worker', () => {
       comments: 2,
       rest: { id: 11, labels: [{ name: 'red' }], user: sender, updated_at: forgeTime(1) },
     });
-  });
-
-  it('never lets an older event overwrite a newer state, in batches or within one', async () => {
-    await send(issue(5, 'fifth'));
-    await send(issue(3, 'third'));
-    expect(await stateOf('issues', 'title')).to.deep.equal({ title: 'fifth' });
-    await send(issue(9, 'ninth'), issue(7, 'seventh'), issue(8, 'eighth'));
-    expect(await stateOf('issues', 'title')).to.deep.equal({ title: 'ninth' });
-  });
-
-  it('settles two events of the same second by their reception', async () => {
-    const same = issue(5, 'first');
-    await send({ ...same, receivedAt: new Date(at(5).getTime() + 20), payload: { ...same.payload, issue: { ...same.payload.issue, title: 'second' } } });
-    await send(same);
-    expect(await stateOf('issues', 'title')).to.deep.equal({ title: 'second' });
-  });
-
-  it('keeps a tombstone, so that a late older event does not bring the object back', async () => {
-    await send(issue(5, 'edited'));
-    // The forge does not touch updated_at when it deletes.
-    await send({ ...issue(5, 'edited', 'deleted'), receivedAt: at(8) });
-    await send({ ...issue(5, 'edited late'), receivedAt: at(9) });
-    expect(await stateOf('issues', 'deleted_at, title')).to.deep.equal({ deleted_at: at(8), title: 'edited' });
-  });
-
-  it('keeps a tombstone of an object that was deleted before anything else of it came', async () => {
-    await send({ ...issue(5, 'gone', 'deleted'), receivedAt: at(8) });
-    await send(issue(4, 'opened', 'opened'));
-    expect(await stateOf('issues', 'deleted_at, title')).to.deep.equal({ deleted_at: at(8), title: 'gone' });
-  });
-
-  const branch = (event: 'create' | 'delete', seconds: number) => ({
-    event,
-    receivedAt: at(seconds),
-    payload: { ref: 'red', ref_type: 'branch', master_branch: 'main', pusher_type: 'user', repository, sender },
-  });
-  const push = (seconds: number, after: string, more: object = {}) => ({
-    event: 'push',
-    receivedAt: at(seconds),
-    payload: { ref: 'refs/heads/red', before: 'b'.repeat(40), after, deleted: false, commits: [{ id: after }], repository, sender, ...more },
-  });
-
-  it('follows a branch through creation, push, deletion and a new creation, by the time of reception', async () => {
-    await send(push(2, 'c'.repeat(40)), branch('create', 1));
-    expect(await stateOf('branches', 'name, sha, deleted_at')).to.deep.equal({ name: 'red', sha: 'c'.repeat(40), deleted_at: null });
-    await send(branch('delete', 4));
-    await send(push(3, 'd'.repeat(40)));
-    expect(await stateOf('branches', 'sha, deleted_at')).to.deep.equal({ sha: 'c'.repeat(40), deleted_at: at(4) });
-    await send(branch('create', 6));
-    expect(await stateOf('branches', 'name, deleted_at, master_branch')).to.deep.equal({ name: 'red', deleted_at: null, master_branch: 'main' });
   });
 
   it('takes neither a tag nor its push for a branch, and stores that push', async () => {
@@ -163,53 +102,6 @@ describe('the database worker', () => {
       { forge_id: '1001', description: 'known', processing_state: 'NEW' },
     ]);
     expect(await database.rows('select forge_id, login from users')).to.deep.equal([{ forge_id: '7', login: 'ada' }]);
-  });
-
-  const run = (attempt: number, seconds: number, status: 'queued' | 'completed') => ({
-    event: 'workflow_run',
-    receivedAt: at(seconds),
-    payload: {
-      action: status === 'queued' ? 'requested' : status,
-      workflow_run: { id: 31, run_attempt: attempt, status, updated_at: forgeTime(seconds) },
-      repository,
-      sender,
-    },
-  });
-
-  it('puts the attempt of a workflow run before its time', async () => {
-    await send(run(2, 4, 'queued'), run(1, 6, 'completed'));
-    expect(await stateOf('workflow_runs', 'run_attempt, status')).to.deep.equal({ run_attempt: 2, status: 'queued' });
-  });
-
-  it('marks a rerun, and the pull request of a check that is asked for again, as RE_REQUESTED', async () => {
-    await send(run(1, 1, 'completed'));
-    await send(run(2, 2, 'queued'));
-    expect(await stateOf('workflow_runs', 'processing_state')).to.deep.equal({ processing_state: 'RE_REQUESTED' });
-    await send({ event: 'pull_request', payload: { action: 'opened', pull_request: { id: 21, number: 4, updated_at: forgeTime(1) }, repository, sender } });
-    await send({
-      event: 'check_run',
-      payload: {
-        action: 'rerequested',
-        check_run: {
-          id: 1,
-          pull_requests: [
-            { id: 21, number: 4 },
-            { id: 22, number: 5 },
-          ],
-        },
-        repository,
-        sender,
-      },
-    });
-    expect(await database.rows('select forge_id, processing_state from pull_requests')).to.deep.equal([{ forge_id: '21', processing_state: 'RE_REQUESTED' }]);
-  });
-
-  it('discards a delivery that comes again, even with a new time of reception', async () => {
-    const deliveryId = randomUUID();
-    await send({ ...branch('delete', 1), deliveryId });
-    await send(branch('create', 2));
-    expect(await send({ ...branch('delete', 3), deliveryId })).to.deep.equal(['done']);
-    expect(await stateOf('branches', 'deleted_at')).to.deep.equal({ deleted_at: null });
   });
 
   it('tracks releases and runs of every repository, and the rest of own ones only', async () => {

@@ -6,7 +6,7 @@ import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createEventStore } from '../../../../services/webhook-intake/forge-worker/store.ts';
 import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker/worker.ts';
 import { createMatchingRules, type Rule } from '../../../../services/webhook-intake/rules/rules.ts';
-import { delivery, examples } from '../deliveries.ts';
+import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
 describe('the forge worker', () => {
@@ -144,67 +144,5 @@ describe('the forge worker', () => {
     expect((await database.rows<{ bytes: number }>('select bytes from events order by bytes desc')).map(({ bytes }) => bytes).slice(0, 2)).to.deep.equal([
       26_214_400, 26_214_400,
     ]);
-  });
-
-  it('gives up what is not JSON or cannot be unpacked, with the reason, and stores the others', async () => {
-    const good = delivery({ event: 'issues', payload: issue });
-    const text = { ...delivery({ event: 'issues', payload: issue }), body: Buffer.from('{"action":') };
-    const truncated = { ...delivery({ event: 'issues', payload: issue }), body: gzipSync(good.body).subarray(0, 40), contentEncoding: 'gzip' as const };
-    const [first, second, third] = await work()([text, good, truncated]);
-    expect(second).to.equal('done');
-    expect(first)
-      .to.have.property('dead')
-      .that.matches(/^the payload is not JSON: /);
-    expect(third)
-      .to.have.property('dead')
-      .that.matches(/^the payload cannot be unpacked: /);
-    expect(await database.count('events')).to.equal(1);
-  });
-
-  it('retries the one event that the database refuses, and stores the rest of its batch', async () => {
-    const batch = examples.slice(0, 40).map(({ event, payload }) => delivery({ event, payload }));
-    // Longer than an index row may be.
-    batch[17] = delivery({ event: 'issues', payload: issue, deliveryId: Array.from({ length: 9000 }, (_, index) => index.toString(36)).join('') });
-    const verdicts = await work()(batch);
-    expect(verdicts.filter((verdict) => verdict === 'done')).to.have.length(39);
-    expect(verdicts[17]).to.have.property('retry').that.contains('index row');
-    expect(await database.count('events')).to.equal(39);
-  });
-
-  it('gives no verdict when the world fails, so that the broker keeps the batch', async () => {
-    const failing = (sql: string) => database.rows(sql);
-    await failing('alter table statistics_buckets rename to buckets_away');
-    try {
-      const failure = await work()([delivery({ event: 'issues', payload: issue })]).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      expect(failure).to.be.an('error').with.property('code', '42P01');
-    } finally {
-      await failing('alter table buckets_away rename to statistics_buckets');
-    }
-    expect(await database.count('events')).to.equal(0);
-    expect(await database.count('delivery_keys')).to.equal(0);
-  });
-
-  it('stores each once when workers have the same deliveries at hand in different orders', async () => {
-    const batch = Array.from({ length: 80 }, (_, index) =>
-      delivery({
-        event: examples[index % examples.length]?.event ?? 'push',
-        payload: issue,
-        deliveryId: `d-${index % 60}`,
-        receivedAt: new Date(receivedAt.getTime() + index * 3_600_000),
-      }),
-    );
-    const shuffled = (step: number) => batch.map((_, index) => batch[(index * step) % batch.length] ?? batch[0]).filter((one) => one !== undefined);
-    for (let round = 0; round < 5; round++) {
-      await database.empty();
-      const results = await Promise.all([1, 7, 11, 13, 17, 19].map((step) => work()(shuffled(step))));
-      expect(results.flat().every((verdict) => verdict === 'done')).to.equal(true);
-      expect(await database.count('events')).to.equal(60);
-      const all = await buckets();
-      expect(all.reduce((sum, { received }) => sum + received, 0)).to.equal(60);
-      expect(all.reduce((sum, { received, duplicates }) => sum + received + duplicates, 0)).to.equal(6 * 80);
-    }
   });
 });
