@@ -1,8 +1,11 @@
 // Puts an answer or a refusal on the wire.
 import type { Context } from 'koa';
 import type { Problem } from './problem.ts';
-import type { Refusals } from './http.ts';
+import type { OpenApiParts } from './openapi.ts';
 import { Answer, Content } from './route.ts';
+
+/** How a service words its refusals: problem documents, or an envelope of its own. */
+export type Refusals = OpenApiParts['refusals'] & { readonly render: (problem: Problem) => unknown };
 
 export function sendAnswer(context: Context, returned: unknown): void {
   const { status, body, headers } = returned instanceof Answer ? (returned as Answer) : new Answer(200, returned, {});

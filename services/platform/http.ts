@@ -6,20 +6,19 @@ import { type Area, findArea } from './area.ts';
 import type { AddressOf } from './client-address.ts';
 import type { Health } from './health.ts';
 import { healthRoutes } from './health-routes.ts';
-import { sendProblem } from './http-answer.ts';
+import { type Refusals, sendProblem } from './http-answer.ts';
 import { brokenAnswers, createObserver } from './http-observer.ts';
 import { clientAddress, requirePercentEncoding } from './http-request.ts';
 import { createRouter, refuseUnrouted } from './http-router.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { describe, type Description, type OpenApiParts } from './openapi.ts';
+import { describe, type Description } from './openapi.ts';
 import { isUnavailable } from './postgres-error.ts';
 import { Common, Problem, toDocument } from './problem.ts';
 import type { AnyRoute } from './route.ts';
 import { swaggerRoutes } from './swagger.ts';
 
-/** How a service words its refusals: problem documents, or an envelope of its own. */
-export type Refusals = OpenApiParts['refusals'] & { readonly render: (problem: Problem) => unknown };
+export type { Refusals } from './http-answer.ts';
 
 export type AppParts = {
   readonly description: Description;
