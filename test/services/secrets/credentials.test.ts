@@ -1,0 +1,140 @@
+// Who may ask: two planes that do not know each other's credentials, one 401 each, and what is open.
+import { get } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { type Answer, adminToken, call, newApplication, putSecret, type TestApplication, useService } from './service.ts';
+
+const whole = ({ status, headers, text }: Answer) => ({
+  status,
+  text,
+  headers: Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')),
+});
+
+describe('credentials of the secrets service', () => {
+  const running = useService({ environment: { Management__AdminApiKey: `${adminToken},the next one` } });
+  let application: TestApplication;
+  before(async () => {
+    application = await newApplication(running.url, 'app');
+    await putSecret(running.url, 'app', 'password', { value: 'x' });
+  });
+
+  const managementPaths = [
+    ['GET', ''],
+    ['POST', ''],
+    ['GET', '/app'],
+    ['PUT', '/app'],
+    ['DELETE', '/app'],
+    ['POST', '/app/rotate-key'],
+    ['GET', '/app/environments'],
+    ['POST', '/app/environments'],
+    ['DELETE', '/app/environments/local'],
+    ['GET', '/app/secrets'],
+    ['POST', '/app/secrets'],
+    ['POST', '/app/secrets/password/values'],
+    ['GET', '/app/secrets/password'],
+    ['GET', '/app/secrets/password/versions/local'],
+    ['DELETE', '/app/secrets/password'],
+    ['GET', '/app/configurations'],
+    ['POST', '/app/configurations'],
+    ['PUT', '/app/configurations/local/key'],
+    ['DELETE', '/app/configurations/local/key'],
+    ['GET', '/unknown/route/of/all'],
+    ['PATCH', '/app'],
+    ['GET', '/%zz'],
+  ] as const;
+
+  for (const [method, path] of managementPaths)
+    it(`${method} /api/management/applications${path} answers one and the same 401 to a missing and to a wrong credential`, async () => {
+      const wrongs: Readonly<Record<string, string>>[] = [
+        { Authorization: 'Bearer wrong' },
+        { Authorization: 'Bearer ' },
+        { Authorization: `Basic ${adminToken}` },
+        { Authorization: adminToken },
+        { Authorization: `Bearer ${application.key}` },
+        { 'X-Api-Key': application.key },
+        { 'X-Api-Key': adminToken },
+      ];
+      const full = `/api/management/applications${path}`;
+      const missing = whole(await call(running.url, { method, path: full }));
+      expect(missing).to.deep.include({ status: 401, text: '{"type":"about:blank","title":"Unauthorized","status":401}' });
+      expect(missing.headers).to.include({ 'content-type': 'application/problem+json', 'www-authenticate': 'Bearer' });
+      for (const headers of wrongs) expect(whole(await call(running.url, { method, path: full, headers }))).to.deep.equal(missing);
+    });
+
+  const consumerPaths = [
+    ['GET', '/secrets/password?environment=local'],
+    ['GET', '/secrets/password/'],
+    ['GET', '/secrets/password'],
+    ['GET', '/secrets/unknown?environment=local'],
+    ['GET', '/secrets/%zz?environment=local'],
+    ['GET', '/secrets/password?environment=%zz'],
+    ['GET', '/configurations?environment=local'],
+    ['GET', '/configurations/'],
+    ['GET', '/configurations/key?environment=local'],
+    ['GET', '/configurations/a/b'],
+    ['GET', ''],
+    ['GET', '/secrets'],
+    ['GET', '/secrets/'],
+    ['GET', '/secrets/a/b?environment=local'],
+    ['POST', '/secrets/password?environment=local'],
+    ['GET', '/nothing'],
+  ] as const;
+
+  for (const [method, path] of consumerPaths)
+    it(`${method} /api/consumer${path} answers one and the same 401 to a missing and to a wrong credential`, async () => {
+      const wrongs: Readonly<Record<string, string>>[] = [
+        { 'X-Api-Key': '' },
+        { 'X-Api-Key': 'key_' },
+        { 'X-Api-Key': `key_${'0'.repeat(40)}` },
+        { 'X-Api-Key': application.key.toUpperCase() },
+        { 'X-Api-Key': `${application.key}, ${application.key}` },
+        { 'X-Api-Key': adminToken },
+        { Authorization: `Bearer ${application.key}` },
+        { Authorization: `Bearer ${adminToken}` },
+      ];
+      const full = `/api/consumer${path}`;
+      const missing = whole(await call(running.url, { method, path: full }));
+      expect(missing).to.deep.include({ status: 401, text: '{"type":"about:blank","title":"Unauthorized","status":401}' });
+      expect(missing.headers).to.include({ 'content-type': 'application/problem+json', 'www-authenticate': 'X-Api-Key' });
+      for (const headers of wrongs) expect(whole(await call(running.url, { method, path: full, headers }))).to.deep.equal(missing);
+    });
+
+  it('answers 404, 405 and 400 below /api/consumer only to the holder of a key', async () => {
+    const headers = { 'X-Api-Key': application.key };
+    const status = async (method: string, path: string) => (await call(running.url, { method, path: `/api/consumer${path}`, headers })).status;
+    expect(await status('GET', '/nothing')).to.equal(404);
+    expect(await status('GET', '/secrets/a/b')).to.equal(404);
+    expect(await status('POST', '/secrets/password')).to.equal(405);
+    expect(await status('GET', '/secrets/%zz?environment=local')).to.equal(400);
+    expect(await status('GET', '/secrets/password/?environment=local')).to.equal(200);
+  });
+
+  it('reads the path of a request in absolute form as it reads any other', async () => {
+    const { hostname, port } = new URL(running.url);
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      get({ hostname, port, path: `${running.url}/api/consumer/secrets/password?environment=local` }, (response) => {
+        void textOf(response).then(() => resolve(response.statusCode), reject);
+      }).on('error', reject);
+    });
+    expect(status).to.equal(401);
+  });
+
+  it('takes every administrator token of the list, the word Bearer in any case', async () => {
+    for (const value of [`Bearer ${adminToken}`, `bearer ${adminToken}`, 'BEARER the next one'])
+      expect((await call(running.url, { path: '/api/management/applications', headers: { Authorization: value } })).status).to.equal(200);
+  });
+
+  it('has open health, readiness and API description, and nothing else', async () => {
+    for (const path of ['/health', '/health/ready', '/swagger/v1/swagger.json', '/swagger/index.html'])
+      expect((await call(running.url, { path })).status, path).to.equal(200);
+    for (const path of ['/', '/api', '/metrics']) expect((await call(running.url, { path })).status, path).to.equal(404);
+  });
+
+  it('keeps the plain key nowhere, and of it a hash only', async () => {
+    const { rows } = await running.service.database.driver.query<{ all: string; hash: string }>(
+      `select a::text as all, encode(key_hash, 'hex') as hash from applications a where slug = 'app'`,
+    );
+    expect(rows[0]?.all).not.to.contain(application.key).and.not.to.contain(application.key.slice(4));
+    expect(rows[0]?.hash).to.match(/^[0-9a-f]{64}$/);
+  });
+});
