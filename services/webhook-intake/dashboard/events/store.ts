@@ -64,7 +64,7 @@ export const createEventStore = (database: Database) => ({
       ])
       .limit(limit + 1);
     for (const [column, value] of Object.entries(filter)) if (value !== undefined) query.where(column, value);
-    // The index of events by name begins with their source.
+    // The index of events by name begins with their source, which Postgres cannot skip before version 18.
     if (filter.event !== undefined && filter.source === undefined)
       query.whereIn(
         'source',

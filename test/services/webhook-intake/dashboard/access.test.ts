@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { createDashboard, type Dashboard, tokens } from './ground.ts';
+import { createHealth } from '../../../../services/platform/health.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createPool } from '../../../../services/platform/postgres.ts';
+import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
+import { createDashboard, createTokenHolder, type Dashboard, tokens } from './ground.ts';
 
 const paths = [
   '/events',
@@ -85,6 +90,18 @@ describe('access to the dashboard', () => {
 
   it('leaves health and the API description open', async () => {
     for (const path of ['/health', '/health/ready', '/swagger/v1/swagger.json', '/swagger/index.html']) await ask('get', path).expect(200);
+  });
+
+  it('answers 503 while the database is away, but 401 before that', async () => {
+    const database = createPool('postgres://nobody@127.0.0.1:1/nothing', { schema: 'intake', log: silentLog });
+    const { handler } = createIntakeApp({ database, tokenHolder: createTokenHolder(), health: createHealth(), log: silentLog, metrics: createMetrics() });
+    for (const path of paths.filter((one) => !one.includes('{id}'))) {
+      await request(handler).get(path.replace('{n}', '1')).expect(401);
+      const { status, headers } = await request(handler).get(path.replace('{n}', '1')).set('Authorization', `token ${tokens[0]}`);
+      expect(status, path).to.equal(503);
+      expect(headers['content-type']).to.include('application/problem+json');
+    }
+    await database.close();
   });
 
   it('answers HEAD as GET without a body', async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -70,6 +71,11 @@ describe('the event log', () => {
       const found = async (query: Readonly<Record<string, string>>) => deliveries((await get('/events', { query })).body.items).join('');
 
       it('by event', async () => expect(await found({ event: 'issues' })).to.equal('dca'));
+      it('by event, whatever its source', async () => {
+        await dashboard.database.rows(`update events set source = 'sentry' where delivery_id in ('a', 'b')`);
+        expect(await found({ event: 'issues' })).to.equal('dca');
+        expect(await found({ event: 'issues', source: 'sentry' })).to.equal('a');
+      });
       it('by source', async () => {
         expect(await found({ source: 'forge' })).to.equal('dcba');
         expect(await found({ source: 'sentry' })).to.equal('');
@@ -206,7 +212,10 @@ describe('the event log', () => {
 
     it('answers valid UTF-8 where the payload was not', async () => {
       await dashboard.deliver([raw(Buffer.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')]))]);
-      expect((await detail()).body['payload']).to.deep.equal({ a: '\uFFFD' });
+      const { body } = await detail();
+      expect(body['payload']).to.deep.equal({ a: '\uFFFD' });
+      const response = await fetch(`${dashboard.url}/api/v1/events/${String(body['id'])}`, { headers: { Authorization: `token ${tokens[0]}` } });
+      expect(isUtf8(await response.bytes())).to.equal(true);
     });
 
     it('answers a payload of 25 MiB', async function () {

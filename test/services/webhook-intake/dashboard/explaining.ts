@@ -4,16 +4,24 @@ import { z } from 'zod';
 import type { Database } from '../../../../services/platform/database.ts';
 import { bind } from '../../../../services/platform/postgres-session.ts';
 
-const Node = z.looseObject({
-  'Node Type': z.string(),
-  'Relation Name': z.string().optional(),
-  'Actual Rows': z.number(),
-  'Actual Loops': z.number(),
-  'Rows Removed by Filter': z.number().default(0),
-  get Plans() {
-    return z.array(Node).default([]);
-  },
-});
+type Node = { readonly type: string; readonly of: string; readonly read: number; readonly parts: readonly Node[] };
+const Node: z.ZodType<Node> = z.lazy(() =>
+  z
+    .looseObject({
+      'Node Type': z.string(),
+      'Relation Name': z.string().default(''),
+      'Actual Rows': z.number(),
+      'Actual Loops': z.number(),
+      'Rows Removed by Filter': z.number().default(0),
+      Plans: z.array(Node).default([]),
+    })
+    .transform((node) => ({
+      type: node['Node Type'],
+      of: node['Relation Name'],
+      read: Math.round((node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops']),
+      parts: node.Plans,
+    })),
+);
 const Explained = z.tuple([z.looseObject({ 'QUERY PLAN': z.tuple([z.looseObject({ Plan: Node })]) })]);
 
 /** What one scan of a table or index read, over all its repetitions. */
@@ -30,11 +38,9 @@ export type Plans = {
 
 export function explaining(driver: pg.Pool): Plans {
   const scans: Scan[] = [];
-  const walk = (node: z.output<typeof Node>): void => {
-    const type = node['Node Type'];
-    const read = (node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops'];
-    if (/Scan$/.test(type)) scans.push({ type, of: node['Relation Name'] ?? '', read: Math.round(read) });
-    node.Plans.forEach(walk);
+  const walk = ({ parts, ...node }: Node): void => {
+    if (node.type.endsWith('Scan')) scans.push(node);
+    parts.forEach(walk);
   };
   const explain = async (text: string, values: readonly unknown[]) => {
     const { rows } = await driver.query(`explain (analyze, format json) ${text}`, [...values]);

@@ -20,6 +20,7 @@ import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts
 import { createConformance, type Wire } from './conformance.ts';
 
 export const tokens = ['first-token', 'second-token'] as const;
+export const createTokenHolder = () => authorization('token', createCredentials(tokens.map((token) => new Secret(token))));
 
 type Query = Readonly<Record<string, string | number>>;
 // What tests read of an answer; that all of it is as described has been checked.
@@ -53,7 +54,7 @@ export async function createDashboard(): Promise<Dashboard> {
   const metrics = createMetrics();
   const app = createIntakeApp({
     database: database.pool,
-    tokenHolder: authorization('token', createCredentials(tokens.map((token) => new Secret(token)))),
+    tokenHolder: createTokenHolder(),
     health: createHealth(),
     log: silentLog,
     metrics,
