@@ -53,8 +53,7 @@ async function work(name: string, { loop }: { loop?: true }): Promise<void> {
       await worker.once(runtime);
       return 'done';
     }
-    const looping = worker.loop(runtime);
-    runtime.lifecycle.onStop(name, () => looping);
+    await worker.start(runtime);
     return undefined;
   });
 }

@@ -78,12 +78,8 @@ async function ownPostgres(directory: string, password: string, lifecycle: Lifec
 const given = (environment: Environment) => Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '' && value !== undefined));
 
 async function start(deployable: Deployable, runtimes: Runtimes, environment: Environment): Promise<void> {
-  const runtime = runtimes.of(deployable.name, environment);
-  await deployable.start(runtime);
-  for (const [name, worker] of Object.entries(deployable.workers ?? {})) {
-    const loop = worker.loop(runtimes.of(`${deployable.name} ${name}`, environment));
-    runtime.lifecycle.onStop(`worker ${name}`, () => loop);
-  }
+  await deployable.start(runtimes.of(deployable.name, environment));
+  for (const [name, worker] of Object.entries(deployable.workers ?? {})) await worker.start(runtimes.of(`${deployable.name} ${name}`, environment));
 }
 
 const credentialsOf = ({ settings }: Deployable, generated: Readonly<Record<string, string>>) =>

@@ -20,8 +20,8 @@ export type Runtime = {
 
 export type Worker = {
   readonly summary: string;
-  /** Works until the lifecycle stops. */
-  loop(runtime: Runtime): Promise<void>;
+  /** Begins to work, and goes on until the lifecycle stops. */
+  start(runtime: Runtime): Promise<void>;
   /** Does one job and ends; throws when the job failed. */
   once(runtime: Runtime): Promise<void>;
 };

@@ -32,11 +32,14 @@ const betweenEveryMs = 500;
 export function createQueueWorker(parts: QueueWorkerParts): Worker {
   return {
     summary: parts.summary,
-    async loop(runtime) {
+    async start(runtime) {
       const { config, worker, consumption } = open(parts, runtime);
       const { stopping } = runtime.lifecycle;
-      const consuming = consumeConfigured(consumption, { environment: runtime.environment, file: config.environmentFile, stopping, log: runtime.log });
-      await Promise.all([consuming, betweenUntil(stopping, worker, runtime)]);
+      const source = { environment: runtime.environment, file: config.environmentFile };
+      await readConnections(source); // a fault in them is told at the start
+      const consuming = consumeConfigured(consumption, { ...source, stopping, log: runtime.log });
+      const working = Promise.all([consuming, betweenUntil(stopping, worker, runtime)]);
+      runtime.lifecycle.onStop(`consumers of ${parts.queue}`, async () => void (await working));
     },
     async once(runtime) {
       const { config, worker, consumption } = open(parts, runtime);
