@@ -5,7 +5,7 @@ import { findRabbitmq } from './rabbitmq-node.ts';
 import { startRabbitmq } from './rabbitmq-server.ts';
 import { eventually } from './wait.ts';
 
-export { type RabbitmqOptions, type RabbitmqServer, startRabbitmq } from './rabbitmq-server.ts';
+export { type RabbitmqServer, startRabbitmq } from './rabbitmq-server.ts';
 
 const outside = process.env['TEST_AMQP_URL'];
 const hasPrograms = findRabbitmq() !== undefined;
