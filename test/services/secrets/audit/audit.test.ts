@@ -1,0 +1,194 @@
+// The audit: who, what, when and how it ended, for every write and every read of a secret.
+import { expect } from 'chai';
+import { createPool } from '../../../../services/platform/postgres.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { eventually } from '../../../support/wait.ts';
+import { adminToken, call, consume, manage, member, newApplication, putSecret, startService, useService } from '../service.ts';
+
+type Entry = {
+  readonly occurred_at: Date;
+  readonly plane: string;
+  readonly key_id: string;
+  readonly action: string;
+  readonly application: string;
+  readonly application_id: string | null;
+  readonly environment: string | null;
+  readonly subject: string | null;
+  readonly version: number | null;
+  readonly outcome: string;
+  readonly request_id: string;
+};
+
+describe('the audit', () => {
+  const clock = { now: new Date('2026-03-15T12:00:00.123Z') };
+  const running = useService({ clock: () => clock.now, environment: { Management__AdminApiKey: `${adminToken},the next one` } });
+  let slug: string;
+  let key: string;
+  beforeEach(async () => {
+    ({ slug, key } = await newApplication(running.url));
+  });
+
+  async function entries(): Promise<Entry[]> {
+    const { rows } = await running.service.database.driver.query<Entry>('select * from audit_entries where application = $1 order by occurred_at, id', [slug]);
+    return rows;
+  }
+  /** `action environment subject version outcome` of each. */
+  const told = async () =>
+    (await entries()).map(({ action, environment, subject, version, outcome }) => [action, environment, subject, version, outcome].map(String).join(' '));
+  const becomes = (...expected: readonly string[]) => eventually(async () => expect(await told()).to.deep.equal(expected));
+
+  it('has an entry for each management write, in the transaction of the write', async () => {
+    const at = `/${slug}`;
+    await manage(running.url, 'PUT', at, { name: 'renamed' });
+    await manage(running.url, 'POST', `${at}/environments`, { name: 'Test' });
+    await manage(running.url, 'POST', `${at}/secrets`, { name: 'password' });
+    await manage(running.url, 'POST', `${at}/secrets/password/values`, [
+      { environmentSlug: 'local', value: 'x' },
+      { environmentSlug: 'test', value: 'y' },
+      { environmentSlug: 'local', value: 'z' },
+    ]);
+    await manage(running.url, 'POST', `${at}/secrets/password/values`, []);
+    await manage(running.url, 'POST', `${at}/configurations`, { environmentSlug: 'test', key: 'a:b', value: 'x' });
+    await manage(running.url, 'PUT', `${at}/configurations/test/a%3Ab`, { value: 'y' });
+    await manage(running.url, 'DELETE', `${at}/configurations/test/a%3Ab`);
+    await manage(running.url, 'DELETE', `${at}/secrets/password`);
+    await manage(running.url, 'DELETE', `${at}/environments/test`);
+    await manage(running.url, 'POST', `${at}/rotate-key`);
+    await manage(running.url, 'DELETE', at);
+    expect(await told()).to.deep.equal([
+      'application.create null null null done',
+      'application.update null null null done',
+      'environment.create test null null done',
+      'secret.create null password null done',
+      'secret.add-version local password 1 done',
+      'secret.add-version test password 1 done',
+      'secret.add-version local password 2 done',
+      'configuration.create test a:b null done',
+      'configuration.update test a:b null done',
+      'configuration.delete test a:b null done',
+      'secret.delete null password null done',
+      'environment.delete test null null done',
+      'application.rotate-key null null null done',
+      'application.delete null null null done',
+    ]);
+  });
+
+  it('has an entry for each read of a secret, with the version that was served', async () => {
+    await putSecret(running.url, slug, 'password', { value: 'x' });
+    await consume(running.url, key, '/secrets/password?environment=local');
+    await consume(running.url, key, '/secrets/unknown?environment=nowhere');
+    await becomes(
+      'application.create null null null done',
+      'secret.create null password null done',
+      'secret.add-version local password 1 done',
+      'secret.read local password 1 done',
+      'secret.read nowhere unknown null not-found',
+    );
+  });
+
+  it('has an entry for a write that was refused, with the reason', async () => {
+    await manage(running.url, 'POST', '', { name: slug });
+    await manage(running.url, 'DELETE', `/${slug}/secrets/unknown`);
+    await becomes('application.create null null null done', 'application.create null null null conflict', 'secret.delete null unknown null not-found');
+  });
+
+  it('has no entry for what only looks, for a request that is not valid, and for one without a credential', async () => {
+    await manage(running.url, 'GET', `/${slug}`);
+    await manage(running.url, 'PUT', `/${slug}`, { name: '' });
+    await consume(running.url, key, '/secrets/password');
+    await consume(running.url, 'wrong', '/secrets/password?environment=local');
+    await consume(running.url, key, '/configurations?environment=local');
+    // Written after all of those, had there been any.
+    await consume(running.url, key, '/secrets/last?environment=local');
+    await becomes('application.create null null null done', 'secret.read local last null not-found');
+  });
+
+  it('tells who: the plane and which key or token it was, never the credential itself', async () => {
+    const rotated = String(member(await manage(running.url, 'POST', `/${slug}/rotate-key`), 'plainApiKey'));
+    await call(running.url, { method: 'DELETE', path: `/api/management/applications/${slug}/secrets/x`, headers: { Authorization: 'bearer  the next one' } });
+    await consume(running.url, rotated, '/secrets/x?environment=local');
+    const all = await eventually(async () => {
+      const found = await entries();
+      expect(found).to.have.length(4);
+      return found;
+    });
+    expect(all.map(({ plane }) => plane)).to.deep.equal(['management', 'management', 'management', 'consumer']);
+    const [created, rotation, deletion, read] = all;
+    expect(created?.key_id)
+      .to.match(/^admin-[0-9a-f]{8}$/)
+      .and.to.equal(rotation?.key_id);
+    expect(deletion?.key_id)
+      .to.match(/^admin-[0-9a-f]{8}$/)
+      .and.not.to.equal(created?.key_id);
+    const { rows } = await running.service.database.driver.query<{ key_id: string; id: string }>('select key_id, id from applications where slug = $1', [slug]);
+    expect(read?.key_id).to.equal(rows[0]?.key_id);
+    expect(read?.application_id).to.equal(rows[0]?.id);
+    for (const secret of [adminToken, 'the next one', key, rotated]) expect(JSON.stringify(all)).not.to.contain(secret);
+  });
+
+  it('tells when, and which request it was', async () => {
+    const path = `/api/management/applications/${slug}/environments`;
+    const headers = { Authorization: `Bearer ${adminToken}`, 'X-Request-Id': 'mine-1' };
+    await call(running.url, { method: 'POST', path, headers, body: { name: 'Test' } });
+    const last = (await entries()).at(-1);
+    expect(last?.occurred_at).to.deep.equal(clock.now);
+    expect(last?.request_id).to.equal('mine-1');
+  });
+
+  it('keeps no more of a name that nothing has than it needs', async () => {
+    await consume(running.url, key, `/secrets/${'n'.repeat(5000)}?environment=${'e'.repeat(5000)}`);
+    await eventually(async () => {
+      const [, read] = await entries();
+      expect(read?.subject).to.equal('n'.repeat(500));
+      expect(read?.environment).to.equal('e'.repeat(500));
+    });
+  });
+
+  it('can only be added to', async () => {
+    for (const statement of ['update audit_entries set outcome = outcome', 'delete from audit_entries', 'truncate audit_entries'])
+      expect(await running.service.database.driver.query(statement).catch((error: unknown) => String(error)), statement).to.contain('only ever added');
+  });
+
+  it('undoes a write that cannot be recorded', async () => {
+    const { driver } = running.service.database;
+    await driver.query('alter table audit_entries add constraint refuse_all check (false) not valid');
+    try {
+      expect((await manage(running.url, 'POST', `/${slug}/environments`, { name: 'Test' })).status).to.equal(500);
+      expect((await manage(running.url, 'GET', `/${slug}/environments`)).body).to.have.length(1);
+    } finally {
+      await driver.query('alter table audit_entries drop constraint refuse_all');
+    }
+  });
+
+  it('has every read that was answered once the service has stopped', async () => {
+    const stopping = await startService({ databaseUrl: running.databaseUrl, clock: () => clock.now });
+    const reads = await Promise.all(Array.from({ length: 50 }, (_, index) => consume(stopping.url, key, `/secrets/s${index}?environment=local`)));
+    await stopping.close();
+    expect(reads.every(({ status }) => status === 404)).to.equal(true);
+    expect((await told()).filter((entry) => entry.startsWith('secret.read'))).to.have.length(50);
+  });
+
+  it('is partitioned by month, two months ahead, and forgets whole months after its retention', async () => {
+    const { driver } = running.service.database;
+    const partitions = async () => {
+      const { rows } = await driver.query<{ name: string }>(
+        `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit_entries'::regclass order by 1`,
+      );
+      return rows.map(({ name }) => name.replace('audit_entries_', ''));
+    };
+    await eventually(async () => expect(await partitions()).to.deep.equal(['2026_03', '2026_04', '2026_05', 'default']));
+    const { rows } = await driver.query<{ name: string }>('select distinct tableoid::regclass::text as name from audit_entries');
+    expect(rows).to.deep.include({ name: 'audit_entries_2026_03' });
+
+    const later = await startService({
+      databaseUrl: running.databaseUrl,
+      environment: { Audit__RetentionDays: '30' },
+      clock: () => new Date('2026-05-01T00:00:00Z'),
+    });
+    await eventually(async () => expect(await partitions()).to.deep.equal(['2026_04', '2026_05', '2026_06', '2026_07', 'default']));
+    await later.close();
+    const pool = createPool(running.databaseUrl, { schema: 'secrets', log: silentLog });
+    expect((await pool.driver.query('select 1 from audit_entries')).rowCount).to.equal(0);
+    await pool.close();
+  });
+});
