@@ -25,7 +25,7 @@ export function requirePercentEncoding({ path, querystring }: Context): void {
   }
 }
 
-export async function readRequest(context: Context, route: AnyRoute, clientAddress: string): Promise<Read> {
+export async function readRequest(context: Context, route: AnyRoute, addressOf?: AddressOf): Promise<Read> {
   const { value, release } = await readValue(context, route);
   try {
     const faults: Faults = {};
@@ -34,7 +34,19 @@ export async function readRequest(context: Context, route: AnyRoute, clientAddre
     const body = route.body && !('kind' in route.body) ? parsed(route.body, value, { root: 'body', faults }) : value;
     if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
     const { requestId, startedAtMs } = context.state as { requestId: string; startedAtMs: number }; // set by http-observer.ts
-    return { request: { params, query, body, headers: context.headers, clientAddress, requestId, startedAtMs }, release };
+    const request = {
+      params,
+      query,
+      body,
+      headers: context.headers,
+      requestId,
+      startedAtMs,
+      // Parsing addresses is not free, and few handlers ask.
+      get clientAddress() {
+        return clientAddress(context, addressOf);
+      },
+    };
+    return { request, release };
   } catch (error) {
     release();
     throw error;

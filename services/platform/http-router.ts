@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import type { Context } from 'koa';
 import type { AddressOf } from './client-address.ts';
 import { sendAnswer } from './http-answer.ts';
-import { clientAddress, readRequest } from './http-request.ts';
+import { readRequest } from './http-request.ts';
 import { Common } from './problem.ts';
 import type { AnyRoute } from './route.ts';
 
@@ -15,7 +15,7 @@ export function createRouter(routes: readonly AnyRoute[], { addressOf, caseSensi
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     router[route.method](path, async (context) => {
       context.state['route'] = route.path;
-      const { request, release } = await readRequest(context, route, clientAddress(context, addressOf));
+      const { request, release } = await readRequest(context, route, addressOf);
       try {
         sendAnswer(context, await route.handle(request));
       } finally {

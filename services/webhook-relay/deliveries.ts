@@ -1,6 +1,5 @@
 // What happens to a delivery: signature, score, publication, and what is told when there was none.
 import type { IncomingHttpHeaders } from 'node:http';
-import { v7 as newId } from 'uuid';
 import { parseJson } from '../platform/body.ts';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Log } from '../platform/log.ts';
@@ -9,6 +8,7 @@ import { version } from '../platform/version.ts';
 import type { Alerts } from './alerts.ts';
 import type { Publisher, Published } from './connections/publisher.ts';
 import { type DeliveryResponse, Problems } from './contract.ts';
+import { newDeliveryId } from './delivery-id.ts';
 import type { DeliveryMetrics } from './delivery-metrics.ts';
 import { type Identity, readIdentity, senderLogin, toMessage } from './message.ts';
 import type { Rejected } from './rejected/rejected.ts';
@@ -91,8 +91,8 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
   return {
     async receive(delivery) {
       const { body, headers, startedAtMs } = delivery;
-      const id = newId();
       const receivedAt = clock();
+      const id = newDeliveryId(receivedAt);
       const signature = headers['x-hub-signature-256'];
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return refuse(delivery, id, receivedAt);
 

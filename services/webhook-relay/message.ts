@@ -1,5 +1,4 @@
 // From a delivery's headers and payload to the message that is published.
-import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '../platform/broker/broker.ts';
 import { version } from '../platform/version.ts';
@@ -98,9 +97,9 @@ export function toMessage({ id, identity, payload, body, score, receivedAt, trac
 
 const traceForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
 
-/** The sender's trace goes on, else one begins that has the delivery's id. W3C Trace Context, section 3.2. */
+/** The sender's trace goes on, else one begins that has the delivery's id; this span has its random half. W3C Trace Context, section 3.2. */
 function childOf(traceparent: MessageParts['traceparent'], id: string): string {
   const [, traceId, flags] = traceForm.exec(String(traceparent)) ?? [];
-  const spanId = randomBytes(8).toString('hex');
-  return `00-${traceId ?? id.replaceAll('-', '')}-${spanId}-${flags ?? '01'}`;
+  const digits = id.replaceAll('-', '');
+  return `00-${traceId ?? digits}-${digits.slice(16)}-${flags ?? '01'}`;
 }
