@@ -4,6 +4,7 @@ import type { Deployable } from './platform/deployable.ts';
 const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
   'webhook-relay': () => import('./webhook-relay/main.ts'),
   'webhook-intake': () => import('./webhook-intake/main.ts'),
+  secrets: () => import('./secrets/main.ts'),
 };
 
 async function load(name: string): Promise<Deployable> {

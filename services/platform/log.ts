@@ -12,10 +12,15 @@ export type LogOptions = {
 };
 
 const hidden = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', '["x-api-key"]', '["x-ingest-token"]', '["x-source-token"]'];
-const redact = hidden.flatMap((name) => {
-  const path = name.startsWith('[') ? name : `.${name}`;
-  return [name, `*${path}`, `headers${path}`, `*.headers${path}`];
-});
+// Postgres quotes whole rows and parameters there.
+const quoted = ['error.detail', 'error.where', 'error.internalQuery'];
+const redact = [
+  ...quoted,
+  ...hidden.flatMap((name) => {
+    const path = name.startsWith('[') ? name : `.${name}`;
+    return [name, `*${path}`, `headers${path}`, `*.headers${path}`];
+  }),
+];
 
 const flushEveryMs = 1000;
 

@@ -27,6 +27,13 @@ describe('createLog', () => {
     expect(text().match(/\[hidden\]/g)).to.have.length(9 + 5 + 5 + 1 + 2);
   });
 
+  it('cuts out what an error of Postgres quotes of rows and parameters', () => {
+    const { log, text } = captureLog();
+    const quoting = { detail: 'Failing row contains (hunter2).', where: "unnamed portal parameter $1 = 'hunter2'", internalQuery: 'select hunter2' };
+    log.error({ error: Object.assign(new Error('refused'), quoting) }, 'failed');
+    expect(text()).to.not.include('hunter2');
+  });
+
   it('cuts them out of errors, too, and keeps their message, stack and cause', () => {
     const { log, text, lines } = captureLog();
     const cause = new Error('the cause');
