@@ -29,8 +29,6 @@ const named = (max: number) => storable({ min: 1, max }).refine((name) => slugOf
 
 /** In a path or query any text is taken; one that no name can be names nothing. */
 const Name = z.string({ error: 'must be a string' }).transform((value) => (isStorable(value) ? value : ''));
-/** The same of an environment in a query, where '' means that none was given. No slug is a dash. */
-const Slug = z.string().transform((value) => (isStorable(value) ? value : '-'));
 const Description = storable({ max: 1000 })
   .nullish()
   .transform((description) => description ?? null);
@@ -137,8 +135,9 @@ export const OfSecretIn = z.object({ slug: Name, name: Name, environmentSlug: Na
 export const OfConfiguration = z.object({ slug: Name, environmentSlug: Name, key: Name });
 export const ByName = z.object({ name: Name });
 export const ByKey = z.object({ key: Name });
-/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. */
-export const InQuery = z.object({ environment: Slug.optional().meta({ description: 'Required: the slug of the environment' }) });
+/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. No slug is a dash. */
+const EnvironmentInQuery = z.string().transform((value) => (isStorable(value) ? value : '-'));
+export const InQuery = z.object({ environment: EnvironmentInQuery.optional().meta({ description: 'Required: the slug of the environment' }) });
 
 /** In the shape of a common cloud vault, so that its clients need not change. */
 export const ConsumerSecret = z.object({

@@ -40,9 +40,8 @@ export type ReadsParts = {
 const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
 
 /** After the key: whether there is one says nothing about the query. */
-function requireEnvironment({ query }: ConsumerRequest): string {
-  if (query.environment) return query.environment;
-  throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
+function requireEnvironment({ query }: ConsumerRequest): void {
+  if (!query.environment) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
 }
 
 export function createReads({ store, keyring, keyCheck, audit, log, metrics, clock }: ReadsParts): Reads {
