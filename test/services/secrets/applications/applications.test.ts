@@ -222,7 +222,9 @@ describe('applications', () => {
       expect(rotated.status).to.equal(200);
       expect(rotated.headers.get('cache-control')).to.equal('no-store');
       expect(rotated.body).to.have.all.keys('plainApiKey');
-      expect(member(rotated, 'plainApiKey')).to.match(/^key_[0-9a-f]{40}$/).and.not.to.equal(key);
+      expect(member(rotated, 'plainApiKey'))
+        .to.match(/^key_[0-9a-f]{40}$/)
+        .and.not.to.equal(key);
       expect((await consume(running.url, key, '/secrets/password?environment=local')).status).to.equal(401);
       expect((await consume(running.url, String(member(rotated, 'plainApiKey')), '/secrets/password?environment=local')).status).to.equal(200);
     });
