@@ -1,6 +1,6 @@
 // Leaves nothing behind: a second process ends what a killed test run had started, and removes its folders.
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,12 +77,18 @@ function removeStaleDirectories(): void {
   }
 }
 
-/** Whether there is such a process, be it ours or another user's; a negative id means a process group. */
+/** Whether such a process runs, be it ours or another user's; a negative id means a process group. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return pid < 0 || !isZombie(pid);
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
+}
+
+// Where nobody collects them, as in a container without an init, ended processes stay listed.
+function isZombie(pid: number): boolean {
+  const stat = existsSync('/proc/self/stat') ? readFileSync(`/proc/${pid}/stat`, 'utf8') : '';
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 }

@@ -1,11 +1,18 @@
-// Finds the programs of servers on this machine.
+// Finds programs on this machine.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { Need } from './need.ts';
 
 /** The first of PATH, or of the further folders, which come first. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const path = process.env['PATH']?.split(delimiter) ?? [];
   return [...folders, ...path].map((folder) => join(folder, name)).find(isExecutable);
+}
+
+/** For `describeWith`: tests that run what a person would type. */
+export function commandLine(...names: readonly string[]): Need {
+  const missing = names.filter((name) => findProgram(name) === undefined);
+  return { name: 'command line', missing: missing.length > 0 ? `no ${missing.join(', no ')} on PATH` : undefined };
 }
 
 function isExecutable(path: string): boolean {

@@ -3,6 +3,8 @@ import { chmodSync, copyFileSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.ts';
+import { describeWith } from '../support/need.ts';
+import { commandLine } from '../support/programs.ts';
 import { eventually } from '../support/wait.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -17,7 +19,7 @@ function checkout(): string {
   return folder;
 }
 
-describe('README.md, followed line by line', function () {
+describeWith(commandLine('curl', 'openssl'), 'README.md, followed line by line', function () {
   this.timeout(120_000);
   const folder = checkout();
   let output = '';

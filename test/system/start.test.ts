@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/guard.ts';
+import { isAlive, temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/wait.ts';
 
@@ -12,12 +11,6 @@ function newFolder(): string {
   const path = temporaryDirectory('laptop');
   chmodSync(path, 0o755);
   return path;
-}
-
-// Where nobody collects ended processes they stay listed as zombies.
-function isAlive(pid: number): boolean {
-  const listed = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
-  return listed !== '' && !listed.startsWith('Z');
 }
 
 describe('npm start', function () {
