@@ -1,6 +1,6 @@
 // `signalbox secrets backup`: the whole service at one moment, sealed under a key of its own.
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { readSettings } from '../../platform/config.ts';
@@ -68,13 +68,22 @@ function openVersion(row: SealedVersion, keyring: Keyring): RowOf<'version'> {
 
 async function write(lines: AsyncIterable<string>, file: string | undefined, signal: AbortSignal): Promise<void> {
   if (file === undefined) return pipeline(lines, process.stdout, { end: false, signal });
-  const partial = `${file}.partial`;
+  const existing = await stat(file).catch(absent);
+  // A device or a pipe takes what is written; a rename would put a file in its place.
+  if (existing && !existing.isFile()) return pipeline(lines, createWriteStream(file), { signal });
+  const whole = existing ? await realpath(file) : file;
+  const partial = `${whole}.partial`;
   await rm(partial, { force: true });
   try {
     await pipeline(lines, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }), { signal });
-    await rename(partial, file);
+    await rename(partial, whole);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
   }
+}
+
+function absent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
 }

@@ -1,5 +1,5 @@
 // `signalbox secrets restore`: a backup into an empty database, under that one's own master keys, all of it or nothing.
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { readSettings } from '../../platform/config.ts';
 import type { Database } from '../../platform/postgres.ts';
 import type { Verb } from '../../platform/verb.ts';
@@ -14,17 +14,17 @@ import { backupSettings } from './settings.ts';
 
 export const restore: Verb = {
   summary:
-    'put a backup into an empty, migrated database, sealed anew under the first master key; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
+    'put a backup, from standard input unless a file is given, into an empty, migrated database, sealed anew under the first master key; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
   operands: '[file]',
   options: [],
   async run({ environment, rest: [file], complain, stopping }) {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
+    const input = file === undefined ? process.stdin : (await open(file)).createReadStream();
     const rows = await withDatabase(settings.databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
-      const lines = openLines(backupKey, file === undefined ? process.stdin : createReadStream(file));
-      return restoreAll(database, batchesOf(lines), { active, stopping });
-    });
+      return restoreAll(database, batchesOf(openLines(backupKey, input)), { active, stopping });
+    }).finally(() => input.destroy());
     complain(`restored: ${inWords(rows)}`);
     return 0;
   },

@@ -11,7 +11,7 @@ const Options = z.object({ environment: z.string(), secret: z.array(z.string()).
 
 export const run: Verb = {
   summary:
-    'start a program with its configuration and the named secrets in its environment; reads SIGNALBOX_SECRETS_URL and SIGNALBOX_APPLICATION_KEY (or its _FILE)',
+    'start a program with its configuration and the named secrets in its environment (key a:b-c as variable a__b_c); reads SIGNALBOX_SECRETS_URL and SIGNALBOX_APPLICATION_KEY (or its _FILE)',
   operands: '<command...>',
   options: [
     { flags: '--environment <slug>', summary: 'whose configuration and secrets', required: true },

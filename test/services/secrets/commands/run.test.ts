@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { temporaryDirectory } from '../../../support/guard.ts';
+import { eventually, freePort } from '../../../support/wait.ts';
+import { manage, newApplication, putSecret, type TestApplication, useService } from '../service.ts';
+import { secretsCommand, startCommand } from './command.ts';
+
+describe('signalbox secrets run', () => {
+  const running = useService();
+  let application: TestApplication = { slug: '', key: '' };
+  before(async () => {
+    application = await newApplication(running.url, 'Runs');
+    await putSecret(running.url, 'runs', 'db password', { value: 'hunter2 $HOME "x"\nsecond line' });
+    await putSecret(running.url, 'runs', 'token', { value: 'old' });
+    await putSecret(running.url, 'runs', 'token', { value: 'new' });
+    await putSecret(running.url, 'runs', 'over', { value: 'x', expiresAt: '2020-01-01T00:00:00Z' });
+    for (const [key, value] of Object.entries({ 'Logging:Level': 'debug', GREETING: 'hello' })) {
+      await manage(running.url, 'POST', '/runs/configurations', { environmentSlug: 'local', key, value });
+    }
+  });
+
+  const settings = () => ({ SIGNALBOX_SECRETS_URL: running.url, SIGNALBOX_APPLICATION_KEY: application.key });
+  const node = (script: string, ...rest: readonly string[]) => ['--', process.execPath, '-e', script, ...rest];
+  const showEnvironment = node('process.stdout.write(JSON.stringify(process.env))');
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    secretsCommand(['run', '--environment', 'local', ...args], { env: { ...settings(), ...env } });
+  const environmentOf = async (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<unknown> => {
+    const { code, out, err } = await run([...args, ...showEnvironment], env);
+    expect([code, err]).to.deep.equal([0, '']);
+    return JSON.parse(out);
+  };
+
+  it('starts a program with the configuration of the environment', async () => {
+    expect(await environmentOf([])).to.include({ Logging__Level: 'debug', GREETING: 'hello' });
+  });
+
+  it('adds the named secrets and no others', async () => {
+    const environment = await environmentOf(['--secret', 'db password', '--secret', 'token=API_TOKEN']);
+    expect(environment).to.include({ db_password: 'hunter2 $HOME "x"\nsecond line', API_TOKEN: 'new' });
+    expect(await environmentOf([])).not.to.have.any.keys('db_password', 'token', 'API_TOKEN');
+  });
+
+  it('hands its own environment on, and lets what it fetched win', async () => {
+    expect(await environmentOf([], { GREETING: 'bye', KEPT: 'yes' })).to.include({ GREETING: 'hello', KEPT: 'yes' });
+  });
+
+  it('keeps the key to itself, given as it is or in a file', async () => {
+    const file = join(temporaryDirectory('key'), 'key');
+    writeFileSync(file, `${application.key}\n`);
+    const { SIGNALBOX_SECRETS_URL } = settings();
+    const fromFile = await secretsCommand(['run', '--environment', 'local', ...showEnvironment], {
+      env: { SIGNALBOX_SECRETS_URL, SIGNALBOX_APPLICATION_KEY_FILE: file },
+    });
+    for (const { out } of [await run(showEnvironment), fromFile]) {
+      expect(JSON.parse(out)).to.include({ GREETING: 'hello' }).and.not.have.any.keys('SIGNALBOX_APPLICATION_KEY', 'SIGNALBOX_APPLICATION_KEY_FILE');
+      expect(out).not.to.include(application.key).and.not.include(file);
+    }
+  });
+
+  it('passes arguments on as they are', async () => {
+    const { out } = await run(node('process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', '--secret', 'x', '--help', 'a b', ''));
+    expect(JSON.parse(out)).to.deep.equal(['--secret', 'x', '--help', 'a b', '']);
+  });
+
+  it('connects the program to its own input and outputs', async () => {
+    const { out, err } = await secretsCommand(['run', '--environment', 'local', '--', 'sh', '-c', 'cat; echo problem >&2'], { env: settings(), input: 'said' });
+    expect([out, err]).to.deep.equal(['said', 'problem\n']);
+  });
+
+  for (const code of [0, 1, 77, 255]) {
+    it(`ends with the program's code ${code}`, async () => expect((await run(['--', 'sh', '-c', `exit ${code}`])).code).to.equal(code));
+  }
+
+  it('ends with 128 and the number of the signal that ended the program', async () => {
+    expect((await run(['--', 'sh', '-c', 'kill -KILL $$'])).code).to.equal(128 + constants.signals.SIGKILL);
+    expect((await run(['--', 'sh', '-c', 'kill -TERM $$'])).code).to.equal(128 + constants.signals.SIGTERM);
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const) {
+    it(`forwards ${signal}, once, and waits for the program to end`, async () => {
+      const script = `let count = 0;
+        process.on('${signal}', () => { count++; setTimeout(() => { process.stdout.write('heard ' + count); process.exit(7); }, 100); });
+        setInterval(() => {}, 1000); process.stdout.write('ready ');`;
+      const command = startCommand(['run', '--environment', 'local', ...node(script)], { env: settings() });
+      await eventually(() => expect(command.out()).to.equal('ready '));
+      command.signal(signal);
+      expect(await command.ended).to.deep.equal({ code: 7, signal: null, out: 'ready heard 1', err: '' });
+    });
+  }
+
+  describe('refuses in a sentence, with a code of its own,', () => {
+    const refusal = async (args: readonly string[], env?: Readonly<Record<string, string>>) => {
+      const { code, out, err } = await run([...args, '--', 'sh', '-c', 'echo started'], env);
+      expect([code, out]).to.deep.equal([125, '']);
+      return err.trimEnd();
+    };
+    const notServed = (name: string) => `secret '${name}' is not served in environment 'local': it is unknown there, or has no version that is active now`;
+
+    it('a secret that is not served, whatever the reason', async () => {
+      expect(await refusal(['--secret', 'nothing'])).to.equal(notServed('nothing'));
+      expect(await refusal(['--secret', 'over'])).to.equal(notServed('over'));
+    });
+
+    it('an unknown environment', async () => {
+      expect(await refusal(['--environment', 'moon'])).to.equal("the application has no environment 'moon'");
+    });
+
+    it('a key that is wrong', async () => {
+      const wrong = `key_${'0'.repeat(40)}`;
+      const said = 'the service refuses SIGNALBOX_APPLICATION_KEY: it is wrong, was replaced by a newer one, or its application was deleted';
+      expect(await refusal([], { SIGNALBOX_APPLICATION_KEY: wrong })).to.equal(said);
+    });
+
+    it('a service that is not there', async () => {
+      const address = `http://127.0.0.1:${await freePort()}`;
+      expect(await refusal([], { SIGNALBOX_SECRETS_URL: address })).to.equal(`the secrets service at ${address} cannot be reached (ECONNREFUSED)`);
+    });
+
+    it('settings that are missing, all at once', async () => {
+      expect(await refusal([], { SIGNALBOX_SECRETS_URL: '', SIGNALBOX_APPLICATION_KEY: '' })).to.equal(
+        'The configuration is not usable:\n  SIGNALBOX_SECRETS_URL is required and not set\n  SIGNALBOX_APPLICATION_KEY is required and not set',
+      );
+    });
+
+    it('two things that would be one variable', async () => {
+      expect(await refusal(['--secret', 'token=GREETING'])).to.equal("configuration entry 'GREETING' and secret 'token' would both be the variable GREETING");
+    });
+  });
+
+  it('says with 127 that there is no such program, with 126 that it is none', async () => {
+    const file = join(temporaryDirectory('program'), 'plain');
+    writeFileSync(file, 'echo no');
+    chmodSync(file, 0o600);
+    expect(await run(['--', 'no-such-program'])).to.deep.include({ code: 127, err: 'no-such-program could not be started (ENOENT)\n' });
+    expect(await run(['--', file])).to.deep.include({ code: 126, err: `${file} could not be started (EACCES)\n` });
+  });
+
+  it('explains itself', async () => {
+    const { code, out } = await secretsCommand(['run', '--help']);
+    expect(code).to.equal(0);
+    for (const text of ['--environment <slug>', '--secret <name...>', 'NAME=VARIABLE', 'SIGNALBOX_SECRETS_URL', 'SIGNALBOX_APPLICATION_KEY']) {
+      expect(out).to.include(text);
+    }
+  });
+
+  it('takes no key as an argument', async () => {
+    const { code, err } = await run(['--key', application.key, '--', 'true']);
+    expect(code).to.equal(1);
+    expect(err).to.include("unknown option '--key'").and.not.include(application.key);
+  });
+});
