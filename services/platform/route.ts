@@ -13,7 +13,7 @@ export type RawBody = {
   readonly kind: 'raw';
   readonly mediaTypes: readonly string[];
   readonly maxBytes: number;
-  /** Slower than this is answered 408; counted from the first byte asked for. */
+  /** Slower than this is answered 408; the wait for memory counts. */
   readonly timeoutMs: number;
   /** Bodies of all requests together stay within it; a request that gets no room in `waitMs` is answered 503. */
   readonly memory?: { readonly budget: ByteBudget; readonly waitMs: number };
@@ -46,8 +46,7 @@ export class Answer<S extends number = number, B = unknown> {
     this.headers = headers;
   }
 }
-export const answer = <const S extends number, B>(status: S, body: B, headers: Readonly<Record<string, string>> = {}) =>
-  new Answer(status, body, headers);
+export const answer = <const S extends number, B>(status: S, body: B, headers: Readonly<Record<string, string>> = {}) => new Answer(status, body, headers);
 
 /** Bytes that are not JSON, sent as they are with their media type. */
 export class Content {
@@ -64,9 +63,7 @@ type Answers = Readonly<Record<number, Schema | null>>;
 type BodyFor<S> = S extends Schema ? z.input<S> | Content : null;
 
 /** The body itself when 200 is declared, or `answer(status, body, headers)` with a declared status and its body. */
-export type Returned<A> =
-  | { [S in keyof A & number]: Answer<S, BodyFor<A[S]>> }[keyof A & number]
-  | (A extends { 200: infer Body } ? BodyFor<Body> : never);
+export type Returned<A> = { [S in keyof A & number]: Answer<S, BodyFor<A[S]>> }[keyof A & number] | (A extends { 200: infer Body } ? BodyFor<Body> : never);
 
 type Declaration = {
   readonly method: Method;
