@@ -77,6 +77,8 @@ export default defineConfig(
     files: ['test/**/*.ts'],
     rules: {
       'max-lines': ['error', { max: 400, ...counted }],
+      'house/function-length': ['error', 60],
+      'max-params': ['error', 4],
       // Answers of supertest and rows of pg are `any`: what they are is what the test asserts.
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
