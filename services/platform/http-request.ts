@@ -1,12 +1,12 @@
-// What a handler gets of a request: parameters, query and body, parsed by the route's schemas, all faults told at once.
+// What a handler gets of a request: parameters, query, headers and body, parsed by the route's schemas, all faults told at once.
 import type { Context } from 'koa';
 import type { z } from 'zod';
 import { parseJson, readBody, requireMediaType } from './body.ts';
 import type { AddressOf } from './client-address.ts';
 import { Common } from './problem.ts';
-import type { AnyRoute, RouteRequest, Schema } from './route.ts';
+import type { AnyRoute, HeaderSchema, RouteRequest, Schema } from './route.ts';
 
-type Read = { readonly request: RouteRequest<Schema, Schema, Schema>; readonly release: () => void };
+type Read = { readonly request: RouteRequest<Schema, Schema, Schema, Schema>; readonly release: () => void };
 
 const jsonBody = { mediaTypes: ['application/json'], maxBytes: 1_048_576, timeoutMs: 30_000 };
 const nothingToRelease = () => undefined;
@@ -31,14 +31,15 @@ export async function readRequest(context: Context, route: AnyRoute, addressOf?:
     const faults: Faults = {};
     const params = parsed(route.params, context['params'], { root: 'path', faults });
     const query = parsed(route.query, route.query && Object.fromEntries(new URLSearchParams(context.querystring)), { root: 'query', faults });
+    const headers = route.headers ? parsed(route.headers, declaredHeaders(context, route.headers), { root: 'headers', faults }) : context.headers;
     const body = route.body && !('kind' in route.body) ? parsed(route.body, value, { root: 'body', faults }) : value;
     if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
     const { requestId, startedAtMs } = context.state as { requestId: string; startedAtMs: number }; // set by http-observer.ts
     const request = {
       params,
       query,
+      headers,
       body,
-      headers: context.headers,
       requestId,
       startedAtMs,
       // Parsing addresses is not free, and few handlers ask.
@@ -60,6 +61,10 @@ async function readValue(context: Context, { body, maxBodyBytes }: AnyRoute): Pr
   const { bytes, release } = await readBody(context.req, spec);
   return 'kind' in body ? { value: bytes, release } : { value: parseJson(bytes), release };
 }
+
+/** By the names as they are declared; Node has them in lower case. */
+const declaredHeaders = ({ headers }: Context, { shape }: HeaderSchema) =>
+  Object.fromEntries(Object.keys(shape).map((name) => [name, headers[name.toLowerCase()]]));
 
 type Faults = Record<string, string[]>;
 

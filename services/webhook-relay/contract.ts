@@ -109,7 +109,7 @@ export type BrokerUsage = z.output<typeof BrokerUsage>;
 export const Period = z
   .string()
   .regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: 'must be a month as yyyy-MM' })
-  .meta({ example: '2026-01' });
+  .meta({ examples: ['2026-01'] });
 
 export const PeriodUsage = z.object({ period: Period, brokers: z.array(BrokerUsage) });
 export type PeriodUsage = z.output<typeof PeriodUsage>;

@@ -6,6 +6,7 @@ import type { Log } from '../platform/log.ts';
 import type { Problem } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
 import type { Alerts } from './alerts.ts';
+import { collectGarbage } from './collect-garbage.ts';
 import type { Publisher, Published } from './connections/publisher.ts';
 import { type DeliveryResponse, Problems } from './contract.ts';
 import { newDeliveryId } from './delivery-id.ts';
@@ -47,12 +48,12 @@ export type DeliveriesParts = {
 export const budgetMs = 8000;
 /** What nobody signed is parsed for its score up to this size only. */
 const unsignedParseBytes = 1024 * 1024;
+const largeBytes = 4 * 1024 * 1024;
 
 export function createDeliveries(parts: DeliveriesParts): Deliveries {
   const { signatures, scoring, senders, publisher, metrics, clock } = parts;
 
-  const scoreOf = ({ event }: Identity, payload: unknown) =>
-    scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
+  const scoreOf = ({ event }: Identity, payload: unknown) => scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
 
   async function refuse({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
     metrics.count('unsigned');
@@ -83,7 +84,8 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
       return limitsReached(published);
     }
     const spooled = await spool(message, published.reason, deadline);
-    const what = published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'No broker connection could take the delivery.';
+    const what =
+      published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'No broker connection could take the delivery.';
     const then = spooled ? 'It is kept and will be published later.' : 'It could not be kept either.';
     return Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
   }
@@ -97,6 +99,8 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return refuse(delivery, id, receivedAt);
 
       const { message, score } = prepare(delivery, id, receivedAt);
+      // 25 MiB of JSON are 150 MB once parsed. Left to V8, several of them pile up: 50 at once took 625 MiB, so they take 400.
+      if (body.length > largeBytes) collectGarbage();
       senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', receivedAt);
       const deadline = startedAtMs + budgetMs;
       const published = await publisher.publish(message, deadline);

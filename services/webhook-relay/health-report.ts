@@ -32,8 +32,12 @@ function judge(brokers: HealthReport['brokers'], isDatabaseReachable: boolean): 
 /** Whether a client asks for plain text before JSON. RFC 9110 section 12.5.1, as far as the two types need it. */
 export function prefersText(accept: string | undefined): boolean {
   const weightOf = (type: string) => {
-    const ranges = (accept ?? '*/*').toLowerCase().split(',').map((range) => range.split(';').map((part) => part.trim()));
-    const specific = ranges.find(([name]) => name === type) ?? ranges.find(([name]) => name === `${type.split('/')[0]}/*`) ?? ranges.find(([name]) => name === '*/*');
+    const ranges = (accept ?? '*/*')
+      .toLowerCase()
+      .split(',')
+      .map((range) => range.split(';').map((part) => part.trim()));
+    const specific =
+      ranges.find(([name]) => name === type) ?? ranges.find(([name]) => name === `${type.split('/')[0]}/*`) ?? ranges.find(([name]) => name === '*/*');
     const quality = specific?.find((part) => part.startsWith('q='))?.slice(2) ?? '1';
     return specific ? Number(quality) : 0;
   };

@@ -1,5 +1,4 @@
 // Starts the webhook relay: settings, database, broker connections, HTTP.
-import type { Broker } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
 import { type BrokerConnection, brokerLimitFamily, brokerUrlFamily, readBrokerConnections, watchBrokerFile } from '../platform/broker/environment.ts';
 import { ConfigError, type Environment } from '../platform/config.ts';
@@ -29,26 +28,23 @@ async function start({ environment, log, metrics, health, lifecycle, listen }: R
   health.addCheck('schema', seenOnce(await createSchemaCheck(database, migrations)));
 
   const { environmentFile: file } = config;
-  let onChange = () => undefined as void;
-  // Watched before it is read, so that no change in between is missed.
-  if (file !== undefined)
-    lifecycle.opened(
-      'environment file',
-      watchBrokerFile(file, () => onChange(), { intervalMs: watchEveryMs }),
-    );
   const connections = lifecycle.opened(
     'broker connections',
     await createConnections({
       read: () => readBrokerConnections(environment, file),
-      connect: ({ name, url }): Broker =>
+      connect: ({ name, url }) =>
         connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType: config.queueType }),
       defaultLimit: config.monthlyLimit,
       clock: () => new Date(),
       log,
     }),
   );
-  const { app, administration } = await createRelay({ config, connections, database, counters, health, lifecycle, log, metrics });
-  onChange = () => void administration.reload().catch(() => undefined); // it has logged why
+  const { app, administration } = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics });
+  if (file !== undefined) {
+    const reload = () => void administration.reload().catch(() => undefined); // it has logged why
+    lifecycle.opened('environment file', watchBrokerFile(file, reload, { intervalMs: watchEveryMs }));
+    await connections.reload(); // for a change between the first reading and the watch
+  }
   await Promise.allSettled(connections.all.map((connection) => connection.ready(connectMs)));
   await listen(app, config.port);
 }
@@ -57,8 +53,8 @@ async function start({ environment, log, metrics, health, lifecycle, listen }: R
 async function readAll(environment: Environment): Promise<RelayConfig> {
   const faults: string[] = [];
   const config = attempt(() => readConfig(environment), faults);
-  const connections = await readBrokerConnections(environment, config?.environmentFile).catch((error: Error): BrokerConnection[] => {
-    faults.push(error.message);
+  const connections = await readBrokerConnections(environment, config?.environmentFile).catch((error: unknown): BrokerConnection[] => {
+    faults.push(error instanceof Error ? error.message : 'the broker settings cannot be read');
     return [];
   });
   // With a file the first connection may come later.

@@ -3,7 +3,20 @@ import { z } from 'zod';
 import type { ByteBudget } from '../platform/byte-budget.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../platform/route.ts';
 import type { Administration } from './connections/administration.ts';
-import { BrokerUsage, ConnectionList, Deleted, DeliveryResponse, HealthReport, Period, PeriodUsage, Problems, ReloadResult, SenderStatistics, SwitchResult, UsageHistory } from './contract.ts';
+import {
+  BrokerUsage,
+  ConnectionList,
+  Deleted,
+  DeliveryResponse,
+  HealthReport,
+  Period,
+  PeriodUsage,
+  Problems,
+  ReloadResult,
+  SenderStatistics,
+  SwitchResult,
+  UsageHistory,
+} from './contract.ts';
 import { budgetMs, type Deliveries } from './deliveries.ts';
 import { type HealthReporter, prefersText } from './health-report.ts';
 import type { Senders } from './senders/senders.ts';
@@ -25,7 +38,12 @@ const bodyMs = budgetMs * 0.75;
 
 const text = (body: string) => new Content('text/plain; charset=utf-8', body);
 
-export const createRoutes = (parts: RouteParts): AnyRoute[] => [...deliveryRoutes(parts), ...connectionRoutes(parts), ...usageRoutes(parts), ...reportRoutes(parts)];
+export const createRoutes = (parts: RouteParts): AnyRoute[] => [
+  ...deliveryRoutes(parts),
+  ...connectionRoutes(parts),
+  ...usageRoutes(parts),
+  ...reportRoutes(parts),
+];
 
 const deliveryRoutes = ({ deliveries, maxPayloadBytes, bodyMemory }: RouteParts) => [
   route({

@@ -42,7 +42,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
   function follow(target: BrokerConnection): Connection {
     const existing = all.find((one) => one.target.name === target.name);
     const quota = quotaOf(target);
-    if (existing && existing.target.url === target.url) return existing.moved(target, quota);
+    if (existing?.target.url === target.url) return existing.moved(target, quota);
     return createConnection({ target, quota, broker: connect(target), clock });
   }
 

@@ -72,7 +72,8 @@ const removed: PublishResult = { outcome: 'unpublished', reason: 'the connection
 
 function conclude(reserved: Exclude<ReserveResult, { outcome: 'reserved' }>, failures: Failures): Published {
   const reasons = [...failures].map(([broker, { reason }]) => `${broker}: ${reason}`);
-  if (reserved.outcome === 'databaseDown') return { outcome: 'unavailable', reason: ['the database that counts messages does not answer', ...reasons].join('; ') };
+  if (reserved.outcome === 'databaseDown')
+    return { outcome: 'unavailable', reason: ['the database that counts messages does not answer', ...reasons].join('; ') };
   // What was tried and failed has room, so this is so before the first try only, or when the rest filled up meanwhile.
   if (reserved.outcome === 'exhausted') return failures.size === 0 ? reserved : { outcome: 'unavailable', reason: reasons.join('; ') };
   const isRefused = failures.size > 0 && reserved.withRoom.every((broker) => failures.get(broker)?.outcome === 'refused');

@@ -22,8 +22,17 @@ export type Return = { readonly broker: string; readonly period: string; readonl
 
 // One statement for any number of waiting deliveries. It sees the active connection as of now, whoever switched it.
 // The count is decided under the row's lock, on the row as it is then: the snapshot only chooses the connection.
-type ReserveValues = [brokers: readonly string[], limits: readonly number[], sources: readonly string[], usable: readonly boolean[], period: string, wanted: number];
-const reserve = statement<RingRow, ReserveValues>('usage.reserve', `
+type ReserveValues = [
+  brokers: readonly string[],
+  limits: readonly number[],
+  sources: readonly string[],
+  usable: readonly boolean[],
+  period: string,
+  wanted: number,
+];
+const reserve = statement<RingRow, ReserveValues>(
+  'usage.reserve',
+  `
   with configured as (
     select c.*, count(*) over () as size
     from unnest($1::text[], $2::bigint[], $3::text[], $4::boolean[]) with ordinality
@@ -57,10 +66,13 @@ const reserve = statement<RingRow, ReserveValues>('usage.reserve', `
   )
   select ring.broker, ring.message_count as "messageCount", ring.monthly_limit as "monthlyLimit", reserved.granted, reserved.generation
   from ring left join reserved using (broker)
-  order by ring.distance`);
+  order by ring.distance`,
+);
 
 // In one order everywhere, so that two of them cannot lock each other out.
-const giveBack = statement<unknown, [brokers: string[], periods: string[], generations: string[], counts: number[]]>('usage.giveBack', `
+const giveBack = statement<unknown, [brokers: string[], periods: string[], generations: string[], counts: number[]]>(
+  'usage.giveBack',
+  `
   with returned as (
     select u.broker, u.period, r.count
     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) as r (broker, period, generation, count)
@@ -69,22 +81,29 @@ const giveBack = statement<unknown, [brokers: string[], periods: string[], gener
     for update of u
   )
   update broker_usage u set message_count = greatest(0, u.message_count - r.count)
-  from returned r where u.broker = r.broker and u.period = r.period`);
+  from returned r where u.broker = r.broker and u.period = r.period`,
+);
 
 const columns = 'broker, period, message_count as "messageCount", monthly_limit as "monthlyLimit", limit_source as "limitSource"';
 const stored = statement<UsageRow>('usage.stored', `select ${columns} from broker_usage order by period desc, broker`);
 const ofPeriod = statement<UsageRow, [period: string]>('usage.ofPeriod', `select ${columns} from broker_usage where period = $1 order by broker`);
 const deleteBefore = statement<unknown, [period: string]>('usage.deleteBefore', 'delete from broker_usage where period < $1');
 const deletePeriod = statement<unknown, [period: string]>('usage.deletePeriod', 'delete from broker_usage where period = $1');
-const reset = statement<unknown, [broker: string, period: string]>('usage.reset', `
-  update broker_usage set message_count = 0, generation = gen_random_uuid() where broker = $1 and period = $2`);
+const reset = statement<unknown, [broker: string, period: string]>(
+  'usage.reset',
+  `
+  update broker_usage set message_count = 0, generation = gen_random_uuid() where broker = $1 and period = $2`,
+);
 
 const active = statement<{ broker: string }>('usage.active', 'select broker from active_connection');
-const activate = statement<{ previous: string }, [broker: string]>('usage.activate', `
+const activate = statement<{ previous: string }, [broker: string]>(
+  'usage.activate',
+  `
   with previous as (select broker from active_connection for update)
   insert into active_connection as a (broker) values ($1)
   on conflict (is_only) do update set broker = excluded.broker, since = now()
-  returning coalesce((select broker from previous), '') as previous`);
+  returning coalesce((select broker from previous), '') as previous`,
+);
 
 export type UsageStore = ReturnType<typeof createUsageStore>;
 

@@ -72,7 +72,9 @@ describe('administration', () => {
     it('never shows a user or a password', async () => {
       const text = JSON.stringify((await administer(relay.url, 'GET', '/Broker/connections')).body);
       const { username, password } = new URL(database.url);
-      expect(text).to.not.include(`${username}:`).and.not.include(password === 'test' ? ':test' : password);
+      expect(text)
+        .to.not.include(`${username}:`)
+        .and.not.include(password === 'test' ? ':test' : password);
     });
 
     it('tells when a connection last published', async () => {

@@ -26,7 +26,11 @@ type Sent = { readonly status: number | undefined; readonly response: IncomingMe
 /** Sends a delivery on a connection of its own; `write` decides how its body goes out. */
 function send(url: string, headers: RequestOptions['headers'], write: (to: ReturnType<typeof request>) => void): Promise<Sent> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${url}/Forge`, { method: 'POST', agent: false, headers: { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push', ...headers } });
+    const sent = request(`${url}/Forge`, {
+      method: 'POST',
+      agent: false,
+      headers: { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push', ...headers },
+    });
     sent.on('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -68,7 +72,10 @@ describe('large bodies of deliveries', () => {
   it('answers 413 to one byte more, whatever its signature', async () => {
     expect((await whole(relay.url, larger, 'sha256=')).status).to.equal(413);
     const { status, body } = await whole(relay.url, larger);
-    expect([status, JSON.parse(body)]).to.deep.equal([413, { type: 'about:blank', title: 'Content Too Large', status: 413, detail: 'The body is larger than 26214400 bytes.' }]);
+    expect([status, JSON.parse(body)]).to.deep.equal([
+      413,
+      { type: 'about:blank', title: 'Content Too Large', status: 413, detail: 'The body is larger than 26214400 bytes.' },
+    ]);
   });
   it('answers 413 to one byte more in chunks', async () => {
     expect((await chunked(relay.url, larger)).status).to.equal(413);
@@ -122,7 +129,9 @@ describe('50 bodies of 25 MiB at once', () => {
     const body = jsonOf(maxBytes);
     const signature = sign(body);
     const answers = await Promise.all(Array.from({ length: 50 }, () => whole(url, body, signature)));
-    const statuses = answers.map(({ status, response }) => (status === 503 && response.headers['retry-after'] !== undefined ? '503 with Retry-After' : String(status)));
+    const statuses = answers.map(({ status, response }) =>
+      status === 503 && response.headers['retry-after'] !== undefined ? '503 with Retry-After' : String(status),
+    );
     const peak = Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${relay.pid}/status`, 'utf8'))?.[1]) / 1024;
     expect([...new Set(statuses)]).to.have.members(['202', '503 with Retry-After'].filter((status) => statuses.includes(status)));
     expect(statuses).to.include('202');

@@ -152,12 +152,17 @@ describe('POST /Forge', () => {
 
   it('answers 400 to signed bytes that are no UTF-8', async () => {
     const body = Buffer.from([0x22, 0xff, 0x22]);
-    const response = await fetch(`${relay.url}/Forge`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': sign(body) }, body });
+    const response = await fetch(`${relay.url}/Forge`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': sign(body) },
+      body,
+    });
     expect(response.status).to.equal(400);
   });
 
   it('takes any signed JSON, an object or not, known event or not', async () => {
-    for (const odd of ['null', '7', '[]', '"text"', '{"action":7,"sender":null}']) expect((await deliver(relay.url, odd, { 'X-GitHub-Event': 'never_seen' })).status).to.equal(202);
+    for (const odd of ['null', '7', '[]', '"text"', '{"action":7,"sender":null}'])
+      expect((await deliver(relay.url, odd, { 'X-GitHub-Event': 'never_seen' })).status).to.equal(202);
   });
 
   it('answers 415 to another media type, before it looks at the signature', async () => {
@@ -170,7 +175,9 @@ describe('POST /Forge', () => {
 
   it('answers 415 to a body without a media type', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const sent = request(`${relay.url}/Forge`, { method: 'POST', headers: { 'X-Hub-Signature-256': sign('{}') } }, (response) => resolve(response.resume().statusCode));
+      const sent = request(`${relay.url}/Forge`, { method: 'POST', headers: { 'X-Hub-Signature-256': sign('{}') } }, (response) =>
+        resolve(response.resume().statusCode),
+      );
       sent.on('error', reject).end('{}');
     });
     expect(status).to.equal(415);

@@ -10,7 +10,11 @@ import { type Answer, counts, deliver, depthsBecome, migrations, startRelay, typ
 
 type Ground = { readonly database: TestDatabase; readonly relays: readonly TestRelay[]; close(): Promise<void> };
 
-async function setUp(brokerUrls: (database: TestDatabase) => Promise<readonly string[]>, relayCount: number, extra: Readonly<Record<string, string>> = {}): Promise<Ground> {
+async function setUp(
+  brokerUrls: (database: TestDatabase) => Promise<readonly string[]>,
+  relayCount: number,
+  extra: Readonly<Record<string, string>> = {},
+): Promise<Ground> {
   const database = await createTestDatabase({ schema: 'relay', migrations });
   const environment: Record<string, string> = { Broker__MonthlyMessageLimit: '50', ...extra };
   for (const [index, url] of (await brokerUrls(database)).entries()) environment[`BROKER_URL_${index + 1}`] = url;
@@ -63,10 +67,12 @@ describe('POST /Forge when every connection is at its limit', () => {
   const alerts: Record<string, unknown>[] = [];
   const monitoring = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      alerts.push(JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>);
-      response.writeHead(204).end();
-    });
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        alerts.push(JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>);
+        response.writeHead(204).end();
+      });
   });
   const refusals: Answer[] = [];
 

@@ -42,7 +42,10 @@ describe('identity of a delivery', () => {
 describe('message of a delivery', () => {
   const receivedAt = new Date('2026-01-02T03:04:05.678Z');
   const body = Buffer.from('{"a":1}');
-  const identity = readIdentity({ 'x-github-event': 'issues', 'x-github-delivery': 'd-1', 'x-github-hook-id': '7', 'x-github-hook-installation-target-id': '8' }, 'own');
+  const identity = readIdentity(
+    { 'x-github-event': 'issues', 'x-github-delivery': 'd-1', 'x-github-hook-id': '7', 'x-github-hook-installation-target-id': '8' },
+    'own',
+  );
   const build = (traceparent?: string, payload: unknown = { installation: { id: 42 } }) =>
     toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', identity, payload, body, score, receivedAt, traceparent });
 
@@ -80,7 +83,9 @@ describe('message of a delivery', () => {
   });
   it('goes on with the trace of the sender, with a span of its own', () => {
     const given = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
-    expect(build(given).headers['traceparent']).to.match(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-00$/).and.not.equal(given);
+    expect(build(given).headers['traceparent'])
+      .to.match(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-00$/)
+      .and.not.equal(given);
   });
   it('begins a trace of its own where the given one is malformed', () => {
     expect(build(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`).headers['traceparent']).to.match(/^00-0190a5c0/);

@@ -74,7 +74,6 @@ describe('a broker that cannot be reached', () => {
     const { health } = await start({ BROKER_URL_1: database.url, FailedPayloads__Directory: '/dev/null/spool' });
     expect(await health.readiness()).to.have.nested.property('checks.spool.ok', false);
   });
-
 });
 
 describe('a database that is down', () => {
@@ -110,7 +109,12 @@ describe('a database that is down', () => {
   });
 
   it('answers 503 to administration that needs it', async () => {
-    for (const [method, path] of [['GET', '/Broker/connections'], ['POST', '/Broker/switch/1'], ['GET', '/broker/usage'], ['DELETE', '/broker/usage/2020-01']] as const) {
+    for (const [method, path] of [
+      ['GET', '/Broker/connections'],
+      ['POST', '/Broker/switch/1'],
+      ['GET', '/broker/usage'],
+      ['DELETE', '/broker/usage/2020-01'],
+    ] as const) {
       expect((await administer(relay.url, method, path)).status, path).to.equal(503);
     }
   });
@@ -146,7 +150,10 @@ describe('a database that hangs', () => {
     let isMute = false;
     const proxy = createServer((client) => {
       const upstream = connect(Number(target.port), target.hostname);
-      for (const [socket, other] of [[client, upstream], [upstream, client]] as const) {
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
         sockets.add(socket);
         socket.on('error', () => undefined).on('data', (chunk) => other.write(chunk));
         socket.on('close', () => sockets.delete(socket) && other.destroy());

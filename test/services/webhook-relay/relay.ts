@@ -41,7 +41,13 @@ export type TestRelay = {
   close(): Promise<void>;
 };
 
-export async function startRelay({ databaseUrl, environment = {}, clock = () => new Date(), log = silentLog, awaitBrokers = true }: RelayOptions): Promise<TestRelay> {
+export async function startRelay({
+  databaseUrl,
+  environment = {},
+  clock = () => new Date(),
+  log = silentLog,
+  awaitBrokers = true,
+}: RelayOptions): Promise<TestRelay> {
   const spoolDirectory = environment['FailedPayloads__Directory'] ?? temporaryDirectory('spool');
   const all = {
     DATABASE_URL: databaseUrl,
@@ -55,7 +61,10 @@ export async function startRelay({ databaseUrl, environment = {}, clock = () => 
   const metrics = createMetrics();
   const health = createHealth();
   const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'relay', log, connectMs: 1000 }));
-  const counters = lifecycle.opened('counters', createPool(databaseUrl, { schema: 'relay', log, maxConnections: 4, connectMs: 1000, statementMs: 1500, answerMs: 2000 }));
+  const counters = lifecycle.opened(
+    'counters',
+    createPool(databaseUrl, { schema: 'relay', log, maxConnections: 4, connectMs: 1000, statementMs: 1500, answerMs: 2000 }),
+  );
   const connections = lifecycle.opened(
     'connections',
     await createConnections({
@@ -67,7 +76,7 @@ export async function startRelay({ databaseUrl, environment = {}, clock = () => 
     }),
   );
   if (awaitBrokers) await Promise.all(connections.all.map((connection) => connection.ready(10_000)));
-  const { app } = await createRelay({ config, connections, database, counters, health, lifecycle, log, metrics, clock });
+  const { app } = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics, clock });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   return {
     url: `http://127.0.0.1:${listening.port}`,

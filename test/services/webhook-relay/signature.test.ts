@@ -32,7 +32,15 @@ describe('signatures', () => {
     expect(signatures.isValid(body, sign(body, 'new'))).to.equal(true);
     expect(signatures.isValid(Buffer.from(body.toString('utf8')), sign(body, 'new'))).to.equal(false);
   });
-  for (const header of [undefined, '', 'sha256=', vector.signature.slice(7), vector.signature.slice(0, -1), `${vector.signature}0`, vector.signature.replace('sha256', 'sha1')]) {
+  for (const header of [
+    undefined,
+    '',
+    'sha256=',
+    vector.signature.slice(7),
+    vector.signature.slice(0, -1),
+    `${vector.signature}0`,
+    vector.signature.replace('sha256', 'sha1'),
+  ]) {
     it(`refuses ${header === undefined ? 'a missing header' : `'${header}'`}`, () => {
       expect(signatures.isValid(vector.body, header)).to.equal(false);
     });

@@ -43,7 +43,10 @@ describe('reservations', () => {
     Promise.all(Array.from({ length: count }, async (_, index) => from[index % from.length]?.reserve(unusable)));
   const brokersOf = (results: readonly (ReserveResult | undefined)[]) =>
     Object.fromEntries(
-      [...Map.groupBy(results, (result) => (result?.outcome === 'reserved' ? result.reservation.broker : result?.outcome))].map(([name, group]) => [name, group.length]),
+      [...Map.groupBy(results, (result) => (result?.outcome === 'reserved' ? result.reservation.broker : result?.outcome))].map(([name, group]) => [
+        name,
+        group.length,
+      ]),
     );
 
   it('gives every last message of each limit to exactly one of many that ask at once, across processes', async () => {
@@ -130,7 +133,10 @@ describe('reservations', () => {
     expect((await reservations.reserve([])).outcome).to.equal('exhausted');
     clock.now = new Date('2026-02-01T00:00:00.000Z');
     expect((await reservations.reserve([])).outcome).to.equal('reserved');
-    expect((await store.stored()).map(({ period, messageCount }) => [period, messageCount])).to.deep.equal([['2026-02', 1], ['2026-01', 1]]);
+    expect((await store.stored()).map(({ period, messageCount }) => [period, messageCount])).to.deep.equal([
+      ['2026-02', 1],
+      ['2026-01', 1],
+    ]);
   });
 
   async function reserved(reservations: Reservations) {
@@ -153,7 +159,10 @@ describe('reservations', () => {
     await reserved(reservations);
     reservations.giveBack(first);
     await reservations.close();
-    expect((await store.stored()).map(({ period, messageCount }) => [period, messageCount])).to.deep.equal([['2026-02', 1], ['2026-01', 0]]);
+    expect((await store.stored()).map(({ period, messageCount }) => [period, messageCount])).to.deep.equal([
+      ['2026-02', 1],
+      ['2026-01', 0],
+    ]);
   });
 
   it('gives nothing back to a count that was reset meanwhile', async () => {
@@ -196,7 +205,9 @@ describe('reservations', () => {
   it('shows the limit that was in force', async () => {
     await reserved(create([quota(1, 7)]));
     await reserved(create([{ broker: 'BROKER_URL_1', monthlyLimit: 9, limitSource: 'default' }]));
-    expect(await store.ofPeriod('2026-01')).to.deep.equal([{ broker: 'BROKER_URL_1', period: '2026-01', messageCount: 2, monthlyLimit: 9, limitSource: 'default' }]);
+    expect(await store.ofPeriod('2026-01')).to.deep.equal([
+      { broker: 'BROKER_URL_1', period: '2026-01', messageCount: 2, monthlyLimit: 9, limitSource: 'default' },
+    ]);
   });
 
   it('grants nothing while a lowered limit is below the count', async () => {
@@ -207,8 +218,16 @@ describe('reservations', () => {
 
   it('answers at once that the database is down, and reserves again when it is back', async () => {
     let isDown = true;
-    const failing = { ...store, reserve: (...given: Parameters<UsageStore['reserve']>) => (isDown ? Promise.reject(new Error('down')) : store.reserve(...given)) };
-    const state = createDatabaseState({ ping: () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()), log: silentLog, stopping: stopping.signal, everyMs: 10 });
+    const failing = {
+      ...store,
+      reserve: (...given: Parameters<UsageStore['reserve']>) => (isDown ? Promise.reject(new Error('down')) : store.reserve(...given)),
+    };
+    const state = createDatabaseState({
+      ping: () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()),
+      log: silentLog,
+      stopping: stopping.signal,
+      everyMs: 10,
+    });
     const reservations = createReservations({ store: failing, quotas: () => [quota(1, 9)], database: state, clock: () => clock.now });
     expect((await reserveMany([reservations], 5)).map((result) => result?.outcome)).to.deep.equal(Array.from({ length: 5 }, () => 'databaseDown'));
     expect(state.isUp).to.equal(false);
@@ -221,7 +240,10 @@ describe('reservations', () => {
     const reservations = create([quota(1, 9)]);
     await reserved(reservations);
     let failures = 1;
-    const cut = { ...store, reserve: (...given: Parameters<UsageStore['reserve']>) => (failures-- > 0 ? Promise.reject(new Error('Connection terminated')) : store.reserve(...given)) };
+    const cut = {
+      ...store,
+      reserve: (...given: Parameters<UsageStore['reserve']>) => (failures-- > 0 ? Promise.reject(new Error('Connection terminated')) : store.reserve(...given)),
+    };
     expect((await create([quota(1, 9)], cut).reserve([])).outcome).to.equal('reserved');
   });
 });

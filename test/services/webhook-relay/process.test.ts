@@ -1,0 +1,143 @@
+// The relay as real processes: two that share limits, a file that is watched, settings that are missing, a stop in the middle.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { silentLog } from '../../../services/platform/log.ts';
+import { createPool } from '../../../services/platform/postgres.ts';
+import { temporaryDirectory } from '../../support/guard.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type RunningProcess, startProcess } from '../../support/processes.ts';
+import { eventually, freePort } from '../../support/wait.ts';
+import { administer, counts, deliver, migrations, secret, token } from './relay.ts';
+
+type RelayProcess = { readonly process: RunningProcess; readonly url: string; readonly metricsUrl: string };
+
+async function launch(databaseUrl: string, extra: Readonly<Record<string, string>>): Promise<RelayProcess> {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const env = {
+    DATABASE_URL: databaseUrl,
+    Broker__AuthToken: token,
+    Forge__WebhookSecrets: secret,
+    FailedPayloads__Directory: temporaryDirectory('spool'),
+    APP_ENV: 'development',
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+    ...extra,
+  };
+  const process = startProcess(['serve', 'webhook-relay'], { env });
+  await process.waitForLine(/"msg":"ready"/);
+  return { process, url: `http://127.0.0.1:${port}`, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` };
+}
+
+const codeOf = (error: unknown) => {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
+};
+
+describe('relay processes', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  const relays: RelayProcess[] = [];
+  beforeEach(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+  });
+  afterEach(async () => {
+    await Promise.all(relays.splice(0).map(({ process }) => process.kill()));
+    await database.drop();
+  });
+  const start = async (environment: Readonly<Record<string, string>>) => {
+    const relay = await launch(database.url, environment);
+    relays.push(relay);
+    return relay;
+  };
+
+  it('share limits: 200 parallel deliveries at two connections limited to 50 are 100 accepted and 100 refused', async () => {
+    const environment = { BROKER_URL_1: `${database.url}?schema=one`, BROKER_URL_2: `${database.url}?schema=two`, Broker__MonthlyMessageLimit: '50' };
+    const [one, two] = await Promise.all([start(environment), start(environment)]);
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => deliver(index % 2 === 0 ? one.url : two.url)));
+    const statuses = Object.fromEntries([...Map.groupBy(answers, ({ status }) => status)].map(([status, group]) => [status, group.length]));
+    expect(statuses).to.deep.equal({ 202: 100, 503: 100 });
+    const pool = createPool(database.url, { schema: 'relay', log: silentLog });
+    expect(await counts(pool)).to.deep.equal({ BROKER_URL_1: 50, BROKER_URL_2: 50 });
+    await pool.close();
+  });
+
+  it('follow a switch that was made on another', async () => {
+    const environment = { BROKER_URL_1: `${database.url}?schema=one`, BROKER_URL_2: `${database.url}?schema=two` };
+    const [one, two] = await Promise.all([start(environment), start(environment)]);
+    await deliver(two.url);
+    await administer(one.url, 'POST', '/Broker/switch/2');
+    expect((await deliver(two.url)).body['broker']).to.equal('BROKER_URL_2');
+  });
+
+  it('watch the environment file, and may begin without a connection', async () => {
+    const file = join(temporaryDirectory('environment'), 'broker.env');
+    const { url } = await start({ Broker__EnvironmentFile: file });
+    expect((await fetch(`${url}/health/ready`)).status).to.equal(200);
+    expect((await deliver(url)).body['spooled']).to.equal(true);
+    await writeFile(file, `BROKER_URL_1=${database.url}\nBROKER_LIMIT_1=7\n`);
+    await eventually(async () => (await deliver(url)).status === 202);
+    expect((await administer(url, 'GET', '/Broker/connections')).body).to.have.nested.property('connections[0].monthlyLimit', 7);
+  });
+
+  it('tell usage, the active connection and deliveries in their metrics', async () => {
+    const { url, metricsUrl } = await start({ BROKER_URL_1: database.url, BROKER_LIMIT_1: '9' });
+    await deliver(url);
+    await deliver(url, {}, { 'X-Hub-Signature-256': 'sha256=' });
+    const period = new Date().toISOString().slice(0, 7);
+    await eventually(async () => {
+      const text = await (await fetch(metricsUrl)).text();
+      for (const line of [
+        `signalbox_broker_messages_used{broker="BROKER_URL_1",period="${period}"} 1`,
+        `signalbox_broker_limit{broker="BROKER_URL_1",period="${period}"} 9`,
+        `signalbox_broker_remaining{broker="BROKER_URL_1",period="${period}"} 8`,
+        'signalbox_broker_active{broker="BROKER_URL_1"} 1',
+        'signalbox_broker_connected{broker="BROKER_URL_1"} 1',
+        'signalbox_broker_publishes_total{broker="BROKER_URL_1"} 1',
+        'signalbox_relay_deliveries_total{outcome="published"} 1',
+        'signalbox_relay_deliveries_total{outcome="unsigned"} 1',
+      ])
+        expect(text).to.include(line);
+    });
+  });
+
+  it('answer what is in work when they are told to stop, and exit 0', async () => {
+    const { process, url } = await start({ BROKER_URL_1: database.url });
+    let isOver = false;
+    const answered: number[] = [];
+    const failed: string[] = [];
+    const sender = async () => {
+      while (!isOver) {
+        try {
+          answered.push((await deliver(url)).status);
+        } catch (error) {
+          failed.push(codeOf(error));
+          isOver = true;
+        }
+      }
+    };
+    const senders = [sender(), sender(), sender(), sender()];
+    await eventually(() => answered.length > 20);
+    process.signal('SIGTERM');
+    expect(await process.exited).to.deep.equal({ code: 0, signal: null });
+    isOver = true;
+    await Promise.all(senders);
+    expect(new Set(answered)).to.deep.equal(new Set([202]));
+    // Those that came after the port was closed; none was cut in the middle.
+    expect(failed.filter((code) => code !== 'ECONNREFUSED')).to.deep.equal([]);
+    const pool = createPool(database.url, { schema: 'relay', log: silentLog });
+    expect(await counts(pool)).to.deep.equal({ BROKER_URL_1: answered.length });
+    await pool.close();
+  });
+
+  it('refuse to start without what they need, and name all of it and no value', async () => {
+    const process = startProcess(['serve', 'webhook-relay'], {
+      env: { METRICS_PORT: String(await freePort()), Broker__MonthlyMessageLimit: 'hush', BROKER_URL_1: 'http://user:hush@host' },
+    });
+    expect((await process.exited).code).to.equal(1);
+    const printed = process.lines.join('\n');
+    for (const name of ['DATABASE_URL', 'Broker__AuthToken', 'Forge__WebhookSecrets', 'Broker__MonthlyMessageLimit', 'BROKER_URL_1'])
+      expect(printed).to.include(name);
+    expect(printed).to.not.include('hush');
+  });
+});
