@@ -37,7 +37,6 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
     opened.on('error', (error) => log.debug({ error }, 'amqp connection error'));
     opened.on('blocked', (reason) => parts.blocked(reason));
     opened.on('unblocked', () => parts.blocked(null));
-    gatherWrites(socketOf(opened));
     await parts.prepare(opened);
   };
 
@@ -89,27 +88,9 @@ function withHeartbeat(url: string): string {
   return withDefault.href;
 }
 
-type Socketlike = { destroy(error?: Error): void; write(...given: unknown[]): boolean; cork(): void; uncork(): void; readonly writableCorked: number };
-
-// `as` because amqplib has the stream of its connection in no type.
-const socketOf = (model: ChannelModel | null) => (model?.connection as { readonly stream?: Socketlike } | undefined)?.stream;
-
 // amqplib waits for the server's goodbye for as long as heartbeats allow, and has no public way to stop waiting:
-// destroying its socket makes it report the connection as closed.
+// `as` because the stream is not in its types. Destroying it makes amqplib report the connection as closed.
 function destroySocket(model: ChannelModel | null): void {
-  socketOf(model)?.destroy(new Error('the server did not answer the closing of the connection'));
-}
-
-// amqplib writes two or more chunks a message, each a system call for us and often one for the server;
-// gathered, all that is published in one turn of the event loop goes out together.
-function gatherWrites(socket: Socketlike | undefined): void {
-  if (!socket) return;
-  const write = socket.write.bind(socket);
-  socket.write = (...given) => {
-    if (socket.writableCorked === 0) {
-      socket.cork();
-      process.nextTick(() => socket.uncork());
-    }
-    return write(...given);
-  };
+  const connection = model?.connection as { readonly stream?: { destroy(error?: Error): void } } | undefined;
+  connection?.stream?.destroy(new Error('the server did not answer the closing of the connection'));
 }
