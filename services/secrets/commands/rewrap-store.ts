@@ -26,8 +26,6 @@ const move = statement<unknown, [activeId: string, ids: string[], wrappedKeys: B
   from unnest($2::uuid[], $3::bytea[]) as moved (id, wrapped_key) where v.id = moved.id`,
 );
 
-export type RewrapStore = ReturnType<typeof createRewrapStore>;
-
 export const createRewrapStore = (database: Database) => ({
   /** By master key, what is not under the active one. */
   waiting: (activeId: string) => database.all(waiting, activeId),

@@ -132,11 +132,21 @@ describe('signalbox secrets rewrap', () => {
       select v.id from secret_versions v join secrets s on s.id = v.secret_id join applications a on a.id = s.application_id
       where a.slug = $1 and s.name = 'secret-1' for update of v`,
     );
+    const asked = statement<unknown, [since: Date]>(
+      'test.asked',
+      `
+      select 1 from pg_stat_activity
+      where datname = current_database() and query like '%from secret_versions%group by master_key_id%' and pid <> pg_backend_pid()
+        and query_start > $1::timestamptz + interval '300 milliseconds'`,
+    );
     expect(names).to.include('secret-1');
     const ended = await running.service.database.transaction(async (inTransaction) => {
       await inTransaction.all(held, slug);
       const command = startCommand(['rewrap'], settings());
       await eventually(async () => expect(await countUnder('first')).to.equal(10));
+      // It has found that the rest is held, and asks on.
+      const since = new Date();
+      await eventually(async () => expect((await running.service.database.all(asked, since)).length).to.be.greaterThan(0));
       return command;
     });
     expect((await ended.ended).code).to.equal(0);
