@@ -48,10 +48,11 @@ export function describe({ description: { title, summary, version }, routes, are
 
 const objectOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? schema : undefined);
 
-function parameters({ params, query }: AnyRoute) {
+function parameters({ params, query, headers: header }: AnyRoute) {
   const path = objectOf(params);
   const search = objectOf(query);
-  return path || search ? { requestParams: { ...(path && { path }), ...(search && { query: search }) } } : {};
+  if (!path && !search && !header) return {};
+  return { requestParams: { ...(path && { path }), ...(search && { query: search }), ...(header && { header }) } };
 }
 
 function requestBody({ body }: AnyRoute) {
@@ -74,7 +75,7 @@ const phrase = (status: number) => phrases[status] ?? `Status ${status}`;
 
 function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   return [
-    ...(route.params || route.query || route.body ? [Common.invalid] : []),
+    ...(route.params || route.query || route.headers || route.body ? [Common.invalid] : []),
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
     ...(area?.guard ? [Common.unauthorized] : []),
     ...(area?.limit || area?.quota ? [Common.tooMany] : []),

@@ -20,13 +20,17 @@ export type RawBody = {
 };
 export const rawBody = (body: Omit<RawBody, 'kind'>): RawBody => ({ kind: 'raw', ...body });
 
+/** An object with a member for each header, as the header is spelled: `X-Timezone`. */
+export type HeaderSchema = z.ZodObject;
+
 type Parsed<S> = S extends Schema ? z.output<S> : S extends RawBody ? Buffer : undefined;
 
-export type RouteRequest<P, Q, B> = {
+export type RouteRequest<P, Q, B, H = undefined> = {
   readonly params: Parsed<P>;
   readonly query: Parsed<Q>;
   readonly body: Parsed<B>;
-  readonly headers: IncomingHttpHeaders;
+  /** Those that the route declares, as it spells them; all of them, in lower case, when it declares none. */
+  readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
   /** The socket's address, or what a trusted proxy says. */
   readonly clientAddress: string;
   readonly requestId: string;
@@ -76,22 +80,24 @@ type Declaration = {
   readonly problems?: readonly ProblemKind[];
 };
 
-export type Route<P, Q, B, A> = Declaration & {
+export type Route<P, Q, B, A, H = undefined> = Declaration & {
   readonly params?: P;
   readonly query?: Q;
+  readonly headers?: H;
   readonly body?: B;
   /** Schema of the body for each status; null where there is none. */
   readonly answers: A;
-  readonly handle: (request: RouteRequest<P, Q, B>) => Promise<Returned<A>> | Returned<A>;
+  readonly handle: (request: RouteRequest<P, Q, B, H>) => Promise<Returned<A>> | Returned<A>;
 };
 
 /** A route as the app runs it, after its types have done their work. */
 export type AnyRoute = Declaration & {
   readonly params?: Schema;
   readonly query?: Schema;
+  readonly headers?: HeaderSchema;
   readonly body?: Schema | RawBody;
   readonly answers: Answers;
-  readonly handle: (request: RouteRequest<Schema, Schema, Schema>) => unknown;
+  readonly handle: (request: RouteRequest<Schema, Schema, Schema, Schema>) => unknown;
 };
 
 export function route<
@@ -99,7 +105,8 @@ export function route<
   Q extends Schema | undefined = undefined,
   B extends Schema | RawBody | undefined = undefined,
   const A extends Answers = Answers,
->(declaration: Route<P, Q, B, A>): AnyRoute {
-  // The app parses params, query and body with these very schemas before it calls the handler.
+  H extends HeaderSchema | undefined = undefined,
+>(declaration: Route<P, Q, B, A, H>): AnyRoute {
+  // The app parses params, query, headers and body with these very schemas before it calls the handler.
   return declaration as unknown as AnyRoute;
 }

@@ -22,6 +22,15 @@ export function text({ min = 0, max }: { readonly min?: number; readonly max: nu
     .meta({ override: { minLength: min, maxLength: max } });
 }
 
+/** Text in a query or header that stands for something else. @param read undefined for text that stands for nothing */
+export const textFor = <T>(read: (text: string) => T | undefined, error: string) =>
+  z.string().transform((value, context): T => {
+    const found = read(value);
+    if (found !== undefined) return found;
+    context.addIssue({ code: 'custom', message: error });
+    return z.NEVER;
+  });
+
 type Range = { readonly min: number; readonly max: number; readonly default?: number };
 
 /** A whole number in a query or path. */
@@ -39,16 +48,8 @@ export function queryInteger({ min, max, default: fallback }: Range): z.ZodType<
 
 /** One of a closed set in a query: any case in, the documented spelling out. */
 export function queryChoice<const C extends readonly string[]>(choices: C) {
-  const find = (value: string) => choices.find((choice) => choice.toLowerCase() === value.trim().toLowerCase());
-  return z
-    .string()
-    .transform((value, context): C[number] => {
-      const found = find(value);
-      if (found !== undefined) return found;
-      context.addIssue({ code: 'custom', message: `must be one of ${choices.join(', ')}` });
-      return z.NEVER;
-    })
-    .meta({ override: { type: 'string', enum: [...choices] } });
+  const find = (value: string): C[number] | undefined => choices.find((choice) => choice.toLowerCase() === value.trim().toLowerCase());
+  return textFor(find, `must be one of ${choices.join(', ')}`).meta({ override: { type: 'string', enum: [...choices] } });
 }
 
 /** A comma-separated list in a query: trimmed, blanks dropped. */

@@ -6,7 +6,7 @@ import { EventQuery, type Events, repositoryName } from './dashboard/events/even
 import { timePage } from './dashboard/paging.ts';
 import { Recent, RecentQuery, type RecentReader } from './dashboard/recent.ts';
 import { SenderQuery, type Senders } from './dashboard/senders/senders.ts';
-import { StatisticsQuery, type StatisticsReader } from './dashboard/statistics/statistics.ts';
+import { StatisticsHeaders, StatisticsQuery, type StatisticsReader } from './dashboard/statistics/statistics.ts';
 import { PullRequest } from './dashboard/typed/items.ts';
 import { createTypedRoutes } from './dashboard/typed/routes.ts';
 import { pullRequests, PullsQuery } from './dashboard/typed/tables.ts';
@@ -51,10 +51,11 @@ const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
   route({
     method: 'get',
     path: '/api/v1/statistics',
-    summary: 'How much was received, by source and event; in buckets of six hours, or `?by=day` in days of the header X-Timezone (IANA name, default UTC)',
+    summary: 'How much was received, by source and event; in buckets of six hours, or with `by=day` in days of a time zone',
     query: StatisticsQuery,
+    headers: StatisticsHeaders,
     answers: { 200: Statistics },
-    handle: ({ query, headers }) => statistics.series(query, headers['x-timezone']?.toString()),
+    handle: ({ query, headers }) => statistics.series(query, headers['X-Timezone']),
   }),
   route({
     method: 'get',

@@ -166,6 +166,24 @@ describe('createApp', () => {
       ).to.deep.include({ status: 200, body: [{ expiresAt: 'x' }] });
     });
 
+    it('reads the headers that a route declares, in any case, and tells their faults with the others', async () => {
+      const counted = route({
+        method: 'get',
+        path: '/counted',
+        summary: 's',
+        query: z.object({ limit: queryInteger({ min: 1, max: 9 }) }),
+        headers: z.object({ 'X-Pages': queryInteger({ min: 1, max: 9, default: 2 }), 'X-Owner': z.string() }),
+        answers: { 200: Echo },
+        handle: ({ headers }) => headers,
+      });
+      const { url } = await startApp({ routes: [counted] });
+      const valid = await request(url).get('/counted?limit=1').set({ 'x-owner': 'me', 'X-Other': 'a' });
+      expect(valid.body).to.deep.equal({ 'X-Pages': 2, 'X-Owner': 'me' });
+      const { status, body } = await request(url).get('/counted?limit=0').set({ 'x-PAGES': '10' });
+      expect(status).to.equal(400);
+      expect(body.errors).to.deep.equal({ limit: ['must be between 1 and 9'], 'X-Pages': ['must be between 1 and 9'], 'X-Owner': ['is required'] });
+    });
+
     it('ignores unknown members and takes names as they are spelled', async () => {
       const { url } = await startApp({ routes: notes });
       const sent = await request(url).post('/api/notes/a%20b?LIMIT=x').send({ title: 't', tags: [], size: 1, Size: 'no', __proto__x: 1 });

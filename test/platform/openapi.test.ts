@@ -27,6 +27,7 @@ const routes = [
       tags: queryList.optional(),
       since: TimestampInput.optional(),
     }),
+    headers: z.object({ 'X-Owner': z.string(), 'X-Pages': queryInteger({ min: 1, max: 9 }) }),
     answers: { 200: z.array(Note) },
     handle: () => [],
   }),
@@ -120,6 +121,8 @@ describe('the API description', () => {
       { in: 'query', name: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
       { in: 'query', name: 'state', schema: { type: 'string', enum: ['Open', 'Done'] } },
       { in: 'query', name: 'since', schema: { type: 'string', format: 'date-time' } },
+      { in: 'header', name: 'X-Owner', schema: { type: 'string' }, required: true },
+      { in: 'header', name: 'X-Pages', schema: { type: 'integer', minimum: 1, maximum: 9 } },
     ]);
     expect(at(written, 'paths', '/api/notes/{id}', 'put', 'parameters')).to.deep.equal([
       { in: 'path', name: 'id', schema: { type: 'string' }, required: true },

@@ -1,6 +1,6 @@
 // Pages of a list: how many, after which row, and whether there are more.
 import { z } from 'zod';
-import { queryInteger } from '../../platform/schema.ts';
+import { queryInteger, textFor } from '../../platform/schema.ts';
 import { storable } from '../json.ts';
 
 export const limit = queryInteger({ min: 1, max: 200, default: 50 });
@@ -9,17 +9,10 @@ export const limit = queryInteger({ min: 1, max: 200, default: 50 });
 const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 
 /** The keys of the last row of a page, as its list is ordered: whatever is inserted meanwhile, the next page begins behind it. */
-function cursor<Position extends z.ZodType>(position: Position) {
-  return z
-    .string()
-    .transform((text, context): z.output<Position> => {
-      const found = position.safeParse(decoded(text));
-      if (found.success) return found.data;
-      context.addIssue({ code: 'custom', message: 'must be the `next` of another page of this list' });
-      return z.NEVER;
-    })
-    .meta({ override: { type: 'string', description: 'The `next` of another page' } });
-}
+const cursor = <Position extends z.ZodType>(position: Position) =>
+  textFor((text) => position.safeParse(decoded(text)).data, 'must be the `next` of another page of this list').meta({
+    override: { type: 'string', description: 'The `next` of another page' },
+  });
 
 function decoded(text: string): unknown {
   try {

@@ -1,7 +1,6 @@
 // The statistics: a series for each source and event, in buckets of six hours or in days of a time zone.
 import { z } from 'zod';
-import { Common } from '../../../platform/problem.ts';
-import { queryChoice, TimestampInput } from '../../../platform/schema.ts';
+import { queryChoice, textFor, TimestampInput } from '../../../platform/schema.ts';
 import { bucketHours, type Statistics, type StatisticsPoint } from '../../contract.ts';
 import { filterText } from '../paging.ts';
 import { createDayStart, timeZone } from './local-days.ts';
@@ -16,15 +15,19 @@ export const StatisticsQuery = z.object({
 });
 export type StatisticsQuery = z.output<typeof StatisticsQuery>;
 
+export const StatisticsHeaders = z.object({
+  'X-Timezone': textFor(timeZone, 'must be an IANA time zone')
+    .default('UTC')
+    .meta({ override: { type: 'string', default: 'UTC', description: 'IANA name of the time zone whose days `by=day` counts in' } }),
+});
+
 export type StatisticsReader = ReturnType<typeof createStatistics>;
 
 export const createStatistics = (store: StatisticsStore) => ({
-  /** @param zone the X-Timezone header */
-  async series({ by, ...filter }: StatisticsQuery, zone = 'UTC'): Promise<Statistics> {
-    const known = timeZone(zone);
-    if (known === undefined) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { 'X-Timezone': ['must be an IANA time zone'] } });
+  /** @param zone where days begin */
+  async series({ by, ...filter }: StatisticsQuery, zone: string): Promise<Statistics> {
     const buckets = await store.buckets(filter);
-    return { bucketHours, series: seriesOf(by === 'day' ? inDays(buckets, known) : buckets) };
+    return { bucketHours, series: seriesOf(by === 'day' ? inDays(buckets, zone) : buckets) };
   },
 });
 
