@@ -93,8 +93,9 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
   return {
     attach(model) {
       const connectionLost = new AbortController();
-      model.once('close', () => connectionLost.abort());
-      void keepOpen(model, connectionLost.signal);
+      const lose = () => connectionLost.abort();
+      model.once('close', lose);
+      void keepOpen(model, connectionLost.signal).finally(() => model.off('close', lose));
     },
     async stop() {
       stopping.abort();
