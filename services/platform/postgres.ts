@@ -1,4 +1,4 @@
-// Postgres: a pool, named prepared statements, and and databases to ask. What may be asked is in database.ts.
+// A pool of connections to Postgres as a database to ask; what may be asked is in database.ts.
 import pg from 'pg';
 import type { Database } from './database.ts';
 import type { Log } from './log.ts';
