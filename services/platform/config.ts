@@ -38,8 +38,11 @@ export class ConfigError extends Error {
   }
 }
 
-/** The text of a setting: `NAME`, or the content of the file that `NAME_FILE` names (one trailing newline dropped). */
-function textOf(environment: Environment, name: string): string | undefined {
+/**
+ * The text of a setting: `NAME`, or the content of the file that `NAME_FILE` names (one trailing newline dropped).
+ * @throws SettingFault when both are set, or the file cannot be read
+ */
+export function settingText(environment: Environment, name: string): string | undefined {
   const text = environment[name];
   const file = environment[`${name}_FILE`];
   if (!file) return text === '' ? undefined : text;
@@ -53,7 +56,7 @@ function textOf(environment: Environment, name: string): string | undefined {
 }
 
 function read<T>(environment: Environment, setting: Setting<T>): T {
-  const text = textOf(environment, setting.name);
+  const text = settingText(environment, setting.name);
   if (text) return setting.parse(text);
   if (setting.fallback) return setting.fallback.value;
   throw new SettingFault('is required and not set');
@@ -68,16 +71,22 @@ export function readSettings<S extends Settings>(environment: Environment, setti
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries(settings)) {
-    try {
-      values[key] = read(environment, setting);
-    } catch (error) {
-      if (!(error instanceof SettingFault)) throw error;
-      faults.push(`${setting.name} ${error.message}`);
-    }
+    values[key] = noting(faults, setting.name, () => read(environment, setting));
   }
   // The loop gave every key the value of its own setting, or left a fault.
   const complete = values as Values<S>;
   if (faults.length === 0) faults.push(...check(complete));
   if (faults.length > 0) throw new ConfigError(faults);
   return complete;
+}
+
+/** What `read` gives; undefined when the setting `name` is faulty, which is noted. */
+export function noting<T>(faults: string[], name: string, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SettingFault)) throw error;
+    faults.push(`${name} ${error.message}`);
+    return undefined;
+  }
 }

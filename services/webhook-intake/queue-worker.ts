@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandler } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
+import { readWithBrokers } from '../platform/broker/environment.ts';
 import type { Runtime, Worker } from '../platform/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/migrations.ts';
 import { createPool, type Database } from '../platform/postgres.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from './config.ts';
-import { consumeConfigured, readConnections } from './connections/configured.ts';
+import { consumeConfigured } from './connections/configured.ts';
 import { type Consumption, createConsumption } from './connections/consumption.ts';
 
 export type QueueWorker = {
@@ -33,19 +34,20 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker {
   return {
     summary: parts.summary,
     async start(runtime) {
-      const { config, worker, consumption } = open(parts, runtime);
-      const { stopping } = runtime.lifecycle;
-      const source = { environment: runtime.environment, file: config.environmentFile };
-      await readConnections(source); // a fault in them is told at the start
-      const consuming = consumeConfigured(consumption, { ...source, stopping, log: runtime.log });
+      const { environment, lifecycle, log } = runtime;
+      const { config } = await readWithBrokers(environment, readWorkerConfig);
+      const { worker, consumption } = open(parts, runtime, config);
+      const { stopping } = lifecycle;
+      const consuming = consumeConfigured(consumption, { environment, file: config.environmentFile, stopping, log });
       const working = Promise.all([consuming, betweenUntil(stopping, worker, runtime)]);
-      runtime.lifecycle.onStop(`consumers of ${parts.queue}`, async () => void (await working));
+      lifecycle.onStop(`consumers of ${parts.queue}`, async () => void (await working));
     },
     async once(runtime) {
-      const { config, worker, consumption } = open(parts, runtime);
+      const { config, connections } = await readWithBrokers(runtime.environment, readWorkerConfig);
+      const { worker, consumption } = open(parts, runtime, config);
       const deadline = AbortSignal.any([runtime.lifecycle.stopping, AbortSignal.timeout(longestRunMs)]);
       try {
-        consumption.configure(await readConnections({ environment: runtime.environment, file: config.environmentFile }));
+        consumption.configure(connections);
         await consumption.drain(deadline);
         while (!deadline.aborted && (await worker.between?.()));
       } finally {
@@ -55,8 +57,7 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker {
   };
 }
 
-function open({ queue, migrations, create }: QueueWorkerParts, runtime: Runtime) {
-  const config = readWorkerConfig(runtime.environment);
+function open({ queue, migrations, create }: QueueWorkerParts, runtime: Runtime, config: WorkerConfig) {
   const { log, lifecycle, health, metrics } = runtime;
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, maxConnections: 5 }));
   const schemaCheck = createSchemaCheck(database, migrations);
@@ -73,7 +74,7 @@ function open({ queue, migrations, create }: QueueWorkerParts, runtime: Runtime)
     log,
   });
   showConnections(consumption, queue, metrics);
-  return { config, worker, consumption };
+  return { worker, consumption };
 }
 
 async function betweenUntil(stopping: AbortSignal, { between }: QueueWorker, { log }: Runtime): Promise<void> {

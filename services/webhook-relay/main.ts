@@ -1,13 +1,13 @@
 // Starts the webhook relay: settings, database, broker connections, HTTP.
 import { connectBroker } from '../platform/broker/connect.ts';
-import { type BrokerConnection, brokerLimitFamily, brokerUrlFamily, readBrokerConnections, watchBrokerFile } from '../platform/broker/environment.ts';
-import { ConfigError, type Environment } from '../platform/config.ts';
+import { brokerLimitFamily, brokerUrlFamily, readBrokerConnections, readWithBrokers } from '../platform/broker/environment.ts';
 import type { Deployable, Runtime } from '../platform/deployable.ts';
+import { watchFile } from '../platform/file-watch.ts';
 import type { Check } from '../platform/health.ts';
 import { createSchemaCheck } from '../platform/migrations.ts';
 import { createPool } from '../platform/postgres.ts';
 import { createRelay } from './app.ts';
-import { readConfig, type RelayConfig, settings } from './config.ts';
+import { readConfig, settings } from './config.ts';
 import { createConnections } from './connections/connections.ts';
 import { forgeTopology } from './contract.ts';
 
@@ -21,7 +21,7 @@ const watchEveryMs = 1000;
 const connectMs = 3000;
 
 async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
-  const config = await readAll(environment);
+  const { config } = await readWithBrokers(environment, readConfig);
   const databaseUrl = config.databaseUrl.reveal();
   const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
   const counters = lifecycle.opened('counters', createPool(databaseUrl, { ...countersPool, log }));
@@ -42,35 +42,11 @@ async function start({ environment, log, metrics, health, lifecycle, listen }: R
   const { app, administration } = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics });
   if (file !== undefined) {
     const reload = () => void administration.reload().catch(() => undefined); // it has logged why
-    lifecycle.opened('environment file', watchBrokerFile(file, reload, { intervalMs: watchEveryMs }));
+    lifecycle.opened('environment file', watchFile(file, reload, { intervalMs: watchEveryMs }));
     await connections.reload(); // for a change between the first reading and the watch
   }
   await Promise.allSettled(connections.all.map((connection) => connection.ready(connectMs)));
   await listen(app, config.port);
-}
-
-/** The settings and the broker connections, with the faults of both told together. */
-async function readAll(environment: Environment): Promise<RelayConfig> {
-  const faults: string[] = [];
-  const config = attempt(() => readConfig(environment), faults);
-  const connections = await readBrokerConnections(environment, config?.environmentFile).catch((error: unknown): BrokerConnection[] => {
-    faults.push(error instanceof Error ? error.message : 'the broker settings cannot be read');
-    return [];
-  });
-  // With a file the first connection may come later.
-  if (faults.length === 0 && connections.length === 0 && config?.environmentFile === undefined) faults.push('BROKER_URL_1 is required and not set');
-  if (!config || faults.length > 0) throw new ConfigError(faults);
-  return config;
-}
-
-function attempt<T>(read: () => T, faults: string[]): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    faults.push(...error.faults);
-    return undefined;
-  }
 }
 
 /** The relay is needed most while its database is down, so what was right once is not asked again. */

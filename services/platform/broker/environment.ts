@@ -1,9 +1,7 @@
-// The broker connections that the environment names, BROKER_URL_<n> and BROKER_LIMIT_<n> overridden by a dotenv file, and its changes.
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+// The broker connections that the environment names: BROKER_URL_<n> and BROKER_LIMIT_<n>, overridden by those of a dotenv file.
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
-import type { SettingFamily } from '../config.ts';
+import { ConfigError, type Environment, noting, SettingFault, settingText, type SettingFamily } from '../config.ts';
 import { type BrokerUrlParts, parseBrokerUrl } from './broker-url.ts';
 
 export type BrokerConnection = BrokerUrlParts & {
@@ -15,91 +13,75 @@ export type BrokerConnection = BrokerUrlParts & {
   readonly limit?: number;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const urlName = /^BROKER_URL_([1-9]\d*)$/;
-
-/** Rejects with one error that names every faulty setting, and never a value. */
+/**
+ * In the environment and in the file alike each setting also works as `<NAME>_FILE`.
+ * @param file of dotenv; one that is not there counts as empty
+ * @throws ConfigError with every fault
+ */
 export async function readBrokerConnections(environment: Environment, file?: string): Promise<BrokerConnection[]> {
-  const settings = { ...environment, ...(file ? await readSettings(file) : {}) };
+  const over = file === undefined ? {} : await readDotenv(file);
   const faults: string[] = [];
-  const found: Omit<BrokerConnection, 'index'>[] = [];
-  for (const n of numbers(settings)) {
+  const setting = <T>(name: string, parse: (text: string) => T): T | undefined =>
+    noting(faults, name, () => {
+      const text = layeredText([over, environment], name);
+      return text === '' ? undefined : parse(text);
+    });
+  const found = numbers({ ...environment, ...over }).flatMap((n) => {
     const name = `BROKER_URL_${n}`;
-    const limitName = `BROKER_LIMIT_${n}`;
-    const parts = parseBrokerUrl(settings[name] ?? '');
-    const limit = settings[limitName]?.trim() ?? '';
-    if (typeof parts === 'string') faults.push(`${name} ${parts}`);
-    if (limit !== '' && !isWholeNumber(limit)) faults.push(`${limitName} must be a whole number of messages, 0 or more`);
-    if (typeof parts === 'string') continue;
-    found.push({ name, ...parts, ...(limit === '' ? {} : { limit: Number(limit) }) });
-  }
-  if (faults.length > 0) throw new Error(`broker settings: ${faults.join('; ')}`);
+    const url = setting(name, parseBrokerUrl);
+    const limit = setting(`BROKER_LIMIT_${n}`, parseLimit);
+    return url ? [{ name, ...url, ...(limit !== undefined && { limit }) }] : [];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
   // A URL holds a password.
   return found.map(({ url, ...shown }, index) => Object.defineProperty({ index: index + 1, ...shown, url }, 'url', { enumerable: false }));
 }
 
-async function readSettings(file: string): Promise<Environment> {
+/** A deployable's own settings and the broker connections, with the faults of both told together. */
+export async function readWithBrokers<C extends { readonly environmentFile: string | undefined }>(
+  environment: Environment,
+  readConfig: (environment: Environment) => C,
+): Promise<{ readonly config: C; readonly connections: readonly BrokerConnection[] }> {
+  const faults: string[] = [];
+  const note = (error: unknown): undefined => {
+    if (!(error instanceof ConfigError)) throw error;
+    faults.push(...error.faults);
+  };
+  const config = await new Promise<C>((resolve) => resolve(readConfig(environment))).catch(note);
+  const connections = await readBrokerConnections(environment, config?.environmentFile).catch(note);
+  // With a file the first connection may come later.
+  if (config?.environmentFile === undefined && connections?.length === 0) faults.push('BROKER_URL_1 is required and not set');
+  if (!config || !connections || faults.length > 0) throw new ConfigError(faults);
+  return { config, connections };
+}
+
+async function readDotenv(file: string): Promise<Environment> {
   try {
     return parseEnv(await readFile(file, 'utf8'));
   } catch (error) {
     // A Secret that is mounted as optional appears when it is created.
-    if (isMissing(error)) return {};
-    throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    if (code === 'ENOENT') return {};
+    throw new ConfigError([`the file of broker connections cannot be read (${code})`]);
   }
 }
+
+const urlName = /^BROKER_URL_([1-9]\d*)(_FILE)?$/;
 
 function numbers(settings: Environment): number[] {
-  return Object.entries(settings)
-    .flatMap(([name, value]) => (value?.trim() ? (urlName.exec(name)?.[1] ?? []) : []))
-    .map(Number)
-    .sort((a, b) => a - b);
+  const named = Object.entries(settings).flatMap(([name, value]) => (value?.trim() ? (urlName.exec(name)?.[1] ?? []) : []));
+  return [...new Set(named.map(Number))].sort((a, b) => a - b);
 }
 
-const isWholeNumber = (text: string) => /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
-
-export type BrokerFileWatch = {
-  close(): void;
-};
-
-/** Compares with the content at the time of this call, so watch first and read after. A missing file counts as empty
- *  content of its own. Polling: Kubernetes swaps a symbolic link two levels up, which file events do not show. */
-export function watchBrokerFile(file: string, onChange: () => void, { intervalMs }: { readonly intervalMs: number }): BrokerFileWatch {
-  let known = contentOf(file);
-  let isClosed = false;
-
-  async function look(): Promise<void> {
-    const content = await readFile(file).then(hash, (error: unknown) => unreadable(error, known));
-    if (isClosed) return;
-    if (content !== known) {
-      known = content;
-      onChange();
-    }
-    timer = setTimeout(() => void look(), intervalMs).unref();
-  }
-
-  let timer = setTimeout(() => void look(), intervalMs).unref();
-  return {
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
-    },
-  };
+/** Of the first that has the setting, in either of its forms. */
+function layeredText(layers: readonly [Environment, Environment], name: string): string {
+  const layer = layers.find((one) => one[name] !== undefined || one[`${name}_FILE`] !== undefined);
+  return (layer && settingText(layer, name))?.trim() ?? '';
 }
 
-const missing = 'missing';
-const hash = (content: Buffer) => createHash('sha256').update(content).digest('hex');
-
-// What cannot be read for another reason, as in the midst of a swap, has not changed yet.
-const unreadable = (error: unknown, known: string) => (isMissing(error) ? missing : known);
-const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
-function contentOf(file: string): string {
-  try {
-    return hash(readFileSync(file));
-  } catch (error) {
-    return unreadable(error, 'unreadable');
-  }
+function parseLimit(text: string): number {
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new SettingFault('must be a whole number of messages, 0 or more');
 }
 
 /** For the settings tables of those who call this. */

@@ -1,4 +1,5 @@
 // What an administrator does with connections: look at them, make one active, reload the configuration.
+import { ConfigError } from '../../platform/config.ts';
 import type { Log } from '../../platform/log.ts';
 import { type ConnectionList, Problems, type ReloadResult, type SwitchResult } from '../contract.ts';
 import type { Overviews } from '../usage/overview.ts';
@@ -51,11 +52,16 @@ export function createAdministration({ connections, overviews, store, log }: Adm
     async reload() {
       const changes = await connections.reload().catch((error: unknown) => {
         log.error({ error }, 'the connections could not be reloaded');
-        throw Problems.connectionsUnusable({ detail: error instanceof Error ? error.message : 'unreadable' });
+        throw Problems.connectionsUnusable({ detail: reasonOf(error) });
       });
       const { active } = await overviews.recent();
       log.info({ ...changes, active }, 'the connections were reloaded');
       return { added: [...changes.added], removed: [...changes.removed], changed: [...changes.changed], active };
     },
   };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ConfigError) return `broker settings: ${error.faults.join('; ')}`;
+  return error instanceof Error ? error.message : 'unreadable';
 }

@@ -1,13 +1,14 @@
-// Broker connections from the environment and its file, and the watch on that file.
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+// Broker connections from the environment and its files.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
-import { type BrokerFileWatch, readBrokerConnections, watchBrokerFile } from '../../../services/platform/broker/environment.ts';
+import { readBrokerConnections, readWithBrokers } from '../../../services/platform/broker/environment.ts';
+import { ConfigError, type Environment } from '../../../services/platform/config.ts';
 import { silentLog } from '../../../services/platform/log.ts';
-import { newTopology, until } from './fixture.ts';
+import { newTopology } from './fixture.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -52,6 +53,50 @@ describe('readBrokerConnections', () => {
     expect(await readBrokerConnections({}, join(folder, 'none.env'))).to.deep.equal([]);
   });
 
+  describe('as files', () => {
+    const written = async (name: string, text: string) => {
+      await writeFile(join(folder, name), text);
+      return join(folder, name);
+    };
+
+    it('reads URLs and limits from them, without the trailing newline', async () => {
+      const environment = {
+        BROKER_URL_1_FILE: await written('url', 'amqp://one\n'),
+        BROKER_LIMIT_1_FILE: await written('limit', '7\n'),
+        BROKER_URL_2: 'amqp://two',
+      };
+      expect((await readBrokerConnections(environment)).map(({ name, host, limit }) => [name, host, limit])).to.deep.equal([
+        ['BROKER_URL_1', 'one', 7],
+        ['BROKER_URL_2', 'two', undefined],
+      ]);
+    });
+
+    it('lets either form in the dotenv file override either form in the environment', async () => {
+      const url = await written('url', 'amqp://old');
+      const file = await written('brokers.env', `BROKER_URL_1=amqp://new\nBROKER_URL_2_FILE=${await written('other', 'amqp://newer')}\n`);
+      const connections = await readBrokerConnections({ BROKER_URL_1_FILE: url, BROKER_URL_2: 'amqp://old' }, file);
+      expect(connections.map(({ host }) => host)).to.deep.equal(['new', 'newer']);
+    });
+
+    it('names what is wrong with them', async () => {
+      const environment = {
+        BROKER_URL_1: 'amqp://one',
+        BROKER_URL_1_FILE: await written('url', 'amqp://hunter2'),
+        BROKER_URL_2_FILE: join(folder, 'nothing'),
+        BROKER_URL_3_FILE: await written('three', 'hunter2'),
+      };
+      const error: unknown = await readBrokerConnections(environment).catch((failure: unknown) => failure);
+      expect(error)
+        .to.be.instanceOf(ConfigError)
+        .with.property('faults')
+        .that.deep.equals([
+          'BROKER_URL_1 and BROKER_URL_1_FILE are both set; leave one',
+          'BROKER_URL_2 cannot be read from the file in BROKER_URL_2_FILE (ENOENT)',
+          'BROKER_URL_3 must be a URL',
+        ]);
+    });
+  });
+
   it('lists all faults by name and repeats no value', async () => {
     const environment = {
       BROKER_URL_1: 'hunter2',
@@ -64,68 +109,40 @@ describe('readBrokerConnections', () => {
       BROKER_LIMIT_6: '1.5',
     };
     const error: unknown = await readBrokerConnections(environment).catch((failure: unknown) => failure);
-    expect(error).to.be.instanceOf(Error);
+    expect(error).to.be.instanceOf(ConfigError);
     for (const name of ['BROKER_URL_1', 'BROKER_URL_2', 'BROKER_URL_3', 'BROKER_URL_4', 'BROKER_LIMIT_5', 'BROKER_LIMIT_6'])
       expect(String(error)).to.include(name);
     expect(String(error)).to.not.match(/hunter2|example|-1|1\.5|BROKER_URL_5|BROKER_URL_6/);
   });
 });
 
-describe('watchBrokerFile', () => {
-  let watch: BrokerFileWatch | undefined;
-  let changes = 0;
-  const start = (file: string) => {
-    changes = 0;
-    watch = watchBrokerFile(file, () => (changes += 1), { intervalMs: 5 });
+describe('readWithBrokers', () => {
+  const settings = (environment: Environment) => ({ environmentFile: environment['FILE'] });
+  const faultsOf = async (environment: Environment, read = settings) => {
+    const error: unknown = await readWithBrokers(environment, read).catch((failure: unknown) => failure);
+    return error instanceof ConfigError ? error.faults : error;
   };
-  afterEach(() => watch?.close());
 
-  it('notices new content, once', async () => {
-    const file = join(folder, 'brokers.env');
-    await writeFile(file, 'BROKER_URL_1=a');
-    start(file);
-    await writeFile(file, 'BROKER_URL_1=b');
-    await until(() => changes > 0, 'the change is noticed');
-    await writeFile(file, 'BROKER_URL_1=b');
-    await writeFile(join(folder, 'other'), 'x');
-    expect(changes).to.be.within(1, 2);
+  it('gives settings and connections', async () => {
+    const { config, connections } = await readWithBrokers({ BROKER_URL_1: 'amqp://one' }, () => ({ environmentFile: undefined, size: 3 }));
+    expect(config.size).to.equal(3);
+    expect(connections.map(({ host }) => host)).to.deep.equal(['one']);
   });
 
-  it('notices a file that appears, and one that goes', async () => {
-    const file = join(folder, 'brokers.env');
-    start(file);
-    await writeFile(`${file}.new`, 'BROKER_URL_1=a');
-    await rename(`${file}.new`, file);
-    await until(() => changes === 1, 'the file is noticed');
-    await rm(file);
-    await until(() => changes === 2, 'its absence is noticed');
+  it('tells the faults of both together', async () => {
+    const faulty = () => {
+      throw new ConfigError(['SIZE is required and not set']);
+    };
+    expect(await faultsOf({ BROKER_URL_1: 'hunter2' }, faulty)).to.deep.equal(['SIZE is required and not set', 'BROKER_URL_1 must be a URL']);
   });
 
-  it('notices the swapped symbolic link of a mounted Secret', async () => {
-    for (const version of ['..one', '..two']) {
-      await mkdir(join(folder, version));
-      await writeFile(join(folder, version, 'brokers.env'), `BROKER_URL_1=${version}`);
-    }
-    await symlink('..one', join(folder, '..data'));
-    await symlink('..data/brokers.env', join(folder, 'brokers.env'));
-    start(join(folder, 'brokers.env'));
-    await symlink('..two', join(folder, '..data.new'));
-    await rename(join(folder, '..data.new'), join(folder, '..data'));
-    await until(() => changes === 1, 'the swap is noticed');
+  it('asks for a connection, or for a file that may name one later', async () => {
+    expect(await faultsOf({})).to.deep.equal(['BROKER_URL_1 is required and not set']);
+    expect((await readWithBrokers({ FILE: join(folder, 'none.env') }, settings)).connections).to.deep.equal([]);
   });
 
-  it('is silent once closed', async () => {
-    const file = join(folder, 'brokers.env');
-    start(file);
-    watch?.close();
-    const second = join(folder, 'second.env');
-    let others = 0;
-    const control = watchBrokerFile(second, () => (others += 1), { intervalMs: 5 });
-    await writeFile(file, 'BROKER_URL_1=a');
-    await writeFile(second, 'BROKER_URL_1=a');
-    await until(() => others === 1, 'a watch that is open notices');
-    control.close();
-    expect(changes).to.equal(0);
+  it('tells a file that cannot be read', async () => {
+    expect(await faultsOf({ FILE: folder })).to.deep.equal(['the file of broker connections cannot be read (EISDIR)']);
   });
 });
 

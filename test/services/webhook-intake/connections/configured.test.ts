@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLog } from '../../../../services/platform/log.ts';
-import { consumeConfigured, readConnections } from '../../../../services/webhook-intake/connections/configured.ts';
+import { consumeConfigured } from '../../../../services/webhook-intake/connections/configured.ts';
 import type { Consumption } from '../../../../services/webhook-intake/connections/consumption.ts';
 import { eventually } from '../../../support/wait.ts';
 
@@ -45,14 +45,5 @@ describe('the configured connections', () => {
     stopping.abort();
     await consuming;
     expect(isClosed()).to.equal(true);
-  });
-
-  it('refuses to start without any connection and without a file that may bring one', async () => {
-    const failure = await readConnections({ environment: {}, file: undefined }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    expect(failure).to.be.an('error').with.property('message').that.contains('BROKER_URL_1');
-    expect(await readConnections({ environment: {}, file: join(directory, 'not there yet') })).to.deep.equal([]);
   });
 });
