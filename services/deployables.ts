@@ -14,7 +14,9 @@ async function load(name: string): Promise<Deployable> {
 }
 
 /** First words of `signalbox <word> <verb>`. */
-const withVerbs: Readonly<Record<string, { readonly name: string; readonly summary: string }>> = {};
+const withVerbs: Readonly<Record<string, { readonly name: string; readonly summary: string }>> = {
+  secrets: { name: 'secrets', summary: 'run programs with their secrets; import, back up, restore, rewrap, audit' },
+};
 
 export const deployables = {
   names: Object.keys(loaders),
