@@ -1,6 +1,6 @@
 // The webhook relay put together; what tests construct.
 import { createAddressOf } from '../platform/client-address.ts';
-import { createByteBudget } from '../platform/byte-budget.ts';
+import { createBodyMemory } from './body-memory.ts';
 import { authorization, createCredentials } from '../platform/credentials.ts';
 import type { Health } from '../platform/health.ts';
 import { type App, createApp } from '../platform/http.ts';
@@ -62,7 +62,7 @@ export function createRelay(parts: RelayParts): Relay {
     senders,
     healthReporter: createHealthReporter({ connections, overviews, database: state }),
     maxPayloadBytes: config.maxPayloadBytes,
-    bodyMemory: createByteBudget(config.maxBodyMemoryBytes),
+    bodyMemory: createBodyMemory(config.maxBodyMemoryBytes),
   });
   const app = createApp({
     ...parts,

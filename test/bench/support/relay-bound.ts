@@ -1,13 +1,26 @@
 // The bound of the relay benchmark: node:http, one HMAC, one confirmed publish, and nothing else. Arguments: AMQP URL, secret, exchange.
+// It publishes the message that consumers rely on; what the relay reads from the payload for it stands here as constants.
 import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'amqplib';
+import { messageHeaders } from '../../../services/webhook-relay/contract.ts';
 
 const [amqpUrl = '', secret = '', exchange = ''] = process.argv.slice(2);
 const key = createSecretKey(secret, 'utf8');
 const connection = await connect(amqpUrl, { noDelay: true });
 const channel = await connection.createConfirmChannel();
+
+const fromPayload = {
+  [messageHeaders.action]: 'opened',
+  [messageHeaders.sender]: 'octocat',
+  [messageHeaders.senderClass]: 'person',
+  [messageHeaders.isCoreFunction]: 'true',
+  [messageHeaders.installationId]: '42',
+  [messageHeaders.relayVersion]: '0.0.0',
+  [messageHeaders.scoreDescription]: 'pull_request.opened by octocat: base 7 +1, person ×1',
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+};
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -18,7 +31,18 @@ const server = createServer((request, response) => {
     const expected = createHmac('sha256', key).update(body).digest();
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return void response.writeHead(401).end();
     const messageId = randomUUID();
-    channel.publish(exchange, '', body, { persistent: true, mandatory: true, messageId, priority: 5, contentType: 'application/json' }, (error) => {
+    const now = new Date();
+    const headers = {
+      [messageHeaders.deliveryId]: request.headers['x-github-delivery'],
+      [messageHeaders.hookId]: request.headers['x-github-hook-id'],
+      [messageHeaders.targetId]: request.headers['x-github-hook-installation-target-id'],
+      [messageHeaders.targetType]: request.headers['x-github-hook-installation-target-type'],
+      [messageHeaders.event]: request.headers['x-github-event'],
+      [messageHeaders.receivedAt]: now.toISOString(),
+      ...fromPayload,
+    };
+    const properties = { messageId, type: 'pull_request', priority: 7, timestamp: Math.floor(now.getTime() / 1000), contentType: 'application/json', headers };
+    channel.publish(exchange, '', body, { ...properties, persistent: true, mandatory: true }, (error) => {
       response.writeHead(error === null ? 202 : 400, { 'Content-Type': 'application/json' }).end(`{"id":"${messageId}"}`);
     });
   });
