@@ -14,6 +14,9 @@ export type ByteBudget = {
   acquire(bytes: number, waitMs: number): Promise<ByteLease | undefined>;
 };
 
+/** A budget, and how long one of those that share it waits for room. */
+export type SharedMemory = { readonly budget: ByteBudget; readonly waitMs: number };
+
 type Waiting = { readonly bytes: number; readonly admit: () => void };
 
 export function createByteBudget(capacity: number): ByteBudget {

@@ -1,4 +1,5 @@
 // The webhook intake's HTTP side put together; what tests construct.
+import { createByteBudget, type SharedMemory } from '../platform/byte-budget.ts';
 import type { AddressOf } from '../platform/client-address.ts';
 import type { Guard } from '../platform/credentials.ts';
 import type { Health } from '../platform/health.ts';
@@ -27,10 +28,17 @@ export type IntakeParts = {
   readonly metrics: Metrics;
   readonly addressOf?: AddressOf;
   readonly corsOrigins?: readonly string[];
+  /** For payloads on their way to readers. */
+  readonly payloadMemory?: SharedMemory;
 };
 
+const payloadMemoryBytes = 128 * 1024 * 1024;
+/** Longer than the largest payload takes to be read, and sent to a reader nearby. */
+const payloadWaitMs = 5000;
+
 export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts): App {
-  const events = createEventStore(database);
+  const { payloadMemory = { budget: createByteBudget(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
+  const store = createEventStore(database);
   const typed = createTypedStore(database);
   return createApp({
     ...parts,
@@ -40,11 +48,11 @@ export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts
       version,
     },
     routes: createRoutes({
-      events: createEvents(events, typed),
+      events: createEvents({ store, typed, payloadMemory }),
       statistics: createStatistics(createStatisticsStore(database)),
       typed: createTyped(typed),
       senders: createSenders(createSenderStore(database)),
-      recent: createRecent({ events, typed }),
+      recent: createRecent({ events: store, typed }),
     }),
     areas: [{ prefix: '/api/v1', guard: tokenHolder }],
   });

@@ -1,5 +1,6 @@
 // The dashboard API's routes: declarations; what they do is in dashboard/.
 import { z } from 'zod';
+import { Common } from '../platform/problem.ts';
 import { type AnyRoute, route } from '../platform/route.ts';
 import { Event, EventDetail, listOf, Problems, Sender, Statistics } from './contract.ts';
 import { EventQuery, type Events, repositoryName } from './dashboard/events/events.ts';
@@ -42,7 +43,7 @@ const eventRoutes = ({ events }: RouteParts) => [
     summary: 'One event with its headers and payload',
     params: z.object({ id: z.string() }),
     answers: { 200: EventDetail },
-    problems: [Problems.eventMissing],
+    problems: [Problems.eventMissing, Common.unavailable],
     handle: ({ params }) => events.get(params.id),
   }),
 ];

@@ -1,5 +1,6 @@
 // Reading the event log: pages of it, one event, and the history of one pull request.
 import { z } from 'zod';
+import type { SharedMemory } from '../../../platform/byte-budget.ts';
 import type { Content } from '../../../platform/route.ts';
 import { TimestampInput } from '../../../platform/schema.ts';
 import { type Event, Problems } from '../../contract.ts';
@@ -29,7 +30,14 @@ export type Events = ReturnType<typeof createEvents>;
 const isUuid = (text: string) => z.uuid().safeParse(text).success;
 const maxNumber = 2 ** 31 - 1;
 
-export function createEvents(store: EventStore, typed: Pick<TypedStore, 'pullRequest'>) {
+export type EventsParts = {
+  readonly store: EventStore;
+  readonly typed: Pick<TypedStore, 'pullRequest'>;
+  /** Shared by the payloads of all events that are being answered. */
+  readonly payloadMemory: SharedMemory;
+};
+
+export function createEvents({ store, typed, payloadMemory }: EventsParts) {
   async function page(filter: EventFilter, { limit, after }: TimePage): Promise<EventPage> {
     const rows = await store.newest(filter, { limit, after });
     return pageOf(rows, limit, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
@@ -41,7 +49,7 @@ export function createEvents(store: EventStore, typed: Pick<TypedStore, 'pullReq
     async get(id: string): Promise<Content> {
       const event = isUuid(id) ? await store.find(id) : undefined;
       if (!event) throw Problems.eventMissing();
-      return eventDocument(event, await store.payload(event));
+      return eventDocument(event, () => store.payload(event), payloadMemory);
     },
 
     async pullRequestHistory(

@@ -8,7 +8,7 @@ import { listen } from '../../../../services/platform/listen.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { Secret } from '../../../../services/platform/secret.ts';
-import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
+import { createIntakeApp, type IntakeParts } from '../../../../services/webhook-intake/app.ts';
 import { createIsOwn } from '../../../../services/webhook-intake/database-worker/forge-event.ts';
 import { processRows } from '../../../../services/webhook-intake/database-worker/processing.ts';
 import { createTypedStore } from '../../../../services/webhook-intake/database-worker/store.ts';
@@ -49,7 +49,7 @@ export type Dashboard = {
   close(): Promise<void>;
 };
 
-export async function createDashboard(): Promise<Dashboard> {
+export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'> = {}): Promise<Dashboard> {
   const database = await createIntakeDatabase();
   const metrics = createMetrics();
   const app = createIntakeApp({
@@ -58,6 +58,7 @@ export async function createDashboard(): Promise<Dashboard> {
     health: createHealth(),
     log: silentLog,
     metrics,
+    ...options,
   });
   const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${listening.port}`;
