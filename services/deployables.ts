@@ -1,5 +1,5 @@
 // Everything that can be run, by name; each is loaded when it is asked for.
-import type { Deployable } from './platform/deployable.ts';
+import type { Deployable, Worker } from './platform/deployable.ts';
 
 const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
   'webhook-relay': () => import('./webhook-relay/main.ts'),
@@ -18,9 +18,24 @@ const withVerbs: Readonly<Record<string, { readonly name: string; readonly summa
   secrets: { name: 'secrets', summary: 'run programs with their secrets; import, back up, restore, rewrap, audit' },
 };
 
+/** `signalbox worker <name>`, and the deployable that has it. */
+const workers: Readonly<Record<string, string>> = {
+  service: 'webhook-intake',
+  'database-service': 'webhook-intake',
+};
+
+async function loadWorker(name: string): Promise<Worker> {
+  const owner = workers[name];
+  const worker = owner === undefined ? undefined : (await load(owner)).workers?.[name];
+  if (!worker) throw new Error(`there is no worker '${name}'; there are: ${Object.keys(workers).join(', ')}`);
+  return worker;
+}
+
 export const deployables = {
   names: Object.keys(loaders),
+  workerNames: Object.keys(workers),
   load: (names: readonly string[]) => Promise.all(names.map(load)),
+  loadWorker,
   withVerbs,
   loadAll: () => deployables.load(deployables.names),
 };

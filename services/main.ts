@@ -12,7 +12,7 @@ import { createRuntimes, type Runtimes } from './platform/runtime.ts';
 import type { Verb } from './platform/verb.ts';
 import { version } from './platform/version.ts';
 
-const { names } = deployables;
+const { names, workerNames } = deployables;
 const environment: Environment = process.env;
 const complain = (text: string) => void process.stderr.write(`${text}\n`);
 
@@ -43,10 +43,7 @@ async function serve(wanted: readonly string[]): Promise<void> {
 }
 
 async function work(name: string, { loop }: { loop?: true }): Promise<void> {
-  const all = await deployables.loadAll();
-  const workers = new Map(all.flatMap(({ workers: own = {} }) => Object.entries(own)));
-  const worker = workers.get(name);
-  if (!worker) throw new InvalidArgumentError(`there is no worker '${name}'; there are: ${[...workers.keys()].join(', ')}`);
+  const worker = await deployables.loadWorker(name);
   await run(name, async (runtimes) => {
     const runtime = runtimes.of(name, environment);
     if (!loop) {
@@ -82,7 +79,7 @@ command.command('serve').description('run services, configured by the environmen
 command
   .command('worker')
   .description('run one job of a worker and exit with its result')
-  .argument('<name>', 'service, database-service')
+  .argument('<name>', workerNames.join(', '))
   .option('--loop', 'stay, and work until stopped')
   .action(work);
 
