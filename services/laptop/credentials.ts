@@ -2,7 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import type { Environment, Settings } from '../platform/config.ts';
+import { type Environment, isGiven, type Settings } from '../platform/config.ts';
 
 export type CredentialsParts = {
   readonly file: string;
@@ -18,12 +18,11 @@ export async function credentials({ file, environment, settings, extra }: Creden
   const kept = z.record(z.string(), z.string()).parse(parseEnv(await readFile(file, 'utf8').catch(whenMissing)));
   const declared = settings.flatMap((group) => Object.values(group)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
   const makers = new Map([...Object.entries(extra), ...declared]);
-  const isGiven = (name: string) => Boolean(environment[name] ?? environment[`${name}_FILE`]);
 
-  const fresh = [...makers].filter(([name]) => kept[name] === undefined && !isGiven(name)).map(([name, make]) => [name, make()] as const);
+  const fresh = [...makers].filter(([name]) => kept[name] === undefined && !isGiven(environment, name)).map(([name, make]) => [name, make()] as const);
   const all = { ...kept, ...Object.fromEntries(fresh) };
   if (fresh.length > 0) await save(file, all);
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !isGiven(name)));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !isGiven(environment, name)));
 }
 
 function whenMissing(error: NodeJS.ErrnoException): string {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import type { Environment } from '../platform/config.ts';
+import { type Environment, settingText } from '../platform/config.ts';
 import { portOf } from './ports.ts';
 
 export type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
@@ -38,7 +38,7 @@ async function readCredentials(file: string, environment: Environment): Promise<
     throw new Error(`${file} is not there: start Signalbox first (npm start)`, { cause });
   });
   const values = parseEnv(text);
-  return (name) => (environment[name] ?? values[name] ?? '').split(',')[0] ?? '';
+  return (name) => (settingText(environment, name) ?? values[name] ?? '').split(',')[0] ?? '';
 }
 
 async function deliver(relay: string, secret: string, deliveryId: string) {

@@ -1,4 +1,5 @@
 // The laptop's commands: `up` runs everything, `demo` shows one delivery on its way.
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../platform/config.ts';
 import type { Deployable } from '../platform/deployable.ts';
@@ -7,7 +8,6 @@ import type { Runtimes } from '../platform/runtime.ts';
 import { openLaptopLog } from './laptop-log.ts';
 import { table } from './table.ts';
 import { type Started, startEverything } from './up.ts';
-import { mkdir } from 'node:fs/promises';
 
 export { demo } from './demo.ts';
 

@@ -1,13 +1,14 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '../platform/config.ts';
+import { commonSettings } from '../platform/common-settings.ts';
+import { type Environment, isGiven, readSettings } from '../platform/config.ts';
 import type { Deployable } from '../platform/deployable.ts';
 import type { Lifecycle } from '../platform/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { migrate } from '../platform/migrations.ts';
 import { createRuntimes, type Runtimes } from '../platform/runtime.ts';
-import { randomCredential } from '../platform/settings.ts';
+import { optional, randomCredential } from '../platform/settings.ts';
 import { credentials } from './credentials.ts';
 import type { LaptopLog } from './laptop-log.ts';
 import { takeInstanceLock } from './instance-lock.ts';
@@ -48,19 +49,15 @@ export async function startEverything(
     settings: deployables.map(({ settings }) => settings),
     extra: { [postgresPassword]: randomCredential },
   });
-  const databaseUrl = environment['DATABASE_URL'] ?? (await ownPostgres(directory, generated[postgresPassword] ?? '', lifecycle));
+  const given = readSettings(environment, { databaseUrl: optional(commonSettings.databaseUrl) });
+  const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(directory, generated[postgresPassword] ?? '', lifecycle));
 
   const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor: logs.log });
   onRuntimes(runtimes);
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logs.log(name));
-  const shared = {
-    APP_ENV: 'development',
-    BROKER_URL_1: databaseUrl,
-    FailedPayloads__Directory: join(directory, 'spool'),
-    ...generated,
-    ...given(environment),
-    DATABASE_URL: databaseUrl,
-  };
+  const defaults = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(directory, 'spool'), DATABASE_URL: databaseUrl };
+  const missing = Object.entries({ ...defaults, ...generated }).filter(([name]) => !isGiven(environment, name));
+  const shared = { ...environment, ...Object.fromEntries(missing) };
   for (const deployable of deployables) await start(deployable, runtimes, { ...shared, PORT: String(portOf(deployable.name, portBase)) });
   await runtimes.serveMetrics(metricsPort);
   return deployables.map((deployable) => ({
@@ -74,8 +71,6 @@ async function ownPostgres(directory: string, password: string, lifecycle: Lifec
   const server = await startPostgresServer({ directory: join(directory, 'postgres'), password, settings: postgresSettings });
   return lifecycle.opened('Postgres', server).url;
 }
-
-const given = (environment: Environment) => Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '' && value !== undefined));
 
 async function start(deployable: Deployable, runtimes: Runtimes, environment: Environment): Promise<void> {
   await deployable.start(runtimes.of(deployable.name, environment));

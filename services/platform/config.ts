@@ -55,6 +55,9 @@ export function settingText(environment: Environment, name: string): string | un
   }
 }
 
+/** Whether a setting has a value of its own, in either form. */
+export const isGiven = (environment: Environment, name: string): boolean => Boolean(environment[name] || environment[`${name}_FILE`]);
+
 function read<T>(environment: Environment, setting: Setting<T>): T {
   const text = settingText(environment, setting.name);
   if (text) return setting.parse(text);

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError, type Environment, readSettings, type Settings } from '../../services/platform/config.ts';
+import { ConfigError, type Environment, isGiven, readSettings, type Settings } from '../../services/platform/config.ts';
 import { integer, optional, secret, secretList, text, url } from '../../services/platform/settings.ts';
 
 const settings = {
@@ -89,6 +89,11 @@ describe('readSettings', () => {
     it('treats an empty file as not set', async () => {
       await writeFile(join(directory, 'empty'), '\n');
       expect(faultsOf(withFile('empty'))).to.deep.equal(['PASSWORD is required and not set']);
+    });
+
+    it('counts as given in either form, unless empty', () => {
+      const environment = { ONE: '1', TWO_FILE: '/run/two', THREE: '', FOUR_FILE: '' };
+      expect(['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE'].filter((name) => isGiven(environment, name))).to.deep.equal(['ONE', 'TWO']);
     });
   });
 });
