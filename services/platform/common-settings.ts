@@ -1,5 +1,5 @@
 // The settings that every deployable shares, and those of the process it runs in.
-import { choice, integer, list, optional, secretUrl } from './settings.ts';
+import { choice, integer, list, secretUrl } from './settings.ts';
 
 export const processSettings = {
   metricsPort: integer('METRICS_PORT', { summary: 'Prometheus metrics, and health of what has no public port', min: 0, max: 65_535, default: 9090 }),
@@ -13,6 +13,3 @@ export const commonSettings = {
   trustedProxies: list('TrustedProxies', { summary: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed', default: [] }),
   corsOrigins: list('Cors__AllowedOrigins', { summary: 'Origins that browsers may call from', default: [] }),
 };
-
-/** For deployables that limit rates: Redis when set, else Postgres. */
-export const redisUrl = optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis for rate limits; without it they are kept in Postgres' }));

@@ -10,7 +10,7 @@ export type LaneHooks = {
   broken(reason: string): void;
 };
 
-export type Lane = ReturnType<typeof createLane>;
+type Lane = ReturnType<typeof createLane>;
 
 export function createLane(mostInFlight: number, hooks: LaneHooks) {
   let channel: ConfirmChannel | null = null;

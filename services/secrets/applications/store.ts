@@ -44,8 +44,6 @@ const setKey = statement<unknown, [id: string, keyHash: Buffer, keyId: string]>(
   update applications set key_hash = $2, key_id = $3 where id = $1`,
 );
 
-export type ApplicationStore = ReturnType<typeof createApplicationStore>;
-
 export const createApplicationStore = (database: Database) => ({
   /** By slug. */
   list: () => database.all(list),

@@ -36,8 +36,6 @@ const remove = statement<unknown, [applicationId: string, environment: string, k
   where e.id = c.environment_id and e.application_id = $1 and e.slug = $2 and c.key = $3`,
 );
 
-export type ConfigurationStore = ReturnType<typeof createConfigurationStore>;
-
 export const createConfigurationStore = (database: Database) => ({
   /** By environment, then key. */
   list: (applicationId: string) => database.all(list, applicationId),

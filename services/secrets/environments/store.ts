@@ -27,8 +27,6 @@ const remove = statement<unknown, [applicationId: string, slug: string]>(
   delete from environments where application_id = $1 and slug = $2`,
 );
 
-export type EnvironmentStore = ReturnType<typeof createEnvironmentStore>;
-
 export const createEnvironmentStore = (database: Database) => ({
   /** Oldest first. */
   list: (applicationId: string) => database.all(list, applicationId),

@@ -32,8 +32,6 @@ const remove = statement<unknown, [applicationId: string, name: string]>(
   delete from secrets where application_id = $1 and name = $2`,
 );
 
-export type SecretStore = ReturnType<typeof createSecretStore>;
-
 export const createSecretStore = (database: Database) => ({
   /** By name. */
   list: (applicationId: string) => database.all(list, applicationId),

@@ -45,8 +45,6 @@ const insert = statement<unknown, InsertValues>(
     as v (id, environment_id, version, is_enabled, not_before, expires_at, nonce, ciphertext, tag, wrapped_key, master_key_id)`,
 );
 
-export type VersionStore = ReturnType<typeof createVersionStore>;
-
 export const createVersionStore = (database: Database) => ({
   /** Newest first. */
   list: (secretId: string, environmentId: string) => database.all(list, secretId, environmentId),

@@ -8,7 +8,7 @@ import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
 import { eventually } from '../../../support/wait.ts';
 import { age, newDirectory, openSpool } from './ground.ts';
 
-const writer = join(import.meta.dirname, 'writer.ts');
+const writer = join(import.meta.dirname, 'writer-process.ts');
 
 function startWriter(directory: string): { child: ChildProcess; safe: string[] } {
   const child = spawnGuarded(process.execPath, [writer, directory], { stdio: ['ignore', 'pipe', 'inherit'] });

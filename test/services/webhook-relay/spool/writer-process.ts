@@ -1,4 +1,4 @@
-// A process that spools deliveries and says which are safe, until it is killed: `writer.ts <directory>`.
+// A process that spools deliveries and says which are safe, until it is killed: `writer-process.ts <directory>`.
 import { writeSync } from 'node:fs';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
