@@ -56,7 +56,7 @@ export function settingText(environment: Environment, name: string): string | un
 }
 
 /** Whether a setting has a value of its own, in either form. */
-export const isGiven = (environment: Environment, name: string): boolean => Boolean(environment[name] || environment[`${name}_FILE`]);
+export const isGiven = (environment: Environment, name: string): boolean => [environment[name], environment[`${name}_FILE`]].some(Boolean);
 
 function read<T>(environment: Environment, setting: Setting<T>): T {
   const text = settingText(environment, setting.name);

@@ -10,8 +10,6 @@ export type LaneHooks = {
   broken(reason: string): void;
 };
 
-type Lane = ReturnType<typeof createLane>;
-
 export function createLane(mostInFlight: number, hooks: LaneHooks) {
   let channel: ConfirmChannel | null = null;
   /** False while amqplib's buffer is full: writing on would only grow it. */
