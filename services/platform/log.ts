@@ -26,7 +26,7 @@ const flushEveryMs = 1000;
 
 // Unbuffered, a busy service spends a system call on every access line.
 function standardOutput(): DestinationStream {
-  const stream = pino.destination({ fd: 1, sync: false, minLength: 4096 });
+  const stream = pino.destination({ fd: 1, sync: false, minLength: 16_000 });
   setInterval(() => stream.flush(), flushEveryMs).unref();
   process.on('exit', () => stream.flushSync());
   return stream;
