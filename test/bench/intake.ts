@@ -8,7 +8,7 @@ import { createMetrics } from '../../services/platform/metrics.ts';
 import { migrate } from '../../services/platform/migrations.ts';
 import { makePartitions } from '../../services/platform/partitions.ts';
 import { createPool } from '../../services/platform/postgres.ts';
-import { type createSource } from '../../services/webhook-intake/connections/source.ts';
+import { consumeOptions, type createSource } from '../../services/webhook-intake/connections/source.ts';
 import { createEventStore } from '../../services/webhook-intake/forge-worker/store.ts';
 import { createForgeWorker } from '../../services/webhook-intake/forge-worker/worker.ts';
 import { partitionedTables } from '../../services/webhook-intake/housekeeping.ts';
@@ -38,7 +38,7 @@ async function ours(broker: Broker, work: (batch: readonly Delivery[]) => Return
   const all = Promise.withResolvers<void>();
   let handled = 0;
   const startedAt = performance.now();
-  const consumer = broker.consume('forge', { batchSize: 100, prefetch: 200 }, async (batch) => {
+  const consumer = broker.consume('forge', consumeOptions, async (batch) => {
     const verdicts = await work(batch);
     if (verdicts.some((verdict) => verdict !== 'done')) all.reject(new Error('a delivery was not stored'));
     handled += batch.length;

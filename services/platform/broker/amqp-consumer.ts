@@ -1,8 +1,9 @@
 // Consumes a queue on every connection that comes, one batch in work at a time.
-import type { ChannelModel } from 'amqplib';
+import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../log.ts';
 import { toDelivery } from './amqp-message.ts';
 import type { Attachment, createSettlement } from './amqp-settlement.ts';
+import { createInflow, type Inflow } from './amqp-inflow.ts';
 import { createBackOff } from './back-off.ts';
 import { workThrough } from './batch.ts';
 import type { BatchHandler, ConsumeOptions, Consumer } from './broker.ts';
@@ -23,7 +24,7 @@ export type AmqpConsumer = Consumer & {
 };
 
 export function createAmqpConsumer({ queue, options, handle, settle, restart, log }: AmqpConsumerParts): AmqpConsumer {
-  let current: Attachment | null = null;
+  let current: (Attachment & Pick<Inflow, 'settled'>) | null = null;
   let working: Promise<void> | null = null;
   const stopping = new AbortController();
 
@@ -52,12 +53,24 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
         { signal, log },
       );
       if (verdicts) await settle(attachment, batch, verdicts);
+      attachment.settled(batch.map((item) => item.source));
     }
   }
 
   async function open(model: ChannelModel): Promise<string> {
     const channel = await model.createChannel();
-    const attachment: Attachment = { channel, held: [], lost: false, ending: new AbortController() };
+    const inflow = createInflow({
+      channel,
+      queue,
+      prefetch: options.prefetch,
+      maxBytes: options.maxBytes ?? Infinity,
+      take(message) {
+        attachment.held.push(message);
+        wake();
+      },
+      ended: () => restart(`queue "${queue}" was deleted`),
+    });
+    const attachment = { channel, held: [] as ConsumeMessage[], lost: false, ending: new AbortController(), settled: inflow.settled };
     const ended = new Promise<string>((resolve) => {
       let reason = 'its channel was closed';
       channel.on('error', (error) => (reason = describeError(error)));
@@ -68,13 +81,8 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
         resolve(reason);
       });
     });
-    await channel.prefetch(options.prefetch);
     current = attachment;
-    await channel.consume(queue, (message) => {
-      if (!message) return restart(`queue "${queue}" was deleted`);
-      attachment.held.push(message);
-      wake();
-    });
+    await inflow.open();
     if (stopping.signal.aborted) await channel.close();
     return ended;
   }

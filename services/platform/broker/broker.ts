@@ -35,7 +35,7 @@ export type Message = {
 export type Delivery = Message & {
   /** 1 for the first try; counts only tries that ended in `retry`. */
   readonly attempt: number;
-  /** True when an earlier consumer may have seen it: it died, or lost its connection. */
+  /** True when a consumer may have seen it before: one that died, lost its connection or had no room. */
   readonly redelivered: boolean;
 };
 
@@ -52,6 +52,9 @@ export type ConsumeOptions = {
   readonly batchSize: number;
   /** Most deliveries held unacknowledged, the batch in work among them. Small numbers keep priorities meaningful. */
   readonly prefetch: number;
+  /** Most bytes of bodies held at once, though one message is always taken; without end unless given. RabbitMQ only: the
+   *  embedded broker holds one batch. What is too much goes back to the queue, and comes again with `redelivered`. */
+  readonly maxBytes?: number;
 };
 
 export type Consumer = {

@@ -205,4 +205,43 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     expect(ids(graves.deliveries)).to.deep.equal(['b']);
     expect(await server.control('list_queues', 'name', 'type')).to.include(`${first}\tquorum`);
   });
+
+  it('holds no more bytes than it may, handles each message once, and has wide windows again afterwards', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const large = Array.from({ length: 40 }, (_, index) => message(`large ${index}`, { body: Buffer.alloc(1_000_000) }));
+    await publish(broker, ...large);
+    const handled: string[] = [];
+    const sizes: number[] = [];
+    const gate = Promise.withResolvers<void>();
+    broker.consume(first, { batchSize: 100, prefetch: 200, maxBytes: 4_500_000 }, async (batch) => {
+      await gate.promise;
+      handled.push(...ids(batch));
+      sizes.push(batch.length);
+      return batch.map(() => 'done' as const);
+    });
+    await until(async () => (await broker.depth(first)) === 36, 'all but four are back in the queue');
+    gate.resolve();
+    await until(() => handled.length === 40, 'the large ones are handled');
+    expect(new Set(handled)).to.have.property('size', 40);
+    expect(Math.max(...sizes)).to.be.at.most(4);
+    const small = Array.from({ length: 2000 }, (_, index) => message(`small ${index}`));
+    await Promise.all(small.map((one) => broker.publish(one, generousMs)));
+    await until(() => handled.length === 2040, 'the small ones are handled');
+    expect(new Set(handled)).to.have.property('size', 2040);
+    expect(Math.max(...sizes)).to.be.above(50);
+  });
+
+  it('takes a message that is larger than all it may hold', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...['a', 'b', 'c'].map((id) => message(id, { body: Buffer.alloc(100_000) })));
+    const handled: string[] = [];
+    broker.consume(first, { batchSize: 100, prefetch: 200, maxBytes: 1000 }, (batch) => {
+      handled.push(...ids(batch));
+      return Promise.resolve(batch.map(() => 'done' as const));
+    });
+    await until(() => handled.length === 3, 'all are handled');
+    expect(handled.sort()).to.deep.equal(['a', 'b', 'c']);
+  });
 });
