@@ -1,0 +1,51 @@
+// The pages of the documentation, as tests follow them: their shell blocks, and a clean clone to run them in.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.ts';
+import { eventually } from '../support/wait.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** @param page below the repository's root */
+export const shellBlocks = (page: string): readonly string[] =>
+  [...readFileSync(join(root, page), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text.trim());
+
+export type Clone = {
+  readonly folder: string;
+  /** @returns what it printed @throws when one of its commands fails, a `curl` that is answered with an error among them */
+  run(script: string): string;
+  /** `npm start`, until it says that it is ready. */
+  start(): Promise<void>;
+  /** Ctrl-C. @returns the exit code */
+  stop(): Promise<number | null>;
+};
+
+const strictCurl = 'curl() { command curl --fail-with-body "$@"; }';
+
+/** A folder that stands for a clean clone: the repository's own files, and no data yet. */
+export function cleanClone(): Clone {
+  const folder = temporaryDirectory('clone');
+  for (const name of ['services', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  let output = '';
+  let pid = 0;
+  let exitCode: number | null | undefined;
+  return {
+    folder,
+    run: (script) => execFileSync('bash', ['-euc', `${strictCurl}\n${script}`], { cwd: folder, encoding: 'utf8' }),
+    async start() {
+      const child = spawnGuarded('npm', ['start'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+      pid = child.pid ?? 0;
+      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      child.once('close', (code) => (exitCode = code));
+      await eventually(() => /^ready in [\d.]+ s$/m.test(output) || exitCode !== undefined, { withinMs: 60_000 });
+      if (exitCode !== undefined) throw new Error(`npm start ended with ${exitCode}:\n${output}`);
+    },
+    async stop() {
+      signalGroup(pid, 'SIGINT');
+      await eventually(() => exitCode !== undefined, { withinMs: 30_000 });
+      return exitCode ?? null;
+    },
+  };
+}
