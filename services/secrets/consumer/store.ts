@@ -26,20 +26,21 @@ type NothingFound = { readonly [K in keyof FoundVersion]: null };
 export type SecretRow = Holder & (FoundVersion | NothingFound);
 
 // Times come as Postgres stores them: they are bound to the ciphertext to the microsecond.
+// The versions are joined last and by themselves, so that their index is walked from the newest down to the first active one.
 const findSecret = statement<SecretRow, [keyHash: Buffer, environment: string, name: string, now: Date]>(
   'consumer.findSecret',
   `
   select a.id as "applicationId", a.slug as application, a.key_id as "keyId", v.*
   from applications a
+  left join environments e on e.application_id = a.id and e.slug = $2
+  left join secrets s on s.application_id = a.id and s.name = $3
   left join lateral (
     select v.id as "versionId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
            timestamptz_send(v.expires_at) as "expiresAt", timestamptz_send(v.created_at) as "createdAt",
            v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId",
-           e.id as "environmentId", s.id as "secretId"
-    from environments e
-    join secrets s on s.application_id = e.application_id
-    join secret_versions v on v.secret_id = s.id and v.environment_id = e.id
-    where e.application_id = a.id and e.slug = $2 and s.name = $3
+           v.environment_id as "environmentId", v.secret_id as "secretId"
+    from secret_versions v
+    where v.secret_id = s.id and v.environment_id = e.id
       and v.is_enabled and (v.not_before is null or v.not_before <= $4) and (v.expires_at is null or v.expires_at >= $4)
     order by v.version desc limit 1
   ) v on true
