@@ -1,0 +1,148 @@
+// What becomes of one message: reservations kept or given back, connections tried in turn; on a real database, with brokers that do as told.
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { Broker, Message, PublishResult } from '../../../../services/platform/broker/broker.ts';
+import { readBrokerConnections } from '../../../../services/platform/broker/environment.ts';
+import { createLifecycle } from '../../../../services/platform/lifecycle.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
+import { type Connections, createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
+import { createPublishing, replayOn } from '../../../../services/webhook-relay/publishing.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { eventually } from '../../../support/wait.ts';
+import { counts, migrations } from '../relay.ts';
+
+const confirmed: PublishResult = { outcome: 'confirmed' };
+const failed = (outcome: 'unpublished' | 'refused' | 'unknown'): PublishResult => ({ outcome, reason: outcome });
+
+/** A broker that answers what a test tells it to, and remembers what it was given. */
+function createObedientBroker(answers: PublishResult[]) {
+  const published: Message[] = [];
+  const broker: Broker = {
+    isConnected: true,
+    lastError: null,
+    ready: () => Promise.resolve(),
+    publish: (message) => {
+      published.push(message);
+      return Promise.resolve(answers.shift() ?? confirmed);
+    },
+    consume: () => ({ stop: () => Promise.resolve() }),
+    depth: () => Promise.resolve(0),
+    close: () => Promise.resolve(),
+  };
+  return { broker, published };
+}
+
+const message: Message = { id: 'm-1', type: 'push', body: Buffer.from('{}'), contentType: 'application/json', priority: 5, timestamp: new Date(), headers: {} };
+const soon = () => performance.now() + 8000;
+
+describe('publishing', () => {
+  let test: TestDatabase;
+  let database: Pool;
+  before(async () => {
+    test = await createTestDatabase({ schema: 'relay', migrations });
+    database = createPool(test.url, { schema: 'relay', log: silentLog });
+  });
+  beforeEach(() => database.driver.query("truncate broker_usage; update active_connection set broker = ''"));
+  after(async () => {
+    await database.close();
+    await test.drop();
+  });
+
+  async function setUp(answers: readonly PublishResult[][], limit = 100) {
+    const brokers = answers.map((given) => createObedientBroker([...given]));
+    const environment = Object.fromEntries(brokers.map((_, index) => [`BROKER_URL_${index + 1}`, 'amqp://localhost']));
+    const connections: Connections = await createConnections({
+      read: () => readBrokerConnections(environment),
+      connect: ({ index }) => brokers[index - 1]?.broker ?? createObedientBroker([]).broker,
+      defaultLimit: limit,
+      clock: () => new Date(),
+      log: silentLog,
+    });
+    const parts = {
+      config: { monthlyLimit: limit },
+      connections,
+      counters: database,
+      lifecycle: createLifecycle(silentLog),
+      log: silentLog,
+      metrics: createMetrics(),
+    };
+    const { publisher } = createPublishing({ ...parts, clock: () => new Date() });
+    return { publisher, connections, brokers };
+  }
+  const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
+
+  it('returns the reservation of a publish that failed, and tries the next connection', async () => {
+    const { publisher, connections } = await setUp([[failed('unpublished')], []]);
+    expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
+    await countsBecome({ BROKER_URL_1: 0, BROKER_URL_2: 1 });
+    expect(connections.find('BROKER_URL_1')).to.include({ isUsable: false, lastError: 'unpublished' });
+  });
+
+  it('keeps the reservation of a publish whose outcome is unknown, and tries the next connection', async () => {
+    const { publisher, connections } = await setUp([[failed('unknown')], []]);
+    expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
+    await countsBecome({ BROKER_URL_1: 1, BROKER_URL_2: 1 });
+    expect(connections.find('BROKER_URL_1')?.isUsable).to.equal(false);
+  });
+
+  it('returns the reservation of a message that is refused for its own sake, and opens no breaker', async () => {
+    const { publisher, connections } = await setUp([[failed('refused')], [failed('refused')]]);
+    expect(await publisher.publish(message, soon())).to.deep.include({ outcome: 'refused' });
+    await countsBecome({ BROKER_URL_1: 0, BROKER_URL_2: 0 });
+    expect(connections.all.map(({ isUsable }) => isUsable)).to.deep.equal([true, true]);
+    expect((await publisher.publish(message, soon())).outcome).to.equal('published');
+  });
+
+  it('tries a refused message on every connection, since another may take it', async () => {
+    const { publisher } = await setUp([[failed('refused')], []]);
+    expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
+  });
+
+  it('counts a message as unavailable, not refused, when one connection could not be asked', async () => {
+    const { publisher } = await setUp([[failed('refused')], [failed('unpublished')]]);
+    expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'unavailable', reason: 'BROKER_URL_1: refused; BROKER_URL_2: unpublished' });
+  });
+
+  it('leaves a connection alone after a failure: the next message does not wait for it', async () => {
+    const { publisher, brokers } = await setUp([[failed('unknown'), failed('unknown')], []]);
+    await publisher.publish(message, soon());
+    await publisher.publish(message, soon());
+    expect(brokers.map(({ published }) => published.length)).to.deep.equal([1, 2]);
+  });
+
+  it('tries no connection twice for one message', async () => {
+    const { publisher, brokers } = await setUp([
+      [failed('refused'), failed('refused')],
+      [failed('refused'), failed('refused')],
+    ]);
+    await publisher.publish(message, soon());
+    expect(brokers.map(({ published }) => published.length)).to.deep.equal([1, 1]);
+  });
+
+  it('publishes nothing when the time is over, and returns the reservation', async () => {
+    const { publisher, brokers } = await setUp([[]]);
+    expect((await publisher.publish(message, performance.now())).outcome).to.equal('unavailable');
+    await countsBecome({ BROKER_URL_1: 0 });
+    expect(brokers[0]?.published).to.deep.equal([]);
+  });
+
+  it('packs bodies above 256 KiB, and only those', async () => {
+    const { publisher, brokers } = await setUp([[]]);
+    const body = (bytes: number) => Buffer.alloc(bytes, 'a');
+    await publisher.publish({ ...message, body: body(262_144) }, soon());
+    await publisher.publish({ ...message, body: body(262_145) }, soon());
+    const [plain, packed] = brokers[0]?.published ?? [];
+    expect([plain?.contentEncoding, plain?.body.length]).to.deep.equal([undefined, 262_144]);
+    expect(packed?.contentEncoding).to.equal('gzip');
+    expect(packed && gunzipSync(packed.body).equals(body(262_145))).to.equal(true);
+  });
+
+  it('replays under the same limits: what has no room now is unavailable, not refused', async () => {
+    const { publisher } = await setUp([[]], 1);
+    const replay = replayOn(publisher);
+    expect([await replay(message), await replay(message)]).to.deep.equal(['published', 'unavailable']);
+    await countsBecome({ BROKER_URL_1: 1 });
+  });
+});
