@@ -158,6 +158,7 @@ describe('the audit', () => {
     } finally {
       await driver.query('alter table audit_entries drop constraint refuse_all');
     }
+    await becomes('application.create null null null done', 'environment.create test null null failed');
   });
 
   it('has every read that was answered once the service has stopped', async () => {
