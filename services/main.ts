@@ -16,20 +16,28 @@ const { names, workerNames } = deployables;
 const environment: Environment = process.env;
 const complain = (text: string) => void process.stderr.write(`${text}\n`);
 
+// `signalbox migrate | head`: the work goes on when nobody reads what it says.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 /** Measured on a cluster: load balancers take up to this long to notice an unready pod. */
 const productionDrainMs = 3000;
 
 /** Runs until SIGTERM or SIGINT, with metrics and health on METRICS_PORT. */
 async function run(name: string, start: (runtimes: Runtimes) => Promise<'done' | undefined>): Promise<void> {
   const { metricsPort, logLevel, appEnv } = readSettings(environment, processSettings);
-  const log = createLog({ level: logLevel, name });
+  const root = createLog({ level: logLevel });
+  const log = root.child({ service: name });
   let runtimes: Runtimes | undefined;
   const drainMs = appEnv === 'production' ? productionDrainMs : 0;
   await runProcess({ log, drainMs, markStopping: () => runtimes?.markStopping(), complain }, async (lifecycle) => {
-    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => log.child({ service }) });
+    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });
     await runtimes.serveMetrics(metricsPort);
     const outcome = await start(runtimes);
-    if (outcome !== 'done') log.info('ready');
+    if (outcome !== 'done') runtimes.watchReadiness(log);
     return outcome;
   });
 }

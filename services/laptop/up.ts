@@ -80,6 +80,6 @@ async function start(deployable: Deployable, runtimes: Runtimes, environment: En
 const credentialsOf = ({ settings }: Deployable, generated: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.values(settings)
-      .filter(({ generate }) => generate)
+      .filter(({ generate, isInternal }) => generate && !isInternal)
       .map(({ name }) => [name, generated[name] ?? null]),
   );

@@ -90,9 +90,9 @@ function collect(request: IncomingMessage, sink: Sink, { maxBytes, timeoutMs }: 
   });
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The JSON value of a body, RFC 8259: UTF-8, a byte order mark is dropped. */
+/** The JSON value of a body, RFC 8259: UTF-8 without a byte order mark, since whoever reads the bytes later may not drop one. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));

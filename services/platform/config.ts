@@ -17,6 +17,8 @@ export type Setting<T> = {
   readonly fallback?: { readonly value: T };
   /** Makes a value for a first installation, where one can be made. */
   readonly generate?: () => string;
+  /** No client needs it: it is not shown to the one who starts a laptop. */
+  readonly isInternal?: true;
 };
 
 /** Settings with a number or a name in their name: `BROKER_URL_1`, `BROKER_URL_2`, … */

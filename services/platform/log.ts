@@ -1,12 +1,13 @@
 // The one logger: JSON lines, buffered for a second at most, with credentials cut out by path.
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { standardOutput } from './standard-output.ts';
 
 export type Log = Logger;
 
 export type LogOptions = {
   readonly level: string;
-  /** The deployable, in every line. */
-  readonly name: string;
+  /** The deployable, in every line; none where children name theirs. */
+  readonly name?: string;
   /** Where the lines go: standard output unless given. */
   readonly destination?: DestinationStream;
 };
@@ -22,21 +23,11 @@ const redact = [
   }),
 ];
 
-const flushEveryMs = 1000;
-
-// Unbuffered, a busy service spends a system call on every access line.
-function standardOutput(): DestinationStream {
-  const stream = pino.destination({ fd: 1, sync: false, minLength: 16_000 });
-  setInterval(() => stream.flush(), flushEveryMs).unref();
-  process.on('exit', () => stream.flushSync());
-  return stream;
-}
-
 export function createLog({ level, name, destination }: LogOptions): Log {
   return pino(
     {
       level,
-      base: { service: name },
+      base: name === undefined ? {} : { service: name },
       redact: { paths: redact, censor: '[hidden]' },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

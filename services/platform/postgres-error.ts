@@ -13,8 +13,9 @@ const refusedDataStates = /^(22|23|54)/;
 export const refusesData = (error: unknown): error is pg.DatabaseError => error instanceof pg.DatabaseError && refusedDataStates.test(error.code ?? '');
 
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
-// connection exceptions, resources, operator intervention (shutdown, crash, not yet accepting), read-only standby
-const unavailableStates = /^(08|53|57P|25006)/;
+// connection exceptions, resources, operator intervention (shutdown, crash, not yet accepting), read-only standby, a database closed to
+// connections, a schema that is not migrated yet
+const unavailableStates = /^(08|53|57P|25006|55000|42P01|3F000)/;
 
 /** True when the database could not be asked at all, so that the same question may succeed later as it is. */
 export function isUnavailable(error: unknown): boolean {

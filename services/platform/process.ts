@@ -44,15 +44,17 @@ export async function runProcess(options: ProcessOptions, start: (lifecycle: Lif
   signal.close();
 }
 
-/** Under npm one Ctrl-C comes twice: from the terminal, and passed on by npm. */
+/** Under npm one Ctrl-C comes twice: from the terminal, and passed on by npm at once. */
 const echoMs = 500;
 
 function awaitSignal() {
   const received = Promise.withResolvers<NodeJS.Signals>();
+  let count = 0;
   let firstMs: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     firstMs ??= performance.now();
-    if (performance.now() - firstMs > echoMs) process.exit(1);
+    const isEcho = signal === 'SIGINT' && performance.now() - firstMs < echoMs;
+    if (count++ > 0 && !isEcho) process.exit(1);
     received.resolve(signal);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);

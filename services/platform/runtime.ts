@@ -8,6 +8,7 @@ import { listen } from './listen.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createMetricsHandler } from './metrics-server.ts';
+import { watchReadiness } from './readiness-watch.ts';
 
 export type RuntimesParts = {
   readonly lifecycle: Lifecycle;
@@ -22,6 +23,8 @@ export type Runtimes = {
   /** Where a deployable listens, once it does. */
   portOf(name: string): number | undefined;
   markStopping(): void;
+  /** Logs when everything is ready, and every change of that. */
+  watchReadiness(log: Log): void;
   /** Opens the port of metrics and health. */
   serveMetrics(port: number): Promise<void>;
 };
@@ -51,6 +54,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     },
     portOf: (name) => ports.get(name),
     markStopping: () => healths.forEach((health) => health.markStopping()),
+    watchReadiness: (log) => watchReadiness(healths, lifecycle, log),
     async serveMetrics(port) {
       lifecycle.opened(
         'metrics port',

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type Setting, SettingFault } from './config.ts';
 import { Secret } from './secret.ts';
 
-type Options<T> = { readonly summary: string; readonly default?: T; readonly generate?: () => string };
+type Options<T> = { readonly summary: string; readonly default?: T; readonly generate?: () => string; readonly isInternal?: true };
 type Kind<T> = { readonly shape: string; readonly isSecret?: boolean; readonly parse: (text: string) => T };
 
 function setting<T>(name: string, kind: Kind<T>, options: Options<T>): Setting<T> {
@@ -15,6 +15,7 @@ function setting<T>(name: string, kind: Kind<T>, options: Options<T>): Setting<T
     parse: kind.parse,
     ...('default' in options && { fallback: { value: options.default } }),
     ...(options.generate && { generate: options.generate }),
+    ...(options.isInternal && { isInternal: options.isInternal }),
   };
 }
 

@@ -11,7 +11,11 @@ export const settings = {
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
   // Not required to start: without a usable one the service is unready and says why.
   masterKeys: optional(
-    secret('Encryption__MasterKeys', { summary: 'Master keys as `id:base64 of 32 bytes`, comma separated; the first one seals', generate: newMasterKey }),
+    secret('Encryption__MasterKeys', {
+      summary: 'Master keys as `id:base64 of 32 bytes`, comma separated; the first one seals',
+      generate: newMasterKey,
+      isInternal: true,
+    }),
   ),
   auditRetentionDays: integer('Audit__RetentionDays', { summary: 'Audit entries are kept at least this long', min: 1, max: 36_500, default: 365 }),
 } as const;

@@ -11,8 +11,8 @@ const migrations = { schema: 'secrets', directory: new URL('migrations/', import
 async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
   const config = readConfig(environment);
   const databaseUrl = config.databaseUrl.reveal();
-  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 5 }));
-  const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log, statementMs: 5000 }));
+  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 5, statementMs: 8000, answerMs: 10_000 }));
+  const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log, statementMs: 5000, answerMs: 6000 }));
   health.addCheck('schema', await createSchemaCheck(database, migrations));
   await listen(createSecretsApp({ config, database, consumerDatabase, health, lifecycle, log, metrics }), config.port);
 }

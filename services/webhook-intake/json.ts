@@ -50,7 +50,7 @@ export function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
   // Most values hold neither, and are spared a second walk.
   if (!/\\u(0000|d[89a-f])/.test(json)) return json;
-  return JSON.stringify(cleaned(value));
+  return JSON.stringify(cleaned(JSON.parse(json)));
 }
 
 function cleaned(value: unknown): unknown {

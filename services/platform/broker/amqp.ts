@@ -65,7 +65,7 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
     createAmqpLink({
       url,
       connectionName: `${name} (consumers)`,
-      log: log.child({ connection: 'consumers' }),
+      log: log.child({ side: 'consumers' }),
       prepare: (opened) => declareTopology(opened, topology, queueType),
       up(opened) {
         consumingModel = opened;

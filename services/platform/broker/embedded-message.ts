@@ -1,6 +1,9 @@
 // Messages as pg-boss keeps them: JSON, the body in base64 so that every byte survives.
 import type { JobInsert, JobWithMetadata } from 'pg-boss';
+import { z } from 'zod';
 import type { Delivery, Message, QueueTopology } from './broker.ts';
+
+const Headers = z.record(z.string(), z.string());
 
 export type StoredMessage = {
   readonly id: string;
@@ -10,7 +13,8 @@ export type StoredMessage = {
   readonly contentEncoding?: 'gzip';
   readonly priority: number;
   readonly timestamp: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** JSON in base64: a header may hold what jsonb refuses, a NUL or half a surrogate pair. */
+  readonly headers: string;
   readonly attempt: number;
 };
 
@@ -23,7 +27,7 @@ export function toStored(message: Message, attempt: number): StoredMessage {
     ...(message.contentEncoding ? { contentEncoding: message.contentEncoding } : {}),
     priority: message.priority,
     timestamp: message.timestamp.toISOString(),
-    headers: message.headers,
+    headers: Buffer.from(JSON.stringify(message.headers)).toString('base64'),
     attempt,
   };
 }
@@ -40,6 +44,7 @@ export function toDelivery({ data, retryCount }: Pick<JobWithMetadata<StoredMess
     ...data,
     body: Buffer.from(data.body, 'base64'),
     timestamp: new Date(data.timestamp),
+    headers: Headers.parse(JSON.parse(Buffer.from(data.headers, 'base64').toString())),
     // pg-boss counts claims, and only a claim that was not settled is followed by another: a retry is a new job.
     redelivered: retryCount > 0,
   };

@@ -102,10 +102,20 @@ describe('the embedded adapter', function () {
   it('answers `refused` for text that Postgres cannot hold, and takes the messages beside it', async () => {
     const { topology, first } = newTopology();
     const broker = await connected(topology);
-    const bad = message('bad', { headers: { 'x-nul': 'a\0b' } });
+    const bad = message('bad', { type: 'a\0b' });
     const results = await Promise.all([message('a'), bad, message('b')].map((one) => broker.publish(one, generousMs)));
     expect(results.map(({ outcome }) => outcome)).to.deep.equal(['confirmed', 'refused', 'confirmed']);
     expect(await broker.depth(first)).to.equal(2);
+  });
+
+  it('carries headers that Postgres itself cannot hold', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const headers = { 'x-action': 'a\0b', 'x-sender': '\ud800' };
+    const { deliveries } = collect(broker, first);
+    await publish(broker, message('a', { headers }));
+    await until(() => deliveries.length === 1, 'the message arrives');
+    expect(deliveries[0]?.headers).to.deep.equal(headers);
   });
 
   it('wakes a waiting consumer at once', async () => {
