@@ -13,7 +13,7 @@ import { createRouter, refuseUnrouted } from './http-router.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { describe, type Description } from './openapi.ts';
-import { isUnavailable } from './postgres-error.ts';
+import { isUnavailable, isUnmigrated } from './postgres-error.ts';
 import { Common, Problem, toDocument } from './problem.ts';
 import type { AnyRoute } from './route.ts';
 import { swaggerRoutes } from './swagger.ts';
@@ -88,6 +88,10 @@ function asProblem(error: unknown, requestId: unknown, log: Log): Problem {
   if (isUnavailable(error)) {
     log.warn({ error, requestId }, 'the database does not answer');
     return Common.unavailable({ detail: 'A server that this service needs does not answer.', headers: { 'Retry-After': '5' } });
+  }
+  if (isUnmigrated(error)) {
+    log.error({ error, requestId }, 'the database schema is not there: run the migrations');
+    return Common.unavailable({ detail: 'The database of this service is not migrated yet.', headers: { 'Retry-After': '5' } });
   }
   log.error({ error, requestId }, 'unexpected failure');
   return Common.failure({ detail: `Request ${String(requestId)} failed.` });

@@ -13,9 +13,9 @@ const refusedDataStates = /^(22|23|54)/;
 export const refusesData = (error: unknown): error is pg.DatabaseError => error instanceof pg.DatabaseError && refusedDataStates.test(error.code ?? '');
 
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
-// connection exceptions, resources, operator intervention (shutdown, crash, not yet accepting), read-only standby, a database closed to
-// connections, a schema that is not migrated yet
-const unavailableStates = /^(08|53|57P|25006|55000|42P01|3F000)/;
+// connection exceptions, resources, operator intervention (shutdown, crash, not yet accepting), read-only standby, a database closed
+// to connections
+const unavailableStates = /^(08|53|57P|25006|55000)/;
 
 /** True when the database could not be asked at all, so that the same question may succeed later as it is. */
 export function isUnavailable(error: unknown): boolean {
@@ -26,3 +26,6 @@ export function isUnavailable(error: unknown): boolean {
   // node-postgres gives these no code
   return /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed|query read timeout/i.test(error.message);
 }
+
+/** True when a table or schema is not there: the migrations of this release have not run. */
+export const isUnmigrated = (error: unknown): boolean => error instanceof pg.DatabaseError && (error.code === '42P01' || error.code === '3F000');

@@ -84,8 +84,7 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
       return limitsReached(published);
     }
     const spooled = await spool(message, published.reason, deadline);
-    const what =
-      published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'No broker connection could take the delivery.';
+    const what = published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'The delivery could not be published now.';
     const then = spooled ? 'It is kept and will be published later.' : 'It could not be kept either.';
     return Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
   }

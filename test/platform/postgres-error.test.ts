@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { isUnavailable, refusesData, violatedConstraint } from '../../services/platform/postgres-error.ts';
+import { isUnavailable, isUnmigrated, refusesData, violatedConstraint } from '../../services/platform/postgres-error.ts';
 
 const databaseError = (code: string, constraint?: string) => Object.assign(new pg.DatabaseError('m', 1, 'error'), { code, constraint });
 const networkError = (code: string) => Object.assign(new Error('m'), { code });
 
 describe('isUnavailable', () => {
   it('is true of lost and refused connections, shutdowns, lack of room and standbys', () => {
-    for (const code of ['08006', '53300', '57P01', '57P02', '57P03', '25006']) expect(isUnavailable(databaseError(code)), code).to.equal(true);
+    for (const code of ['08006', '53300', '57P01', '57P02', '57P03', '25006', '55000']) expect(isUnavailable(databaseError(code)), code).to.equal(true);
     for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
       expect(isUnavailable(networkError(code)), code).to.equal(true);
     expect(isUnavailable(new AggregateError([networkError('ECONNREFUSED')]))).to.equal(true);
@@ -18,6 +18,13 @@ describe('isUnavailable', () => {
     for (const code of ['23505', '42P01', '22P02', '57014', '40001']) expect(isUnavailable(databaseError(code)), code).to.equal(false);
     for (const other of [new Error('failed'), networkError('ENOENT'), new AggregateError([new Error('failed')]), 'ECONNREFUSED', undefined])
       expect(isUnavailable(other)).to.equal(false);
+  });
+});
+
+describe('isUnmigrated', () => {
+  it('is true of a missing table or schema only', () => {
+    expect(['42P01', '3F000', '42703', '08006'].map((code) => isUnmigrated(databaseError(code)))).to.deep.equal([true, true, false, false]);
+    expect(isUnmigrated(networkError('42P01'))).to.equal(false);
   });
 });
 

@@ -36,6 +36,7 @@ export function createSettlement(parts: { readonly publisher: AmqpPublisher; rea
     if (decision.kind === 'retry') {
       return { item, to: { exchange: '', routingKey: retryQueue(rules.name, decision.step), attempt: delivery.attempt + 1 }, message: delivery };
     }
+    log.error({ queue: rules.name, id: delivery.id, type: delivery.type, attempt: delivery.attempt, reason: decision.reason }, 'dead-lettered');
     const message = deadLetter(delivery, decision.reason, rules);
     return { item, to: { exchange: topology.deadLetters.exchange, routingKey: '', attempt: 1 }, message };
   }

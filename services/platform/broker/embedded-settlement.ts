@@ -1,5 +1,6 @@
 // Carries out verdicts on the embedded broker, a whole batch in one transaction.
 import type { Db } from 'pg-boss';
+import type { Log } from '../log.ts';
 import type { Topology, Verdict } from './broker.ts';
 import type { ClaimedJob } from './embedded-consumer.ts';
 import { toDelivery, toJob, toStored } from './embedded-message.ts';
@@ -8,7 +9,7 @@ import { deadLetter, type Decision, decide, queueRules } from './verdict.ts';
 
 type Move = { readonly job: ClaimedJob; readonly decision: Exclude<Decision, { kind: 'done' }> };
 
-export function createEmbeddedSettlement(topology: Topology, queueName: string) {
+export function createEmbeddedSettlement(topology: Topology, queueName: string, log: Log) {
   const rules = queueRules(topology, queueName);
   const queue = topology.queues.find((one) => one.name === queueName) ?? { prioritised: false };
 
@@ -21,6 +22,8 @@ export function createEmbeddedSettlement(topology: Topology, queueName: string) 
       await boss.insert(queueName, [copy], { db });
       return;
     }
+    const { id, type, attempt } = job.data;
+    log.error({ queue: queueName, id, type, attempt, reason: decision.reason }, 'dead-lettered');
     const dead = toStored(deadLetter(toDelivery(job), decision.reason, rules), 1);
     await boss.insert(topology.deadLetters.queue, [toJob(dead, { prioritised: false })], { db });
   }

@@ -52,7 +52,7 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
     ready: (timeoutMs) => state.ready(timeoutMs),
     publish: (message, timeoutMs) => publisher.publish(message, timeoutMs),
     consume(queue, options, handle) {
-      const settle = createEmbeddedSettlement(topology, queue);
+      const settle = createEmbeddedSettlement(topology, queue, log);
       const consumer = createEmbeddedConsumer({ queue, options, handle, settle, log });
       consumers.add(consumer);
       if (session) consumer.attach(session);

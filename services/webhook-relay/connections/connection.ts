@@ -1,6 +1,7 @@
 // One configured broker connection: its limit, its breaker, and what has become of what was published to it.
 import type { Broker, Message, PublishResult } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Quota } from '../usage/store.ts';
 import { createBreaker } from './breaker.ts';
 
@@ -27,13 +28,21 @@ export type ConnectionParts = {
   readonly quota: Quota;
   readonly broker: Broker;
   readonly clock: () => Date;
+  readonly log: Log;
 };
 
 const leftAlone: PublishResult = { outcome: 'unpublished', reason: 'left alone after a failure' };
 
-export function createConnection({ target, quota, broker, clock }: ConnectionParts): Connection {
+export function createConnection({ target, quota, broker, clock, log }: ConnectionParts): Connection {
   const breaker = createBreaker();
   const past: { publishedAt: Date | null; error: string | null } = { publishedAt: null, error: null };
+
+  function fail({ outcome, reason }: Exclude<PublishResult, { outcome: 'confirmed' }>): void {
+    // Many deliveries fail together; the first one is told.
+    if (breaker.isPassable)
+      log.warn({ broker: target.name, outcome, reason }, 'a delivery could not be published here: the connection is left alone for a moment');
+    breaker.failed();
+  }
 
   async function publish(message: Message, timeoutMs: number): Promise<PublishResult> {
     const entered = breaker.enter();
@@ -43,7 +52,7 @@ export function createConnection({ target, quota, broker, clock }: ConnectionPar
     else past.error = result.reason;
     // A message that is refused for its own sake says that the connection works.
     if (result.outcome === 'confirmed' || result.outcome === 'refused') breaker.succeeded();
-    else breaker.failed();
+    else fail(result);
     return result;
   }
 

@@ -43,7 +43,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     const existing = all.find((one) => one.target.name === target.name);
     const quota = quotaOf(target);
     if (existing?.target.url === target.url) return existing.moved(target, quota);
-    return createConnection({ target, quota, broker: connect(target), clock });
+    return createConnection({ target, quota, broker: connect(target), clock, log });
   }
 
   function retire(connection: Connection): void {
