@@ -204,7 +204,7 @@ describeWith(ownRabbitmq, 'a RabbitMQ that goes and comes back', () => {
     this.timeout(90_000);
     server = await startRabbitmq();
     database = await createTestDatabase({ schema: 'relay', migrations });
-    relay = await startRelay({ databaseUrl: database.url, environment: { BROKER_URL_1: server.url, Broker__MonthlyMessageLimit: '1000' } });
+    relay = await startRelay({ databaseUrl: database.url, environment: { BROKER_URL_1: server.url, Broker__MonthlyMessageLimit: '1000000' } });
   });
   after(async function () {
     this.timeout(60_000);
