@@ -65,8 +65,9 @@ async function work(name: string, { loop }: { loop?: true }): Promise<void> {
 
 async function migrateSchemas(wanted: readonly string[]): Promise<void> {
   const { logLevel } = readSettings(environment, processSettings);
-  for (const { name, migrations } of await deployables.load(wanted.length > 0 ? wanted : names)) {
-    const { databaseUrl } = readSettings(environment, { databaseUrl: commonSettings.databaseUrl });
+  const chosen = await deployables.load(wanted.length > 0 ? wanted : names);
+  const { databaseUrl } = readSettings(environment, { databaseUrl: commonSettings.databaseUrl });
+  for (const { name, migrations } of chosen) {
     const reached = await migrate(databaseUrl.reveal(), migrations, createLog({ level: logLevel, name }));
     process.stdout.write(`${migrations.schema}: version ${reached}\n`);
   }

@@ -50,3 +50,10 @@ export function createHealth(): Health {
     },
   };
 }
+
+/** The readiness of everything in a process: ready when all are, each check as `<name>.<check>`. */
+export async function readinessOfAll(healths: ReadonlyMap<string, Health>): Promise<Readiness> {
+  const all = await Promise.all([...healths].map(async ([name, health]) => ({ name, ...(await health.readiness()) })));
+  const checks = all.flatMap(({ name, checks: own }) => Object.entries(own).map(([check, result]): [string, CheckResult] => [`${name}.${check}`, result]));
+  return { status: all.every(({ status }) => status === 'ready') ? 'ready' : 'unready', checks: Object.fromEntries(checks) };
+}

@@ -1,6 +1,6 @@
 // The port that only operators see: Prometheus metrics, and the health of everything in the process.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { CheckResult, Health } from './health.ts';
+import { type Health, readinessOfAll } from './health.ts';
 import type { Metrics } from './metrics.ts';
 
 type Reply = { readonly status: number; readonly type: string; readonly text: string };
@@ -27,8 +27,6 @@ async function answer(routes: Readonly<Record<string, () => Promise<Reply>>>, re
 }
 
 async function readiness(healths: ReadonlyMap<string, Health>): Promise<Reply> {
-  const all = await Promise.all([...healths].map(async ([name, health]) => ({ name, ...(await health.readiness()) })));
-  const isReady = all.every(({ status }) => status === 'ready');
-  const checks = all.flatMap(({ name, checks: own }) => Object.entries(own).map(([check, result]): [string, CheckResult] => [`${name}.${check}`, result]));
-  return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'unready', checks: Object.fromEntries(checks) });
+  const all = await readinessOfAll(healths);
+  return json(all.status === 'ready' ? 200 : 503, all);
 }

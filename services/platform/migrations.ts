@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { CheckResult } from './health.ts';
 import type { Log } from './log.ts';
 import { type Database, statement } from './postgres.ts';
+import { isUnmigrated } from './postgres-error.ts';
 
 export type MigrationSource = {
   readonly schema: string;
@@ -89,6 +90,6 @@ export async function createSchemaCheck(database: Database, { schema, directory 
 }
 
 function missingTable(error: unknown): undefined {
-  if (error instanceof pg.DatabaseError && error.code === '42P01') return undefined;
+  if (isUnmigrated(error)) return undefined;
   throw error;
 }

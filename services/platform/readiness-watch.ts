@@ -1,6 +1,6 @@
 // Says in the log when a process has become ready, when it no longer is, and why.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Health } from './health.ts';
+import { type Health, readinessOfAll } from './health.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Log } from './log.ts';
 
@@ -28,9 +28,6 @@ export function watchReadiness(healths: ReadonlyMap<string, Health>, { stopping 
 
 /** Name of each failing check → its reason. */
 async function failing(healths: ReadonlyMap<string, Health>): Promise<Record<string, string>> {
-  const all = await Promise.all([...healths].map(async ([name, health]) => ({ name, checks: (await health.readiness()).checks })));
-  const faults = all.flatMap(({ name, checks }) =>
-    Object.entries(checks).flatMap(([check, { ok, detail }]) => (ok ? [] : [[`${name}.${check}`, detail ?? 'failed'] as const])),
-  );
-  return Object.fromEntries(faults);
+  const { checks } = await readinessOfAll(healths);
+  return Object.fromEntries(Object.entries(checks).flatMap(([check, { ok, detail }]) => (ok ? [] : [[check, detail ?? 'failed'] as const])));
 }
