@@ -1,14 +1,18 @@
 // Prometheus metrics of a process, shared by every deployable in it and told apart by the `service` label.
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
 
 type Definition<L extends string> = { readonly name: string; readonly help: string; readonly labels: readonly L[] };
+type Labels<L extends string> = Partial<Record<L, string | number>>;
 type Buckets = { readonly buckets?: readonly number[] };
+
+/** What a gauge shows from this scrape on. */
+export type Reading<L extends string> = { set(value: number): void; set(labels: Labels<L>, value: number): void };
 
 export type Metrics = {
   counter<L extends string>(definition: Definition<L>): Counter<L>;
   histogram<L extends string>(definition: Definition<L> & Buckets): Histogram<L>;
-  /** `collect` is asked at every scrape. */
-  gauge<L extends string>(definition: Definition<L> & { readonly collect?: (gauge: Gauge<L>) => void | Promise<void> }): Gauge<L>;
+  /** `collect` is asked at every scrape, and of several deployables with the same gauge each one's; what none of them sets again is gone. */
+  gauge<L extends string>(definition: Definition<L> & { readonly collect?: (reading: Reading<L>) => void | Promise<void> }): Gauge<L>;
   /** Prometheus text exposition format 0.0.4. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -32,21 +36,33 @@ export function createMetrics({ process = false }: { readonly process?: boolean 
     counter: ({ name, help, labels }) => once(name, () => new Counter({ name, help, labelNames: labels, registers: [registry] })),
     histogram: ({ name, help, labels, buckets = durations }) =>
       once(name, () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [registry] })),
-    gauge<L extends string>({ name, help, labels, collect }: Definition<L> & { collect?: (gauge: Gauge<L>) => void | Promise<void> }) {
-      const configuration = { name, help, labelNames: labels, registers: [registry] };
-      if (!collect) return once(name, () => new Gauge<L>(configuration));
-      return once(
-        name,
-        () =>
-          new Gauge<L>({
-            ...configuration,
-            collect() {
-              return collect(this);
-            },
-          }),
-      );
+    gauge<L extends string>({ name, help, labels, collect }: Definition<L> & { collect?: Collect<L> }) {
+      const { gauge, collects } = once(name, () => collecting({ name, help, labelNames: labels, registers: [registry] }));
+      if (collect) collects.push(collect);
+      return gauge;
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+type Collect<L extends string> = (reading: Reading<L>) => void | Promise<void>;
+
+function collecting<L extends string>(configuration: GaugeConfiguration<L>): { readonly gauge: Gauge<L>; readonly collects: Collect<L>[] } {
+  const collects: Collect<L>[] = [];
+  const gauge = new Gauge<L>({
+    ...configuration,
+    async collect() {
+      if (collects.length === 0) return;
+      const values: [labels: Labels<L>, value: number][] = [];
+      const reading = {
+        set: (labels: Labels<L> | number, value = 0) => void values.push(typeof labels === 'number' ? [{}, labels] : [labels, value]),
+      };
+      for (const collect of collects) await collect(reading);
+      // Nothing waits from here on: another scrape at the same time sees all of them or those before.
+      this.reset();
+      for (const [labels, value] of values) this.set(labels, value);
+    },
+  });
+  return { gauge, collects };
 }

@@ -1,9 +1,10 @@
 // What a process hands to each deployable in it: one lifecycle and one registry of metrics, a health and a log of its own.
-import type { RequestListener } from 'node:http';
 import type { Environment } from './config.ts';
 import type { Runtime } from './deployable.ts';
 import { createHealth, type Health } from './health.ts';
+import { measureHealth } from './health-metrics.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { App } from './http.ts';
 import { listen } from './listen.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -32,7 +33,9 @@ export type Runtimes = {
 export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesParts): Runtimes {
   const ports = new Map<string, number>();
   const healths = new Map<string, Health>();
-  const open = (handler: RequestListener, port: number) => listen(handler, { port, ...(host !== undefined && { host }) });
+  measureHealth(metrics, healths);
+  const open = ({ handler, refusal }: Pick<App, 'handler'> & Partial<App>, port: number) =>
+    listen(handler, { port, ...(host !== undefined && { host }), ...(refusal && { refusal }) });
   return {
     of(name, environment) {
       const log = logFor(name);
@@ -45,7 +48,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
         health,
         lifecycle,
         async listen(app, port) {
-          const listening = lifecycle.opened(`${name} port`, await open(app.handler, port).catch(explain(name, port)));
+          const listening = lifecycle.opened(`${name} port`, await open(app, port).catch(explain(name, port)));
           ports.set(name, listening.port);
           log.info({ address: listening.address, port: listening.port }, 'listening');
           return listening;
@@ -56,13 +59,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     markStopping: () => healths.forEach((health) => health.markStopping()),
     watchReadiness: (log) => watchReadiness(healths, lifecycle, log),
     async serveMetrics(port) {
-      lifecycle.opened(
-        'metrics port',
-        await open(
-          createMetricsHandler(metrics, () => healths),
-          port,
-        ).catch(explain('metrics', port)),
-      );
+      lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, () => healths) }, port).catch(explain('metrics', port)));
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { BatchHandler, Delivery, Verdict } from '../platform/broker/broker.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { readEnvelope } from './envelope.ts';
+import { receptionTime } from './envelope.ts';
 import { isolating } from './isolation.ts';
 import type { Unreadable } from './payload.ts';
 
@@ -69,20 +69,23 @@ function bounded(batch: readonly Delivery[]): Delivery[][] {
   return parts;
 }
 
+const becomes = ['stored', 'duplicate', 'refused', 'unreadable'] as const;
+
 function createNotes(queue: string, metrics: Metrics) {
   const outcomes = metrics.counter({
     name: 'signalbox_intake_deliveries_total',
     help: 'Deliveries by queue and by what became of them: stored, duplicate, refused (tried again), unreadable (dead)',
     labels: ['queue', 'outcome'],
   });
+  for (const outcome of becomes) outcomes.inc({ queue, outcome }, 0);
   const delay = metrics.histogram({
     name: 'signalbox_intake_delay_seconds',
     help: 'From reception by the relay to the end of work on it, by queue',
     labels: ['queue'],
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3600],
   });
-  return (delivery: Delivery, outcome: 'stored' | 'duplicate' | 'refused' | 'unreadable') => {
+  return (delivery: Delivery, outcome: (typeof becomes)[number]) => {
     outcomes.inc({ queue, outcome });
-    if (outcome === 'stored') delay.observe({ queue }, Math.max(0, Date.now() - readEnvelope(delivery).receivedAt.getTime()) / 1000);
+    if (outcome === 'stored') delay.observe({ queue }, Math.max(0, Date.now() - receptionTime(delivery).getTime()) / 1000);
   };
 }

@@ -28,12 +28,12 @@ export function readEnvelope(delivery: Delivery): Envelope {
     senderClass: header('senderClass'),
     isCoreFunction: header('isCoreFunction') === 'true',
     score: delivery.priority,
-    receivedAt: receptionTime(header('receivedAt'), delivery.timestamp),
+    receivedAt: receptionTime(delivery),
   };
 }
 
-// The message's own timestamp has whole seconds; the header has the exact time.
-function receptionTime(header: string | null, timestamp: Date): Date {
-  const exact = new Date(header ?? NaN);
+/** When the relay received it. The message's own timestamp has whole seconds; the header has the exact time. */
+export function receptionTime({ headers, timestamp }: Delivery): Date {
+  const exact = new Date(headers[messageHeaders.receivedAt] ?? NaN);
   return Number.isNaN(exact.getTime()) ? timestamp : exact;
 }

@@ -38,6 +38,7 @@ export const deployable: Deployable = {
   start,
   workers: {
     service: createQueueWorker({
+      name: 'service',
       summary: 'The forge queue: events, statistics, notifications',
       queue: 'forge',
       migrations,
@@ -46,6 +47,7 @@ export const deployable: Deployable = {
       }),
     }),
     'database-service': createQueueWorker({
+      name: 'database-service',
       summary: 'The forge-database queue: releases, workflow runs and the typed tables',
       queue: 'forge-database',
       migrations,

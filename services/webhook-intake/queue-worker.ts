@@ -9,7 +9,8 @@ import { createPool, type Database } from '../platform/postgres.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from './config.ts';
 import { consumeConfigured } from './connections/configured.ts';
-import { type Consumption, createConsumption } from './connections/consumption.ts';
+import { createConsumption } from './connections/consumption.ts';
+import { measureConnections, measureRuns } from './worker-metrics.ts';
 
 export type QueueWorker = {
   readonly handle: BatchHandler;
@@ -18,6 +19,8 @@ export type QueueWorker = {
 };
 
 export type QueueWorkerParts = {
+  /** As `signalbox worker <name>` has it. */
+  readonly name: string;
   readonly summary: string;
   readonly queue: (typeof forgeTopology.queues)[number]['name'];
   readonly migrations: MigrationSource;
@@ -57,24 +60,24 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker {
   };
 }
 
-function open({ queue, migrations, create }: QueueWorkerParts, runtime: Runtime, config: WorkerConfig) {
+function open({ name: worker, queue, migrations, create }: QueueWorkerParts, runtime: Runtime, config: WorkerConfig) {
   const { log, lifecycle, health, metrics } = runtime;
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, maxConnections: 5 }));
   const schemaCheck = createSchemaCheck(database, migrations);
   health.addCheck('database', async () => (await schemaCheck)());
-  const worker = create({ database, config, runtime });
+  const work = create({ database, config, runtime });
   const consumption = createConsumption({
     queue,
     connect: ({ name, url }) =>
       connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
-    handle: worker.handle,
+    handle: measureRuns(metrics, worker, work.handle),
     quietMs,
     unreachableMs,
     clock: Date.now,
     log,
   });
-  showConnections(consumption, queue, metrics);
-  return { worker, consumption };
+  measureConnections(metrics, worker, consumption.states);
+  return { worker: work, consumption };
 }
 
 async function betweenUntil(stopping: AbortSignal, { between }: QueueWorker, { log }: Runtime): Promise<void> {
@@ -82,16 +85,4 @@ async function betweenUntil(stopping: AbortSignal, { between }: QueueWorker, { l
     const isMore = await between().catch((error: unknown) => log.warn({ error }, 'work beside the queue failed, it will be tried again'));
     if (isMore !== true) await sleep(betweenEveryMs, undefined, { signal: stopping }).catch(() => undefined); // stopping ends the wait
   }
-}
-
-function showConnections(consumption: Consumption, queue: string, metrics: Runtime['metrics']): void {
-  metrics.gauge({
-    name: `signalbox_intake_${queue.replace('-', '_')}_connected`,
-    help: `Whether the ${queue} worker is connected to each broker connection it consumes`,
-    labels: ['broker'],
-    collect(gauge) {
-      gauge.reset();
-      for (const { name, isConnected } of consumption.states()) gauge.set({ broker: name }, isConnected ? 1 : 0);
-    },
-  });
 }

@@ -11,6 +11,7 @@ import { createPublisher, type Publisher } from './connections/publisher.ts';
 import { createDatabaseState, type DatabaseState } from './database-state.ts';
 import { budgetMs } from './deliveries.ts';
 import type { ReplayOutcome } from './spool/replayer.ts';
+import { measureQueues } from './queue-metrics.ts';
 import { measureUsage } from './usage-metrics.ts';
 import { createOverviews, type Overviews } from './usage/overview.ts';
 import { createReservations } from './usage/reservations.ts';
@@ -42,6 +43,7 @@ export function createPublishing({ config, connections, counters, lifecycle, log
   const reservations = lifecycle.opened('reservations', createReservations({ store, quotas, database: state, clock }));
   const publisher = createPublisher({ connections, reservations, metrics: createPublishMetrics(metrics) });
   measureUsage(metrics, { connections, overviews });
+  measureQueues(metrics, connections);
   return { store, state, overviews, publisher };
 }
 

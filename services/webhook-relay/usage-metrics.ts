@@ -12,20 +12,18 @@ export function measureUsage(metrics: Metrics, { connections, overviews }: { con
       labels: ['broker', 'period'],
       async collect(gauge) {
         const { period, brokers } = await overviews.recent();
-        gauge.reset();
         for (const usage of brokers) gauge.set({ broker: usage.broker, period }, value(usage));
       },
     });
   ofUsage('signalbox_broker_messages_used', 'Messages reserved on the connection in the current month.', ({ messageCount }) => messageCount);
-  ofUsage('signalbox_broker_limit', 'Messages that the connection may publish in the current month.', ({ monthlyLimit }) => monthlyLimit);
-  ofUsage('signalbox_broker_remaining', 'Messages that the connection may still publish in the current month.', ({ remaining }) => remaining);
+  ofUsage('signalbox_broker_messages_limit', 'Messages that the connection may publish in the current month.', ({ monthlyLimit }) => monthlyLimit);
+  ofUsage('signalbox_broker_messages_remaining', 'Messages that the connection may still publish in the current month.', ({ remaining }) => remaining);
   metrics.gauge({
     name: 'signalbox_broker_active',
     help: '1 for the active connection.',
     labels: ['broker'],
     async collect(gauge) {
       const { active } = await overviews.recent();
-      gauge.reset();
       for (const { target } of connections.all) gauge.set({ broker: target.name }, target.name === active ? 1 : 0);
     },
   });
@@ -34,7 +32,6 @@ export function measureUsage(metrics: Metrics, { connections, overviews }: { con
     help: '1 while the connection stands and takes messages.',
     labels: ['broker'],
     collect(gauge) {
-      gauge.reset();
       for (const { target, isConnected } of connections.all) gauge.set({ broker: target.name }, isConnected ? 1 : 0);
     },
   });

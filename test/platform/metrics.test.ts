@@ -37,6 +37,30 @@ describe('createMetrics', () => {
     expect(await metrics.text()).to.include('signalbox_level 2');
   });
 
+  it('asks the collectors of two deployables for the same gauge, and forgets what neither sets again', async () => {
+    const metrics = createMetrics();
+    let brokers = ['one', 'two'];
+    const declare = (worker: string) =>
+      metrics.gauge({
+        name: 'signalbox_connected',
+        help: 'Connected.',
+        labels: ['worker', 'broker'],
+        collect: async (gauge) => {
+          for (const broker of await Promise.resolve(brokers)) gauge.set({ worker, broker }, 1);
+        },
+      });
+    declare('first');
+    declare('second');
+    const shown = async () => (await metrics.text()).split('\n').filter((line) => line.startsWith('signalbox_connected{'));
+    const [scrape, atOnce] = await Promise.all([shown(), shown()]);
+    expect(scrape).to.have.members(
+      ['first', 'second'].flatMap((worker) => brokers.map((broker) => `signalbox_connected{worker="${worker}",broker="${broker}"} 1`)),
+    );
+    expect(atOnce).to.have.members(scrape);
+    brokers = ['two'];
+    expect(await shown()).to.deep.equal(['signalbox_connected{worker="first",broker="two"} 1', 'signalbox_connected{worker="second",broker="two"} 1']);
+  });
+
   it('keeps registries apart, and adds the metrics of the process on request', async () => {
     createMetrics().counter({ name: 'signalbox_things_total', help: 'Things.', labels: [] });
     expect(await createMetrics().text()).to.equal('\n');

@@ -46,6 +46,7 @@ function requireEnvironment({ query }: ConsumerRequest): void {
 
 export function createReads({ store, keyring, keyCheck, audit, log, metrics, clock }: ReadsParts): Reads {
   const counted = metrics.counter({ name: 'signalbox_secrets_reads_total', help: 'Reads of a secret by an application, by outcome', labels: ['outcome'] });
+  counted.inc({ outcome: 'refused' }, 0); // a tampering: Prometheus does not see the first of a series that begins with 1
 
   function record(row: SecretRow, { environment, name, requestId }: { environment: string; name: string; requestId: string }, outcome: Outcome): void {
     counted.inc({ outcome });

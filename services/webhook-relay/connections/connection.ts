@@ -18,6 +18,8 @@ export type Connection = {
   ready(timeoutMs: number): Promise<void>;
   /** Never rejects. `unpublished` also when it is left alone. */
   publish(message: Message, timeoutMs: number): Promise<PublishResult>;
+  /** Messages waiting in a queue of the topology. Rejects when it is not connected. */
+  depth(queue: string): Promise<number>;
   /** The same connection at another place of the list or with another limit. */
   moved(target: BrokerConnection, quota: Quota): Connection;
   close(): Promise<void>;
@@ -73,6 +75,7 @@ export function createConnection({ target, quota, broker, clock, log }: Connecti
     },
     ready: (timeoutMs) => broker.ready(timeoutMs),
     publish,
+    depth: (queue) => broker.depth(queue),
     moved: at,
     close: () => broker.close(),
   });

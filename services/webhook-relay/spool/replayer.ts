@@ -20,7 +20,8 @@ import { createWakeUp } from './wake-up.ts';
 export type ReplayOutcome = 'published' | 'unavailable' | 'refused';
 
 /** Besides: skipped is corrupt or taken by another, failed is none of these. */
-type Outcome = ReplayOutcome | 'skipped' | 'failed';
+const outcomes = ['published', 'unavailable', 'refused', 'skipped', 'failed'] as const;
+type Outcome = (typeof outcomes)[number];
 
 export type ReplayerParts = {
   readonly spool: Spool;
@@ -60,6 +61,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     help: 'Tries to publish a spooled delivery, from a file or a row, by outcome',
     labels: ['source', 'outcome'],
   });
+  for (const source of ['file', 'row'] as const) for (const outcome of outcomes) replays.inc({ source, outcome }, 0);
 
   async function tryToPublish(delivery: Replayable): Promise<Outcome> {
     const lease = await memory.acquire(delivery.bytes, forEver);

@@ -89,8 +89,8 @@ describe('relay processes', function () {
       const text = await (await fetch(metricsUrl)).text();
       for (const line of [
         `signalbox_broker_messages_used{broker="BROKER_URL_1",period="${period}"} 1`,
-        `signalbox_broker_limit{broker="BROKER_URL_1",period="${period}"} 9`,
-        `signalbox_broker_remaining{broker="BROKER_URL_1",period="${period}"} 8`,
+        `signalbox_broker_messages_limit{broker="BROKER_URL_1",period="${period}"} 9`,
+        `signalbox_broker_messages_remaining{broker="BROKER_URL_1",period="${period}"} 8`,
         'signalbox_broker_active{broker="BROKER_URL_1"} 1',
         'signalbox_broker_connected{broker="BROKER_URL_1"} 1',
         'signalbox_broker_publishes_total{broker="BROKER_URL_1"} 1',
