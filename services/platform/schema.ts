@@ -1,12 +1,27 @@
 // Pieces that contracts are made of: times, texts counted in code points, numbers and lists as queries carry them.
 import { z } from 'zod';
 
+const expectations: Readonly<Record<string, string>> = {
+  object: 'must be an object',
+  array: 'must be an array',
+  string: 'must be a string',
+  number: 'must be a number',
+  int: 'must be a whole number',
+  boolean: 'must be true or false',
+};
+// The words for a wrong type wherever a schema has none of its own: zod's begin with `Invalid input`, and speak of its types.
+z.config({ customError: (issue) => (issue.code === 'invalid_type' ? expectations[issue.expected] : undefined) });
+
 /** A time in an answer: a Date, on the wire ISO 8601 UTC with milliseconds and `Z`. */
 export const Timestamp = z.date().meta({ override: { type: 'string', format: 'date-time' } });
 
-/** A time in a request: ISO 8601 with an offset or `Z`; an impossible date is refused. */
+// An offset can lead out of the years that ISO 8601 writes with four digits, and that every reader of an answer understands.
+const hasFourDigitYear = (text: string) => /^\d/.test(new Date(text).toISOString());
+
+/** A time in a request: ISO 8601 with an offset or `Z`; an impossible date is refused, and so is one that is not of the years 0 to 9999 in UTC. */
 export const TimestampInput = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 date and time' })
+  .datetime({ offset: true, error: 'must be an ISO 8601 date and time with an offset or Z, such as 2026-03-15T12:00:00Z', abort: true })
+  .refine(hasFourDigitYear, { error: 'must be of the years 0000 to 9999 in UTC' })
   .transform((text) => new Date(text))
   // As a whole: what is given as an object is added to zod's own, a pattern of four lines.
   .meta({ override: ({ jsonSchema }) => void delete Object.assign(jsonSchema, { type: 'string', format: 'date-time' }).pattern });

@@ -21,14 +21,24 @@ const storable = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
 
 const Value = z
-  .string({ error: 'must be a string' })
+  .string()
   .refine((value) => value.trim() !== '', { error: 'must not be empty' })
   .refine((value) => value.isWellFormed(), { error: 'must be Unicode text' })
   .refine((value) => Buffer.byteLength(value) <= maxValueBytes, { error: `must be at most ${maxValueBytes} bytes of UTF-8` });
 const named = (max: number) => storable({ min: 1, max }).refine((name) => slugOf(name) !== '', { error: 'must hold a letter a–z or a digit' });
 
+// URLs take these for steps, escaped or not: what is named so could never be asked for.
+const isReachable = (name: string) => name !== '.' && name !== '..';
+const inPath = (limits: { readonly min: number; readonly max: number }) => storable(limits).refine(isReachable, { error: 'must not be . or ..' });
+
 /** In a path or query any text is taken; one that no name can be names nothing. */
-const Name = z.string({ error: 'must be a string' }).transform((value) => (isStorable(value) ? value : ''));
+const namesNothing = '';
+const Name = z.string().transform((value) => (isStorable(value) ? value : namesNothing));
+/** In a body an empty one is a fault. */
+const EnvironmentSlug = z
+  .string()
+  .refine((slug) => slug.trim() !== '', { error: 'must not be empty' })
+  .transform((slug) => (isStorable(slug) ? slug : namesNothing));
 const Description = storable({ max: 1000 })
   .nullish()
   .transform((description) => description ?? null);
@@ -66,7 +76,7 @@ export const Secret = z.object({
   updatedAt: Timestamp,
 });
 export type Secret = z.output<typeof Secret>;
-export const NewSecret = z.object({ name: storable({ min: 1, max: 200 }), description: Description });
+export const NewSecret = z.object({ name: inPath({ min: 1, max: 200 }), description: Description });
 export const CreatedSecret = Secret.extend({
   /** One for each environment that the application has. */
   requiredEnvironments: z.array(z.object({ slug: z.string(), name: z.string(), valueProvided: z.boolean() })),
@@ -81,9 +91,9 @@ const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'o
 
 export const ValueItem = z
   .object({
-    environmentSlug: Name,
+    environmentSlug: EnvironmentSlug,
     value: Value,
-    isEnabled: z.boolean({ error: 'must be true or false' }).default(true),
+    isEnabled: z.boolean().default(true),
     expiresAt: TimestampInput.nullish().transform((time) => time ?? null),
     notBefore: TimestampInput.nullish().transform((time) => time ?? null),
   })
@@ -117,8 +127,8 @@ export type Configuration = z.output<typeof Configuration>;
 
 const ConfigurationValue = Value.refine((value) => !value.includes('\0'), { error: 'must not hold NUL characters' });
 export const NewConfiguration = z.object({
-  environmentSlug: Name,
-  key: storable({ min: 1, max: 500 }),
+  environmentSlug: EnvironmentSlug,
+  key: inPath({ min: 1, max: 500 }),
   value: ConfigurationValue,
   description: Description,
 });
@@ -135,9 +145,11 @@ export const OfSecretIn = z.object({ slug: Name, name: Name, environmentSlug: Na
 export const OfConfiguration = z.object({ slug: Name, environmentSlug: Name, key: Name });
 export const ByName = z.object({ name: Name });
 export const ByKey = z.object({ key: Name });
-/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. No slug is a dash. */
-const EnvironmentInQuery = z.string().transform((value) => (isStorable(value) ? value : '-'));
-export const InQuery = z.object({ environment: EnvironmentInQuery.optional().meta({ description: 'Required: the slug of the environment' }) });
+/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. White space is none, no slug is a dash. */
+const EnvironmentInQuery = z.string().transform((value) => (isStorable(value) ? value.trim() && value : '-'));
+export const InQuery = z.object({
+  environment: EnvironmentInQuery.optional().meta({ description: 'The slug of the environment', param: { required: true } }),
+});
 
 /** In the shape of a common cloud vault, so that its clients need not change. */
 export const ConsumerSecret = z.object({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { queryChoice, queryInteger, queryList, text, TimestampInput } from '../../services/platform/schema.ts';
 
 const messagesOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
@@ -22,6 +22,8 @@ describe('text', () => {
 });
 
 describe('TimestampInput', () => {
+  const wanted = 'must be an ISO 8601 date and time with an offset or Z, such as 2026-03-15T12:00:00Z';
+
   it('takes Z and offsets, and gives the instant', () => {
     expect(TimestampInput.parse('2026-02-28T23:30:00Z').toISOString()).to.equal('2026-02-28T23:30:00.000Z');
     expect(TimestampInput.parse('2026-02-28T23:30:00.5+02:00').toISOString()).to.equal('2026-02-28T21:30:00.500Z');
@@ -29,8 +31,30 @@ describe('TimestampInput', () => {
 
   it('refuses impossible dates and times without an offset', () => {
     for (const wrong of ['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00', '2026-01-01', 'now', '']) {
-      expect(messagesOf(TimestampInput, wrong), wrong).to.deep.equal(['must be an ISO 8601 date and time']);
+      expect(messagesOf(TimestampInput, wrong), wrong).to.deep.equal([wanted]);
     }
+    expect(messagesOf(TimestampInput, 1_767_225_600)).to.deep.equal([wanted]);
+  });
+
+  it('refuses a time that its offset leads out of the years that are written with four digits', () => {
+    for (const beyond of ['9999-12-31T23:59:59-00:01', '9999-12-31T12:00:00-23:59', '0000-01-01T00:00:00+00:01'])
+      expect(messagesOf(TimestampInput, beyond), beyond).to.deep.equal(['must be of the years 0000 to 9999 in UTC']);
+    expect(TimestampInput.parse('9999-12-31T23:59:59.999Z').toISOString()).to.equal('9999-12-31T23:59:59.999Z');
+    expect(TimestampInput.parse('0000-01-01T00:00:00+00:00').toISOString()).to.equal('0000-01-01T00:00:00.000Z');
+  });
+});
+
+describe('a schema without words of its own', () => {
+  it('says of a wrong type what it must be', () => {
+    const Item = z.object({ name: z.string(), count: z.int(), isOpen: z.boolean(), tags: z.array(z.number()) });
+    expect(messagesOf(Item, 5)).to.deep.equal(['must be an object']);
+    expect(messagesOf(Item, { name: 5, count: 'x', isOpen: 1, tags: {} })).to.deep.equal([
+      'must be a string',
+      'must be a number',
+      'must be true or false',
+      'must be an array',
+    ]);
+    expect(messagesOf(Item, { name: '', count: 1, isOpen: true, tags: ['1'] })).to.deep.equal(['must be a number']);
   });
 });
 

@@ -40,6 +40,10 @@ describe('configuration entries', () => {
 
     for (const [entry, field] of [
       [{ environmentSlug: undefined }, 'environmentSlug'],
+      [{ environmentSlug: '' }, 'environmentSlug'],
+      [{ environmentSlug: ' ' }, 'environmentSlug'],
+      [{ key: '.' }, 'key'],
+      [{ key: '..' }, 'key'],
       [{ key: '' }, 'key'],
       [{ key: ' ' }, 'key'],
       [{ key: 'k'.repeat(501) }, 'key'],
@@ -56,6 +60,15 @@ describe('configuration entries', () => {
         expect(refused.status).to.equal(400);
         expect(Object.keys(Object(member(refused, 'errors')))).to.deep.equal([field]);
       });
+
+    it('tells an empty environmentSlug together with the other faults', async () => {
+      const refused = await add({ environmentSlug: '', key: '', value: 5 });
+      expect(refused.body).to.have.deep.nested.property('errors', {
+        environmentSlug: ['must not be empty'],
+        key: ['must not be empty'],
+        value: ['must be a string'],
+      });
+    });
 
     it('takes a key of 500 characters and a value of 64 KiB', async () => {
       expect((await add({ key: '😀'.repeat(500), value: 'ä'.repeat(32_768) })).status).to.equal(201);

@@ -38,12 +38,24 @@ describe('secrets', () => {
       expect((await manage(running.url, 'POST', `/${other.slug}/secrets`, { name: 'password' })).status).to.equal(201);
     });
 
-    for (const body of [{}, { name: '' }, { name: '  ' }, { name: 'n'.repeat(201) }, { name: 'a\0' }, { name: true }])
+    for (const body of [{}, { name: '' }, { name: '  ' }, { name: 'n'.repeat(201) }, { name: 'a\0' }, { name: true }, { name: '.' }, { name: '..' }])
       it(`answers 400 to ${JSON.stringify(body).slice(0, 20)}`, async () => {
         const refused = await add(body);
         expect(refused.status).to.equal(400);
         expect(refused.body).to.have.nested.property('errors.name');
       });
+
+    it('answers 400 to what is no object, in words', async () => {
+      for (const body of [[], '"x"', 5, null])
+        expect((await add(body)).body, JSON.stringify(body)).to.have.deep.nested.property('errors', { body: ['must be an object'] });
+    });
+
+    it('takes a name of dots that a URL can hold', async () => {
+      for (const name of ['...', '.env', 'a..']) {
+        await add({ name });
+        expect((await manage(running.url, 'GET', `/${slug}/secrets/${name}`)).body).to.include({ name });
+      }
+    });
 
     it('answers 404 to an unknown application', async () => {
       expect((await manage(running.url, 'POST', '/nobody/secrets', { name: 'x' })).status).to.equal(404);

@@ -129,7 +129,7 @@ describe('values of a secret', () => {
         '[0].value': ['must not be empty'],
         '[2].environmentSlug': ['is required'],
         '[2].isEnabled': ['must be true or false'],
-        '[2].expiresAt': ['must be an ISO 8601 date and time'],
+        '[2].expiresAt': ['must be an ISO 8601 date and time with an offset or Z, such as 2026-03-15T12:00:00Z'],
         '[3].value': ['must not be empty'],
         '[3].expiresAt': ['must be after notBefore'],
       });
@@ -139,6 +139,39 @@ describe('values of a secret', () => {
       const at = '2026-01-01T00:00:00.000Z';
       expect((await append([{ ...item, notBefore: at, expiresAt: at }])).body).to.have.nested.property('errors');
       expect((await append([{ ...item, notBefore: at, expiresAt: '2026-01-01T00:00:00.001Z' }])).status).to.equal(200);
+    });
+
+    it('answers 400 to a time beyond the year 9999 in UTC, and to one before the year 0', async () => {
+      const refused = await append([
+        { ...item, expiresAt: '9999-12-31T23:30:00-01:00' },
+        { ...item, notBefore: '0000-01-01T00:30:00+01:00' },
+      ]);
+      expect(refused.status).to.equal(400);
+      const years = ['must be of the years 0000 to 9999 in UTC'];
+      expect(refused.body).to.have.deep.nested.property('errors', { '[0].expiresAt': years, '[1].notBefore': years });
+      expect((await append([{ ...item, expiresAt: '9999-12-31T23:59:59.999Z' }])).status).to.equal(200);
+      expect((await versions()).text).to.contain('"9999-12-31T23:59:59.999Z"');
+    });
+
+    it('answers 400 to an empty environmentSlug, which is no unknown one', async () => {
+      const refused = await append([
+        { environmentSlug: '', value: 'x' },
+        { environmentSlug: ' ', value: 'x' },
+      ]);
+      expect(refused.status).to.equal(400);
+      expect(refused.body).to.have.deep.nested.property('errors', {
+        '[0].environmentSlug': ['must not be empty'],
+        '[1].environmentSlug': ['must not be empty'],
+      });
+    });
+
+    it('says of a wrong type what it must be', async () => {
+      expect((await append({})).body).to.have.deep.nested.property('errors', { body: ['must be an array of value items'] });
+      expect((await append([7, null])).body).to.have.deep.nested.property('errors', { '[0]': ['must be an object'], '[1]': ['must be an object'] });
+      expect((await append([{ environmentSlug: 1, value: 2 }])).body).to.have.deep.nested.property('errors', {
+        '[0].environmentSlug': ['must be a string'],
+        '[0].value': ['must be a string'],
+      });
     });
 
     for (const body of [{}, 'x', null, 5, [null], [[]]])
