@@ -79,7 +79,7 @@ module.exports = {
     ),
 
     home('postgres', '(/store\\.ts$|^services/platform/(postgres[^/]*|migrations)\\.ts$|^services/platform/broker/)', 'pg', 'knex'),
-    home('koa', '^services/platform/http[^/]*\\.ts$', 'koa', 'koa-body', '@koa/[^/]+'),
+    home('http-libraries', '^services/platform/http[^/]*\\.ts$', 'find-my-way', 'cors', 'koa', '@koa/[^/]+', 'express', 'fastify'),
     home('rabbitmq', '^services/platform/broker/', 'amqplib'),
     home('queue-library', '^services/platform/broker/', 'pg-boss'),
     home('redis', '^services/platform/redis\\.ts$', 'ioredis'),

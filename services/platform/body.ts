@@ -1,5 +1,5 @@
 // Reads a request's body: counted while it streams, cut off when too long or too slow, within a memory budget.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteLease } from './byte-budget.ts';
 import { Common } from './problem.ts';
 import type { RawBody } from './route.ts';
@@ -24,11 +24,21 @@ function declaredLength(request: IncomingMessage): number | undefined {
   return header === undefined ? undefined : Number(header);
 }
 
+/** Asks for the body of a caller that waits to be asked, RFC 9110 section 10.1.1. */
+export function goOn(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
+}
+
+type Spec = Pick<RawBody, 'maxBytes' | 'timeoutMs' | 'memory'> & {
+  /** Called when nothing speaks against the body any more, before it is read. */
+  readonly goOn?: () => void;
+};
+
 /**
  * @returns the bytes, and the release of the memory they were counted against
  * @throws Problem 413, 408, or 503 with Retry-After when the budget has no room in time
  */
-export async function readBody(request: IncomingMessage, spec: Pick<RawBody, 'maxBytes' | 'timeoutMs' | 'memory'>): Promise<Body> {
+export async function readBody(request: IncomingMessage, spec: Spec): Promise<Body> {
   const begun = performance.now();
   const declared = declaredLength(request);
   if (declared !== undefined && declared > spec.maxBytes) throw tooLarge(spec.maxBytes);
@@ -37,6 +47,7 @@ export async function readBody(request: IncomingMessage, spec: Pick<RawBody, 'ma
   try {
     // The caller went away while it waited for room: no event would ever end the reading.
     if (request.destroyed) throw interrupted();
+    spec.goOn?.();
     const bytes = await collect(request, createSink(declared), { maxBytes: spec.maxBytes, timeoutMs: spec.timeoutMs - (performance.now() - begun) });
     lease.shrinkTo(bytes.length);
     return { bytes, release: () => lease.release() };
@@ -69,12 +80,7 @@ function collect(request: IncomingMessage, sink: Sink, { maxBytes, timeoutMs }: 
       request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
       outcome();
     };
-    // What still comes is read and dropped, so that the client gets to read the refusal; the server's own timeouts end it.
-    const refuse = (problem: Error) =>
-      finish(() => {
-        request.on('error', () => undefined).resume();
-        reject(problem);
-      });
+    const refuse = (problem: Error) => finish(() => reject(problem)); // http-linger.ts drops what still comes
     const timer = setTimeout(() => {
       refuse(Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } }));
     }, timeoutMs);

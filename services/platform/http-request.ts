@@ -1,21 +1,31 @@
 // What a handler gets of a request: parameters, query, headers and body, parsed by the route's schemas, all faults told at once.
-import type { Context } from 'koa';
+import type { IncomingHttpHeaders } from 'node:http';
+import { parse } from 'node:querystring';
 import type { z } from 'zod';
-import { parseJson, readBody, requireMediaType } from './body.ts';
+import { goOn, parseJson, readBody, requireMediaType } from './body.ts';
 import type { AddressOf } from './client-address.ts';
+import { clientAddress, type Exchange } from './http-exchange.ts';
 import { Common } from './problem.ts';
-import type { AnyRoute, HeaderSchema, RouteRequest, Schema } from './route.ts';
+import type { AnyRoute, HeaderSchema, RawBody, RouteRequest, Schema } from './route.ts';
 
 type Read = { readonly request: RouteRequest<Schema, Schema, Schema, Schema>; readonly release: () => void };
 
 const jsonBody = { mediaTypes: ['application/json'], maxBytes: 1_048_576, timeoutMs: 30_000 };
-const nothingToRelease = () => undefined;
+const noQuery: Readonly<Record<string, undefined>> = {};
+const nothing = { value: undefined, release: () => undefined };
 
-export const clientAddress = (context: Context, addressOf: AddressOf = (address) => address) =>
-  addressOf(context.req.socket.remoteAddress ?? '', context.get('X-Forwarded-For') || undefined);
+/** For comparing with prefixes; as it is when it does not decode. */
+export function decodedPath({ path }: Exchange): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
 
 /** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */
-export function requirePercentEncoding({ path, querystring }: Context): void {
+export function requirePercentEncoding({ path, querystring }: Exchange): void {
   if (!path.includes('%') && !querystring.includes('%')) return;
   try {
     decodeURIComponent(path);
@@ -25,16 +35,22 @@ export function requirePercentEncoding({ path, querystring }: Context): void {
   }
 }
 
-export async function readRequest(context: Context, route: AnyRoute, addressOf?: AddressOf): Promise<Read> {
-  const { value, release } = await readValue(context, route);
+/** @param exchange with the parameters that the router found in its path */
+export async function readRequest(
+  exchange: Exchange,
+  route: AnyRoute,
+  { params: found, addressOf }: { params: unknown; addressOf?: AddressOf | undefined },
+): Promise<Read> {
+  const { value, release } = route.body ? await readValue(exchange, route.body, route.maxBodyBytes) : nothing;
   try {
     const faults: Faults = {};
-    const params = parsed(route.params, context['params'], { root: 'path', faults });
-    const query = parsed(route.query, route.query && Object.fromEntries(new URLSearchParams(context.querystring)), { root: 'query', faults });
-    const headers = route.headers ? parsed(route.headers, declaredHeaders(context, route.headers), { root: 'headers', faults }) : context.headers;
+    const params = parsed(route.params, found, { root: 'path', faults });
+    const query = route.query && parsedQuery(route.query, exchange.querystring, faults);
+    const { headers: all } = exchange.request;
+    const headers = route.headers ? parsed(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
     const body = route.body && !('kind' in route.body) ? parsed(route.body, value, { root: 'body', faults }) : value;
     if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
-    const { requestId, startedAtMs } = context.state as { requestId: string; startedAtMs: number }; // set by http-observer.ts
+    const { requestId, startedAtMs } = exchange;
     const request = {
       params,
       query,
@@ -44,7 +60,7 @@ export async function readRequest(context: Context, route: AnyRoute, addressOf?:
       startedAtMs,
       // Parsing addresses is not free, and few handlers ask.
       get clientAddress() {
-        return clientAddress(context, addressOf);
+        return clientAddress(exchange, addressOf);
       },
     };
     return { request, release };
@@ -54,26 +70,39 @@ export async function readRequest(context: Context, route: AnyRoute, addressOf?:
   }
 }
 
-async function readValue(context: Context, { body, maxBodyBytes }: AnyRoute): Promise<{ value: unknown; release: () => void }> {
-  if (!body) return { value: undefined, release: nothingToRelease };
+async function readValue(
+  { request, response }: Exchange,
+  body: Schema | RawBody,
+  maxBodyBytes: number | undefined,
+): Promise<{ value: unknown; release: () => void }> {
   const spec = 'kind' in body ? body : { ...jsonBody, ...(maxBodyBytes !== undefined && { maxBytes: maxBodyBytes }) };
-  requireMediaType(context.req, spec.mediaTypes);
-  const { bytes, release } = await readBody(context.req, spec);
+  requireMediaType(request, spec.mediaTypes);
+  const { bytes, release } = await readBody(request, { ...spec, goOn: () => goOn(request, response) });
   return 'kind' in body ? { value: bytes, release } : { value: parseJson(bytes), release };
 }
 
 /** By the names as they are declared; Node has them in lower case. */
-const declaredHeaders = ({ headers }: Context, { shape }: HeaderSchema) =>
+const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) =>
   Object.fromEntries(Object.keys(shape).map((name) => [name, headers[name.toLowerCase()]]));
 
 type Faults = Record<string, string[]>;
+/** What faults of the whole are filed under, and where. */
+type Place = { readonly root: string; readonly faults: Faults };
 
-function parsed(schema: Schema | undefined, value: unknown, { root, faults }: { root: string; faults: Faults }): unknown {
+function parsed(schema: Schema | undefined, value: unknown, { root, faults }: Place): unknown {
   if (!schema) return undefined;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   for (const issue of result.error.issues) (faults[memberName(issue.path) || root] ??= []).push(wording(issue, value));
   return undefined;
+}
+
+/** A parameter that stands there twice means nothing: which one a proxy before us reads is anybody's guess. */
+function parsedQuery(schema: Schema, querystring: string, faults: Faults): unknown {
+  const given = querystring === '' ? noQuery : parse(querystring, undefined, undefined, { maxKeys: 0 });
+  const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
+  for (const name of repeated) faults[name] = ['is given more than once'];
+  return repeated.length === 0 ? parsed(schema, given, { root: 'query', faults }) : undefined;
 }
 
 /** `routingKeys[0]`, `[2].expiresAt`. */

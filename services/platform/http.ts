@@ -1,20 +1,21 @@
-// A service's HTTP app: areas, routes, health and API description on Koa, with one place that turns an error into an answer.
-import type { RequestListener } from 'node:http';
-import cors from '@koa/cors';
-import Koa from 'koa';
+// A service's HTTP app on node:http: areas, routes, health and API description, with one place that turns an error into an answer.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { type Area, findArea } from './area.ts';
 import type { AddressOf } from './client-address.ts';
 import type { Health } from './health.ts';
 import { healthRoutes } from './health-routes.ts';
-import { type Refusals, sendProblem } from './http-answer.ts';
-import { brokenAnswers, createObserver } from './http-observer.ts';
-import { clientAddress, requirePercentEncoding } from './http-request.ts';
-import { createRouter, refuseUnrouted } from './http-router.ts';
+import { type Refusals, sendAnswer, sendProblem } from './http-answer.ts';
+import { createCors } from './http-cors.ts';
+import { clientAddress, type Exchange, openExchange } from './http-exchange.ts';
+import { asProblem } from './http-failure.ts';
+import { createObserver, logBroken } from './http-observer.ts';
+import { decodedPath, readRequest, requirePercentEncoding } from './http-request.ts';
+import { createRouter } from './http-router.ts';
+import type { WordRefusal } from './listen-refusals.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { describe, type Description } from './openapi.ts';
-import { isUnavailable, isUnmigrated } from './postgres-error.ts';
-import { Common, Problem, toDocument } from './problem.ts';
+import { type Problem, toDocument } from './problem.ts';
 import type { AnyRoute } from './route.ts';
 import { swaggerRoutes } from './swagger.ts';
 
@@ -35,64 +36,74 @@ export type AppParts = {
   readonly caseSensitivePaths?: boolean;
 };
 
-export type App = { readonly handler: RequestListener; readonly openapi: object };
+export type App = {
+  readonly handler: RequestListener;
+  /** For what never becomes a request. */
+  readonly refusal: WordRefusal;
+  readonly openapi: object;
+};
 
 const problemDocuments = { mediaType: 'application/problem+json', render: toDocument };
 
 export function createApp(parts: AppParts): App {
-  const { areas = [], health, log, metrics, refusals = problemDocuments } = parts;
-  const routes = [...parts.routes, ...healthRoutes(health)];
-  const openapi = describe({
-    description: parts.description,
-    routes,
-    areaOf: (route) => findArea(areas, route.method, route.path),
-    ...(parts.refusals && { refusals: parts.refusals }),
-  });
-  const router = createRouter([...routes, ...swaggerRoutes(openapi)], parts);
+  const { areas = [], health, log, metrics, addressOf, refusals = problemDocuments } = parts;
+  const own = [...parts.routes, ...healthRoutes(health)];
+  const areaOf = ({ method, path }: Pick<AnyRoute, 'method' | 'path'>) => findArea(areas, method, path);
+  const openapi = describe({ description: parts.description, routes: own, areaOf, ...(parts.refusals && { refusals: parts.refusals }) });
+  const routes = [...own, ...swaggerRoutes(openapi)].map((route) => ({ ...route, area: areaOf(route) }));
+  const router = createRouter(routes, parts);
   const observe = createObserver({ log, metrics, service: parts.description.title });
+  const onBroken = logBroken(log);
+  const isPreflight = parts.corsOrigins && parts.corsOrigins.length > 0 ? createCors(parts.corsOrigins) : () => false;
 
-  const koa = new Koa();
-  // Refusals and failures are answered below; what is left breaks while an answer is being sent: its stream, or a renderer.
-  koa.on('error', brokenAnswers(log));
-  koa.use((context, next) =>
-    observe(context, async () => {
-      if (health.isStopping) context.set('Connection', 'close');
-      try {
-        await next();
-      } catch (error) {
-        sendProblem(context, asProblem(error, context.state['requestId'], log), refusals);
-      }
-    }),
-  );
-  if (parts.corsOrigins && parts.corsOrigins.length > 0) koa.use(allowOrigins(parts.corsOrigins));
-  koa.use(async (context, next) => {
-    const area = findArea(areas, context.method, context.path);
-    if (area?.limit) context.set(await area.limit.count(clientAddress(context, parts.addressOf)));
-    if (area?.guard && !area.isCheckedByRoute?.(context.method, context.url)) await area.guard.check(context.headers);
-    if (area?.quota) context.set(await area.quota.limit.count(area.quota.keyOf(context.headers)));
-    requirePercentEncoding(context);
-    await next();
-  });
-  koa.use(router.routes());
-  koa.use(refuseUnrouted);
-  const handle = koa.callback();
-  return { handler: (request, response) => void handle(request, response), openapi };
-}
-
-function allowOrigins(origins: readonly string[]): Koa.Middleware {
-  return cors({ origin: (context) => origins.find((one) => one === '*' || one === context.get('Origin')) ?? '', maxAge: 600, keepHeadersOnError: true });
-}
-
-function asProblem(error: unknown, requestId: unknown, log: Log): Problem {
-  if (error instanceof Problem) return error;
-  if (isUnavailable(error)) {
-    log.warn({ error, requestId }, 'the database does not answer');
-    return Common.unavailable({ detail: 'A server that this service needs does not answer.', headers: { 'Retry-After': '5' } });
+  async function enter({ limit, guard, quota, isCheckedByRoute }: Area, exchange: Exchange): Promise<void> {
+    const { method, headers, request } = exchange;
+    if (limit) Object.assign(headers, await limit.count(clientAddress(exchange, addressOf)));
+    if (guard && !isCheckedByRoute?.(method, request.url ?? '')) await guard.check(request.headers);
+    if (quota) Object.assign(headers, await quota.limit.count(quota.keyOf(request.headers)));
   }
-  if (isUnmigrated(error)) {
-    log.error({ error, requestId }, 'the database schema is not there: run the migrations');
-    return Common.unavailable({ detail: 'The database of this service is not migrated yet.', headers: { 'Retry-After': '5' } });
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const found = router.find(exchange);
+    // By its route a path has the area of what it reaches, however it is spelled.
+    const area = found ? found.route.area : findArea(areas, exchange.method, decodedPath(exchange));
+    if (area) await enter(area, exchange);
+    requirePercentEncoding(exchange);
+    if (!found) throw router.refusal(exchange.path);
+    const { route, params } = found;
+    exchange.route = route.path;
+    const { request, release } = await readRequest(exchange, route, { params, addressOf });
+    try {
+      sendAnswer(exchange, await route.handle(request), onBroken);
+    } finally {
+      release();
+    }
   }
-  log.error({ error, requestId }, 'unexpected failure');
-  return Common.failure({ detail: `Request ${String(requestId)} failed.` });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const exchange = openExchange(request, response);
+    if (health.isStopping) exchange.headers['Connection'] = 'close';
+    try {
+      if (!isPreflight(exchange)) await serve(exchange);
+    } catch (error) {
+      refuse(exchange, asProblem(error, exchange.requestId, log));
+    }
+    observe(exchange);
+  }
+
+  function refuse(exchange: Exchange, problem: Problem): void {
+    try {
+      sendProblem(exchange, problem, refusals);
+    } catch (error) {
+      // A renderer failed: nothing that could be said is left.
+      onBroken(error instanceof Error ? error : new Error(String(error)), exchange);
+      exchange.response.destroy();
+    }
+  }
+
+  return {
+    handler: (request, response) => void handle(request, response),
+    refusal: (problem) => ({ mediaType: refusals.mediaType, text: JSON.stringify(refusals.render(problem)) }),
+    openapi,
+  };
 }

@@ -1,6 +1,7 @@
 // A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { refuseUnreadable, type WordRefusal, wordProblem } from './listen-refusals.ts';
 
 export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
 
@@ -17,9 +18,12 @@ export type ListenOptions = {
   readonly drainMs?: number;
   /** A whole request, head and body, must have arrived within it. */
   readonly requestMs?: number;
+  /** How what never becomes a request is refused; as a problem document unless given. */
+  readonly refusal?: WordRefusal;
 };
 
-export async function listen(handler: RequestListener, { port, host, drainMs = 12_000, requestMs = 60_000 }: ListenOptions): Promise<Listening> {
+export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { port, host, drainMs = 12_000, requestMs = 60_000, refusal = wordProblem } = options;
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -30,6 +34,9 @@ export async function listen(handler: RequestListener, { port, host, drainMs = 1
     },
     handler,
   );
+  // The app asks for the body when nothing speaks against it.
+  server.on('checkContinue', handler);
+  refuseUnreadable(server, refusal);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen({ port, ...(host !== undefined && { host }), backlog: 1024 }, () => {
       server.off('error', reject);
@@ -46,7 +53,7 @@ export async function listen(handler: RequestListener, { port, host, drainMs = 1
 }
 
 // close() alone waits for keep-alive connections that were busy when it was called.
-function drain(server: ReturnType<typeof createServer>, drainMs: number): Promise<void> {
+function drain(server: Server, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);

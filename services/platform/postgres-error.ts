@@ -27,5 +27,8 @@ export function isUnavailable(error: unknown): boolean {
   return /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed|query read timeout/i.test(error.message);
 }
 
+/** True when a row or table was held by others for longer than a question may wait. */
+export const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03';
+
 /** True when a table or schema is not there: the migrations of this release have not run. */
 export const isUnmigrated = (error: unknown): boolean => error instanceof pg.DatabaseError && (error.code === '42P01' || error.code === '3F000');

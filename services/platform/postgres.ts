@@ -19,6 +19,8 @@ export type PoolOptions = {
   readonly maxConnections?: number;
   /** A statement that runs longer is cancelled by the server. */
   readonly statementMs?: number;
+  /** A statement that waits longer for a lock fails with `lock_not_available`. Without end unless given. */
+  readonly lockMs?: number;
   readonly connectMs?: number;
   /** A question without an answer by then has failed and its connection is given up: a server or network that hangs. Without end unless given. */
   readonly answerMs?: number;
@@ -31,7 +33,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
-export function createPool(url: string, { schema, log, maxConnections = 10, statementMs = 30_000, connectMs = 5000, answerMs }: PoolOptions): Pool {
+export function createPool(url: string, options: PoolOptions): Pool {
+  const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 5000, answerMs } = options;
   const driver = new pg.Pool({
     connectionString: url,
     max: maxConnections,
@@ -40,7 +43,7 @@ export function createPool(url: string, { schema, log, maxConnections = 10, stat
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: `signalbox-${schema}`,
-    options: `-c search_path=${schema} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=60000`,
+    options: `-c search_path=${schema} -c statement_timeout=${statementMs} -c lock_timeout=${lockMs} -c idle_in_transaction_session_timeout=60000`,
     types,
   });
   // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.

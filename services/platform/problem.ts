@@ -71,7 +71,9 @@ export const Common = problems({
   timeout: plain(408, 'Request Timeout'),
   tooLarge: plain(413, 'Content Too Large'),
   mediaType: plain(415, 'Unsupported Media Type'),
+  expectation: plain(417, 'Expectation Failed'),
   tooMany: plain(429, 'Too Many Requests'),
+  headersTooLarge: plain(431, 'Request Header Fields Too Large'),
   failure: plain(500, 'Internal Server Error'),
   unavailable: plain(503, 'Service Unavailable'),
 });

