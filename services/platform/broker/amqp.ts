@@ -10,13 +10,13 @@ import type { Broker, Topology } from './broker.ts';
 import { createConnectionState } from './connection-state.ts';
 import { queueRules } from './verdict.ts';
 
-export type AmqpBrokerOptions = { readonly log: Log; readonly name: string; readonly queueType: QueueType };
+export type AmqpBrokerOptions = { readonly log: Log; readonly name: string; readonly queueType: QueueType; readonly up?: (() => void) | undefined };
 
 const closingReason = 'the broker connection is closing';
 const settleTimeoutMs = 5000;
 
-export function createAmqpBroker(url: string, topology: Topology, { log, name, queueType }: AmqpBrokerOptions): Broker {
-  const state = createConnectionState();
+export function createAmqpBroker(url: string, topology: Topology, { log, name, queueType, up }: AmqpBrokerOptions): Broker {
+  const state = createConnectionState(up);
   const consumers = new Set<AmqpConsumer>();
   let model: ChannelModel | null = null;
   let blockedReason: string | null = null;

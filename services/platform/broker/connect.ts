@@ -11,13 +11,15 @@ export type ConnectOptions = {
   readonly name: string;
   /** RabbitMQ only; classic unless given. Quorum needs RabbitMQ 4.3 for priorities. */
   readonly queueType?: QueueType;
+  /** Called whenever it is connected, the first time and again. */
+  readonly up?: () => void;
 };
 
 /** Returns at once and connects in the background, again and again until closed. */
-export function connectBroker(url: string, topology: Topology, { log, name, queueType = 'classic' }: ConnectOptions): Broker {
+export function connectBroker(url: string, topology: Topology, { log, name, queueType = 'classic', up }: ConnectOptions): Broker {
   // The URL holds a password, so no message may repeat it.
   const scheme = URL.parse(url)?.protocol ?? 'something that is not a URL';
-  if (scheme === 'amqp:' || scheme === 'amqps:') return createAmqpBroker(url, topology, { log, name, queueType });
-  if (scheme === 'postgres:' || scheme === 'postgresql:') return createEmbeddedBroker(url, topology, { log, name });
+  if (scheme === 'amqp:' || scheme === 'amqps:') return createAmqpBroker(url, topology, { log, name, queueType, up });
+  if (scheme === 'postgres:' || scheme === 'postgresql:') return createEmbeddedBroker(url, topology, { log, name, up });
   throw new TypeError(`url must begin with amqp:, amqps:, postgres: or postgresql:, got ${scheme}`);
 }

@@ -9,7 +9,8 @@ export type ConnectionState = {
   ready(timeoutMs: number): Promise<void>;
 };
 
-export function createConnectionState(): ConnectionState {
+/** @param onUp called whenever it comes up */
+export function createConnectionState(onUp: () => void = () => undefined): ConnectionState {
   let isConnected = false;
   let lastError: string | null = null;
   const waiters = new Set<() => void>();
@@ -25,6 +26,7 @@ export function createConnectionState(): ConnectionState {
       isConnected = true;
       for (const resolve of waiters) resolve();
       waiters.clear();
+      onUp();
     },
     down(reason) {
       isConnected = false;

@@ -9,16 +9,16 @@ import type { EmbeddedSession } from './embedded-session.ts';
 import { createEmbeddedSettlement } from './embedded-settlement.ts';
 import { queueRules } from './verdict.ts';
 
-export type EmbeddedBrokerOptions = { readonly log: Log; readonly name: string };
+export type EmbeddedBrokerOptions = { readonly log: Log; readonly name: string; readonly up?: (() => void) | undefined };
 
 const plainIdentifier = /^[a-z_][a-z0-9_]*$/;
 
 /** `?schema=` in the URL names the schema; `broker` without it. */
-export function createEmbeddedBroker(url: string, topology: Topology, { log, name }: EmbeddedBrokerOptions): Broker {
+export function createEmbeddedBroker(url: string, topology: Topology, { log, name, up }: EmbeddedBrokerOptions): Broker {
   const schema = new URL(url).searchParams.get('schema') ?? 'broker';
   if (!plainIdentifier.test(schema)) throw new TypeError(`schema in the broker's URL must be a plain lower-case name, got "${schema}"`);
 
-  const state = createConnectionState();
+  const state = createConnectionState(up);
   const consumers = new Set<EmbeddedConsumer>();
   const publisher = createEmbeddedPublisher(topology);
   let session: EmbeddedSession | null = null;
