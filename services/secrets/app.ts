@@ -6,10 +6,13 @@ import type { Lifecycle } from '../platform/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres.ts';
+import { Common } from '../platform/problem.ts';
+import type { AnyRoute } from '../platform/route.ts';
 import { version } from '../platform/version.ts';
 import { createAdministrators } from './administrators.ts';
 import { createApplications } from './applications/applications.ts';
 import { applicationRoutes } from './applications/routes.ts';
+import { createTurns } from './applications/turns.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAuditStore } from './audit/store.ts';
 import { createAuditWriter } from './audit/writer.ts';
@@ -23,6 +26,7 @@ import { createConsumerStore } from './consumer/store.ts';
 import { createKeyCheck } from './encryption/canary.ts';
 import { readMasterKeys } from './encryption/master-keys.ts';
 import { createCanaryStore } from './encryption/store.ts';
+import { Problems } from './contract.ts';
 import { createEnvironments } from './environments/environments.ts';
 import { environmentRoutes } from './environments/routes.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -33,8 +37,10 @@ import { createValues } from './values/values.ts';
 
 export type SecretsParts = {
   readonly config: SecretsConfig;
-  /** For administrators, audit and housekeeping. */
+  /** For readiness, what administrators read, audit and housekeeping. */
   readonly database: Database;
+  /** For the writes of administrators: what they wait for holds up nothing else. */
+  readonly writeDatabase: Database;
   /** For the reads of applications: no administrator's write can hold them up. */
   readonly consumerDatabase: Database;
   readonly health: Health;
@@ -45,7 +51,7 @@ export type SecretsParts = {
 };
 
 export function createSecretsApp(parts: SecretsParts): App {
-  const { config, database, consumerDatabase, health, lifecycle, log, metrics, clock = () => new Date() } = parts;
+  const { config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock = () => new Date() } = parts;
 
   const keyring = readMasterKeys(config.masterKeys);
   const keyCheck = createKeyCheck({ keyring, store: createCanaryStore(database) });
@@ -53,7 +59,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   if (keyring.fault !== undefined) log.error({ fault: keyring.fault }, 'the master keys are not usable: nothing is written and no value is served');
 
   const writer = lifecycle.opened('audit', createAuditWriter({ store: createAuditStore(database), log, metrics }));
-  const audit = createAudit({ database, keyCheck, writer, clock });
+  const audit = createAudit({ database: writeDatabase, turns: createTurns(), keyCheck, writer, clock });
   startHousekeeping({ database, lifecycle, log, clock, auditRetentionDays: config.auditRetentionDays });
 
   const administrators = createAdministrators(config.adminApiKeys);
@@ -69,7 +75,7 @@ export function createSecretsApp(parts: SecretsParts): App {
       ...valueRoutes(createValues(nouns), actorOf),
       ...configurationRoutes(createConfigurations(nouns), actorOf),
       ...consumerRoutes(createReads({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })),
-    ],
+    ].map(asksDatabase),
     areas: [
       { prefix: '/api/management', guard: administrators.guard },
       { prefix: '/api/consumer', guard: keyHolder(consumerStore), isCheckedByRoute: checksKeyItself },
@@ -80,4 +86,10 @@ export function createSecretsApp(parts: SecretsParts): App {
     addressOf: createAddressOf(config.trustedProxies),
     corsOrigins: config.corsOrigins,
   });
+}
+
+/** No route answers without the database; those that write may find the application held by another write. */
+function asksDatabase(route: AnyRoute): AnyRoute {
+  const held = route.problems?.includes(Problems.masterKeysUnusable) ? [Problems.applicationBusy] : [];
+  return { ...route, problems: [...(route.problems ?? []), ...held, Common.unavailable] };
 }

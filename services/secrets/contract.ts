@@ -180,6 +180,7 @@ export const Problems = problems({
   environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
   secretTaken: { status: 409, title: 'The application has a secret with this name' },
   configurationTaken: { status: 409, title: 'The environment has an entry with this key' },
+  applicationBusy: { status: 503, title: 'Another write to this application takes too long' },
   /** Its detail names the master key and what is wrong with it. */
   masterKeysUnusable: { status: 503, title: 'The master keys are not usable, so nothing is written' },
 });

@@ -1,7 +1,7 @@
 // Starts the secrets service: settings, databases, HTTP.
 import type { Deployable, Runtime } from '../platform/deployable.ts';
 import { createSchemaCheck } from '../platform/migrations.ts';
-import { createPool } from '../platform/postgres.ts';
+import { createPool, type PoolOptions } from '../platform/postgres.ts';
 import { createSecretsApp } from './app.ts';
 import { verbs } from './commands/verbs.ts';
 import { readConfig, settings } from './config.ts';
@@ -11,10 +11,14 @@ const migrations = { schema: 'secrets', directory: new URL('migrations/', import
 async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
   const config = readConfig(environment);
   const databaseUrl = config.databaseUrl.reveal();
-  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 5, statementMs: 8000, answerMs: 10_000 }));
-  const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log, statementMs: 5000, answerMs: 6000 }));
+  const open = (name: string, options: Omit<PoolOptions, 'schema' | 'log'>) =>
+    lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', log, ...options }));
+  const database = open('database', { maxConnections: 4, statementMs: 8000, answerMs: 10_000 });
+  // A row that somebody holds is given up before the statement is, and the refusal says so.
+  const writeDatabase = open('write database', { maxConnections: 4, statementMs: 8000, lockMs: 3000, answerMs: 10_000 });
+  const consumerDatabase = open('consumer database', { statementMs: 5000, answerMs: 6000 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
-  await listen(createSecretsApp({ config, database, consumerDatabase, health, lifecycle, log, metrics }), config.port);
+  await listen(createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics }), config.port);
 }
 
 export const deployable: Deployable = {

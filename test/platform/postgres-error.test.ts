@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { isUnavailable, isUnmigrated, refusesData, violatedConstraint } from '../../services/platform/postgres-error.ts';
+import { isLockTimeout, isUnavailable, isUnmigrated, refusesData, violatedConstraint } from '../../services/platform/postgres-error.ts';
 
 const databaseError = (code: string, constraint?: string) => Object.assign(new pg.DatabaseError('m', 1, 'error'), { code, constraint });
 const networkError = (code: string) => Object.assign(new Error('m'), { code });
@@ -18,6 +18,13 @@ describe('isUnavailable', () => {
     for (const code of ['23505', '42P01', '22P02', '57014', '40001']) expect(isUnavailable(databaseError(code)), code).to.equal(false);
     for (const other of [new Error('failed'), networkError('ENOENT'), new AggregateError([new Error('failed')]), 'ECONNREFUSED', undefined])
       expect(isUnavailable(other)).to.equal(false);
+  });
+});
+
+describe('isLockTimeout', () => {
+  it('is true of a lock that did not come in time only', () => {
+    expect(['55P03', '57014', '40P01'].map((code) => isLockTimeout(databaseError(code)))).to.deep.equal([true, false, false]);
+    expect(isLockTimeout(networkError('55P03'))).to.equal(false);
   });
 });
 

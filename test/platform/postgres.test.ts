@@ -65,6 +65,18 @@ describe('createPool', () => {
     expect(slow).to.be.instanceOf(pg.DatabaseError).and.to.include({ code: '57014' });
   });
 
+  it('gives up a lock that does not come in time, where it is told to', async () => {
+    const one = open(database.url);
+    await one.run(insert, 'held');
+    await one.transaction(async (inTransaction) => {
+      await inTransaction.all(statement('hold', "select 1 from things where name = 'held' for update"));
+      const waited = await open(database.url, { lockMs: 20 })
+        .run(statement('change', "update things set name = name where name = 'held'"))
+        .catch((error: unknown) => error);
+      expect(waited).to.be.instanceOf(pg.DatabaseError).and.to.include({ code: '55P03' });
+    });
+  });
+
   it('prepares a statement by its name, once a connection', async () => {
     const one = open(database.url, { maxConnections: 1 });
     await one.run(insert, 'a');

@@ -1,8 +1,9 @@
 // Keeps the record of every act: with a write in its own transaction, of everything else in batches.
 import { v7 as newId } from 'uuid';
 import { Problem } from '../../platform/problem.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import { isLockTimeout, isUnavailable } from '../../platform/postgres-error.ts';
 import type { Database } from '../../platform/postgres.ts';
+import { applicationBusy, type Turns } from '../applications/turns.ts';
 import type { KeyCheck } from '../encryption/canary.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import type { Actor, AuditEntry, Outcome, Target } from './entry.ts';
@@ -20,7 +21,7 @@ export type Done<T> = {
 export type Audit = {
   /**
    * Does a write and records it, both or neither; what refused it is recorded too.
-   * @throws Problem 503 when the master keys are not usable; then nothing was written
+   * @throws Problem 503 when the master keys are not usable, or when the application is held by others; then nothing was written
    */
   write<T>(actor: Actor, target: Target, work: (inTransaction: Database, active: MasterKey) => Promise<Done<T>>): Promise<T>;
   /** Records a consumer's read. */
@@ -30,13 +31,15 @@ export type Audit = {
 };
 
 export type AuditParts = {
+  /** For the writes; those that wait for a lock take connections away from nothing else. */
   readonly database: Database;
+  readonly turns: Turns;
   readonly keyCheck: Pick<KeyCheck, 'requireActive'>;
   readonly writer: Pick<AuditWriter, 'record' | 'hasRoom'>;
   readonly clock: () => Date;
 };
 
-export function createAudit({ database, keyCheck, writer, clock }: AuditParts): Audit {
+export function createAudit({ database, turns, keyCheck, writer, clock }: AuditParts): Audit {
   const entryOf = ({ plane, keyId, requestId }: Actor, target: Target, rest: Pick<AuditEntry, 'applicationId' | 'version' | 'outcome'>): AuditEntry => ({
     id: newId(),
     occurredAt: clock(),
@@ -64,8 +67,9 @@ export function createAudit({ database, keyCheck, writer, clock }: AuditParts): 
     async write(actor, target, work) {
       try {
         const active = await keyCheck.requireActive();
-        return await attempt(actor, target, (inTransaction) => work(inTransaction, active));
-      } catch (error) {
+        return await turns.take(target.application, () => attempt(actor, target, (inTransaction) => work(inTransaction, active)));
+      } catch (caught) {
+        const error = isLockTimeout(caught) ? applicationBusy() : caught;
         if (writer.hasRoom) writer.record(entryOf(actor, target, { applicationId: null, version: null, outcome: outcomeOf(error) }));
         throw error;
       }

@@ -49,9 +49,10 @@ export async function startService({ databaseUrl, environment = {}, clock = () =
   const lifecycle = createLifecycle(log);
   const health = createHealth();
   const metrics = createMetrics();
-  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 5 }));
+  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 4 }));
+  const writeDatabase = lifecycle.opened('write database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 4, lockMs: 1000 }));
   const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log }));
-  const app = createSecretsApp({ config, database, consumerDatabase, health, lifecycle, log, metrics, clock });
+  const app = createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   return { url: `http://127.0.0.1:${listening.port}`, database, health, lifecycle, metrics, close: () => lifecycle.stop() };
 }
