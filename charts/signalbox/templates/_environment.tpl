@@ -1,0 +1,85 @@
+{{/* Environment variables of a workload. A URL is composed by Kubernetes from a password variable before it: $(NAME). */}}
+
+{{/* Numbers of YAML are floats in Helm: 2000000 would become 2e+06. A list becomes comma-separated. */}}
+{{- define "signalbox.text" -}}
+{{- if kindIs "slice" . -}}
+{{ join "," . }}
+{{- else if and (kindIs "float64" .) (eq . (floor .)) -}}
+{{ int64 . }}
+{{- else -}}
+{{ . }}
+{{- end -}}
+{{- end -}}
+
+{{/* name, secret, key */}}
+{{- define "signalbox.fromSecret" -}}
+- name: {{ .name }}
+  valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }} } }
+{{- end -}}
+
+{{/* root, workload */}}
+{{- define "signalbox.environment" -}}
+{{- $root := .root -}}
+{{- $workload := .workload -}}
+{{- $secret := include "signalbox.credentialsSecret" $root -}}
+- { name: METRICS_PORT, value: "9090" }
+{{- if not $workload.isWorker }}
+- { name: PORT, value: "8080" }
+{{- end }}
+{{- with $workload.schema }}
+{{ include "signalbox.fromSecret" (dict "name" "DATABASE_PASSWORD" "secret" $secret "key" (printf "postgres-%s-password" .)) }}
+- name: DATABASE_URL
+  value: postgres://{{ . }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
+{{- end }}
+{{- if $workload.broker }}
+{{ include "signalbox.brokerEnvironment" . }}
+{{- end }}
+{{- if $workload.redis }}
+{{- include "signalbox.redisEnvironment" $root }}
+{{- end }}
+{{- range $workload.credentials }}
+{{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" .) }}
+{{- end }}
+{{- with $workload.spool }}
+- { name: FailedPayloads__Directory, value: {{ .directory }} }
+{{- end }}
+{{- range $name, $value := $workload.settings }}
+- name: {{ $name }}
+  value: {{ include "signalbox.text" $value | quote }}
+{{- end }}
+{{- with $workload.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* root, workload */}}
+{{- define "signalbox.brokerEnvironment" -}}
+{{- $root := .root -}}
+{{- $secret := include "signalbox.credentialsSecret" $root -}}
+{{- $kind := include "signalbox.brokerKind" $root -}}
+- { name: Broker__EnvironmentFile, value: /etc/signalbox/brokers/{{ .workload.environmentFileKey }} }
+{{- if eq $kind "rabbitmq" }}
+{{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" "rabbitmq-password") }}
+- name: BROKER_URL_1
+  value: amqp://signalbox:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
+{{- else if eq $kind "embedded" }}
+{{ include "signalbox.fromSecret" (dict "name" "BROKER_PASSWORD" "secret" $secret "key" "postgres-broker-password") }}
+- name: BROKER_URL_1
+  value: postgres://broker:$(BROKER_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
+{{- else if eq $kind "external" }}
+{{- range $index, $key := $root.Values.rabbitmq.external.keys }}
+{{ include "signalbox.fromSecret" (dict "name" (printf "BROKER_URL_%d" (add1 $index)) "secret" $root.Values.rabbitmq.external.existingSecret "key" $key) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "signalbox.redisEnvironment" -}}
+{{- $kind := include "signalbox.redisKind" . -}}
+{{- if eq $kind "own" }}
+{{ include "signalbox.fromSecret" (dict "name" "REDIS_PASSWORD" "secret" (include "signalbox.credentialsSecret" .) "key" "redis-password") }}
+- name: REDIS_URL
+  value: redis://:$(REDIS_PASSWORD)@{{ include "signalbox.componentName" (dict "root" . "component" "redis") }}:6379
+{{- else if eq $kind "external" }}
+{{ include "signalbox.fromSecret" (dict "name" "REDIS_URL" "secret" .Values.redis.external.existingSecret "key" .Values.redis.external.key) }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,80 @@
+{{/* Rules and peers of NetworkPolicies: the flows of the README's table. */}}
+
+{{/* Pods of the release by their components. root, components (a list) */}}
+{{- define "signalbox.peers" -}}
+- podSelector:
+    matchLabels:
+      app.kubernetes.io/name: {{ include "signalbox.name" .root }}
+      app.kubernetes.io/instance: {{ .root.Release.Name | trunc 63 | trimSuffix "-" }}
+    matchExpressions:
+      - { key: app.kubernetes.io/component, operator: In, values: {{ toJson .components }} }
+{{- end -}}
+
+{{/* A rule: pods of the release at ports. root, direction (from, to), components, ports */}}
+{{- define "signalbox.flow" -}}
+- {{ .direction }}:
+    {{- include "signalbox.peers" . | nindent 4 }}
+  ports:
+    {{- include "signalbox.ports" .ports | nindent 4 }}
+{{- end -}}
+
+{{- define "signalbox.ports" -}}
+{{- range . }}
+- { protocol: TCP, port: {{ . }} }
+{{- end }}
+{{- end -}}
+
+{{/* A rule to what is outside the release; without peers any address. peers, ports */}}
+{{- define "signalbox.flowOutside" -}}
+- ports:
+    {{- include "signalbox.ports" .ports | nindent 4 }}
+  {{- with .peers }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "signalbox.toDns" -}}
+- to:
+    {{- toYaml .Values.networkPolicy.dns | nindent 4 }}
+  ports:
+    - { protocol: UDP, port: 53 }
+    - { protocol: TCP, port: 53 }
+{{- end -}}
+
+{{- define "signalbox.toPostgres" -}}
+{{- if .Values.postgres.enabled -}}
+{{ include "signalbox.flow" (dict "root" . "direction" "to" "components" (list "postgres") "ports" (list 5432)) }}
+{{- else -}}
+{{ include "signalbox.flowOutside" (dict "peers" .Values.postgres.external.peers "ports" (list .Values.postgres.external.port)) }}
+{{- end -}}
+{{- end -}}
+
+{{/* The environment file may name brokers outside beside the chart's own. root, workload */}}
+{{- define "signalbox.toBrokers" -}}
+{{- $external := .root.Values.rabbitmq.external -}}
+{{- if .root.Values.rabbitmq.enabled }}
+{{ include "signalbox.flow" (dict "root" .root "direction" "to" "components" (list "rabbitmq") "ports" (list 5672)) }}
+{{- end }}
+{{- if or $external.peers (has (include "signalbox.brokerKind" .root) (list "external" "none")) .workload.environmentFileSecret }}
+{{ include "signalbox.flowOutside" (dict "peers" $external.peers "ports" $external.ports) }}
+{{- end }}
+{{- end -}}
+
+{{- define "signalbox.toRedis" -}}
+{{- $kind := include "signalbox.redisKind" . -}}
+{{- if eq $kind "own" -}}
+{{ include "signalbox.flow" (dict "root" . "direction" "to" "components" (list "redis") "ports" (list 6379)) }}
+{{- else if eq $kind "external" -}}
+{{ include "signalbox.flowOutside" (dict "peers" .Values.redis.external.peers "ports" (list .Values.redis.external.port)) }}
+{{- end -}}
+{{- end -}}
+
+{{- define "signalbox.fromPrometheus" -}}
+{{- if and .root.Values.monitoring.serviceMonitor.enabled .root.Values.networkPolicy.prometheus -}}
+- from:
+    {{- toYaml .root.Values.networkPolicy.prometheus | nindent 4 }}
+  ports:
+    - { protocol: TCP, port: {{ .port }} }
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,64 @@
+{{/* The pod of a service or worker: everything but its container. */}}
+
+{{/* root, workload */}}
+{{- define "signalbox.pod" -}}
+{{- $names := dict "root" .root "component" .workload.component "own" .workload.podLabels -}}
+metadata:
+  labels:
+    {{- include "signalbox.podLabels" $names | nindent 4 }}
+  annotations:
+    {{- include "signalbox.score" . | nindent 4 }}
+    {{- with .workload.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ include "signalbox.componentName" $names }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ .workload.terminationGracePeriodSeconds }}
+  {{- if eq .workload.kind "CronJob" }}
+  restartPolicy: Never
+  {{- end }}
+  securityContext:
+    {{- include "signalbox.podSecurity" 1000 | nindent 4 }}
+  {{- include "signalbox.pullSecrets" .root | nindent 2 }}
+  containers:
+    - {{- include "signalbox.container" . | nindent 6 }}
+  {{- with include "signalbox.volumes" . | trim }}
+  volumes:
+    {{- . | nindent 4 }}
+  {{- end }}
+  {{- include "signalbox.scheduling" .workload | nindent 2 }}
+  {{- if ne .workload.kind "CronJob" }}
+  topologySpreadConstraints:
+    {{- if .workload.topologySpreadConstraints }}
+    {{- toYaml .workload.topologySpreadConstraints | nindent 4 }}
+    {{- else }}
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "signalbox.selectorLabels" $names | nindent 10 }}
+    {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{/* Where a pod may run: of a workload, or of a server's values */}}
+{{- define "signalbox.scheduling" -}}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}

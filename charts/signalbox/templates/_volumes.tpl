@@ -1,0 +1,42 @@
+{{/* Volumes of a workload, and where they are mounted. */}}
+
+{{- define "signalbox.hasPostgresAuthority" -}}
+{{- if and (not .Values.postgres.enabled) .Values.postgres.external.caSecret }}true{{ end -}}
+{{- end -}}
+
+{{/* root, workload */}}
+{{- define "signalbox.volumes" -}}
+{{- if .workload.broker }}
+- name: brokers
+  secret:
+    secretName: {{ .workload.environmentFileSecret | default (printf "%s-brokers" (include "signalbox.fullname" .root)) }}
+    optional: true
+{{- end }}
+{{- if include "signalbox.hasPostgresAuthority" .root }}
+- name: postgres-ca
+  secret: { secretName: {{ .root.Values.postgres.external.caSecret }} }
+{{- end }}
+{{- if and .workload.spool (ne .workload.kind "StatefulSet") }}
+- name: spool
+  emptyDir: { sizeLimit: {{ .workload.spool.sizeLimit }} }
+{{- end }}
+{{- with .workload.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* A Secret is mounted as a directory: a file of one that is mounted by itself never changes. root, workload */}}
+{{- define "signalbox.volumeMounts" -}}
+{{- if .workload.broker }}
+- { name: brokers, mountPath: /etc/signalbox/brokers, readOnly: true }
+{{- end }}
+{{- if include "signalbox.hasPostgresAuthority" .root }}
+- { name: postgres-ca, mountPath: /etc/signalbox/postgres-ca, readOnly: true }
+{{- end }}
+{{- with .workload.spool }}
+- { name: spool, mountPath: {{ .directory }} }
+{{- end }}
+{{- with .workload.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

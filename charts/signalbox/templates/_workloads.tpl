@@ -1,0 +1,45 @@
+{{/* The services of the values with their defaults, and the workloads they make: what all templates range over. */}}
+
+{{/* name → service, those that are enabled */}}
+{{- define "signalbox.services" -}}
+{{- $services := dict -}}
+{{- range $name, $entry := .Values.services -}}
+{{- $service := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy ($entry | default dict)) -}}
+{{- if $service.enabled -}}
+{{- $_ := set $services $name $service -}}
+{{- end -}}
+{{- end -}}
+{{ toYaml $services }}
+{{- end -}}
+
+{{/* component → workload: a service, or a worker of one, which is like its service where it does not say otherwise.
+     Each has further: component, deployable (the service it belongs to), kind, args, isWorker */}}
+{{- define "signalbox.workloads" -}}
+{{- $workloads := dict -}}
+{{- range $name, $service := include "signalbox.services" . | fromYaml -}}
+{{- $common := omit $service "worker" "workers" -}}
+{{- $keepsClaim := dig "spool" "persistence" "enabled" false $service -}}
+{{- $facts := dict "component" $name "deployable" $name "kind" (ternary "StatefulSet" "Deployment" $keepsClaim) "args" (list "serve" $name) "isWorker" false -}}
+{{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $facts) -}}
+{{- range $worker, $entry := $service.workers | default dict -}}
+{{- $own := mergeOverwrite (omit $common "spool" "autoscaling" "service" | deepCopy) (deepCopy $service.worker) (deepCopy ($entry | default dict)) -}}
+{{- if $own.enabled -}}
+{{- $component := printf "%s-%s" $name $worker -}}
+{{- $args := ternary (list "worker" $worker "--loop") (list "worker" $worker) (eq $own.kind "Deployment") -}}
+{{- $_ := set $workloads $component (mergeOverwrite $own (dict "component" $component "deployable" $name "args" $args "isWorker" true "applications" false "redis" false)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{ toYaml $workloads }}
+{{- end -}}
+
+{{/* The components that publish, consume, ask Postgres …: those of whom a key is true or not empty. root, key */}}
+{{- define "signalbox.componentsWith" -}}
+{{- $found := list -}}
+{{- range $component, $workload := include "signalbox.workloads" .root | fromYaml -}}
+{{- if get $workload $.key -}}
+{{- $found = append $found $component -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $found }}
+{{- end -}}
