@@ -1,20 +1,17 @@
 #!/usr/bin/env node
 // The `signalbox` command: its words, and what each of them starts.
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deployables } from './deployables.ts';
-import { commonSettings, processSettings } from './platform/common-settings.ts';
+import { credentialsHelp, migrateHelp } from './install/help.ts';
+import { processSettings } from './platform/common-settings.ts';
 import { type Environment, readSettings } from './platform/config.ts';
-import { createLog } from './platform/log.ts';
-import { createMetrics } from './platform/metrics.ts';
-import { migrate } from './platform/migrations.ts';
-import { runProcess } from './platform/process.ts';
-import { createRuntimes, type Runtimes } from './platform/runtime.ts';
-import type { Verb } from './platform/verb.ts';
 import { version } from './platform/version.ts';
 
 const { names, workerNames } = deployables;
 const environment: Environment = process.env;
 const complain = (text: string) => void process.stderr.write(`${text}\n`);
+const print = (text: string) => void process.stdout.write(text);
+const chosenOrAll = (wanted: readonly string[]) => deployables.load(wanted.length > 0 ? wanted : names);
 
 // `signalbox migrate | head`: the work goes on when nobody reads what it says.
 for (const stream of [process.stdout, process.stderr]) {
@@ -23,54 +20,29 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-/** Measured on a cluster: load balancers take up to this long to notice an unready pod. */
-const productionDrainMs = 3000;
+type MigrateOptions = { readonly withBroker?: true; readonly closeOtherDatabases?: true; readonly printRoles?: true; readonly wait?: number };
 
-/** Runs until SIGTERM or SIGINT, with metrics and health on METRICS_PORT. */
-async function run(name: string, start: (runtimes: Runtimes) => Promise<'done' | undefined>): Promise<void> {
-  const { metricsPort, logLevel, appEnv } = readSettings(environment, processSettings);
-  const root = createLog({ level: logLevel });
-  const log = root.child({ service: name });
-  let runtimes: Runtimes | undefined;
-  const drainMs = appEnv === 'production' ? productionDrainMs : 0;
-  await runProcess({ log, drainMs, markStopping: () => runtimes?.markStopping(), complain }, async (lifecycle) => {
-    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });
-    await runtimes.serveMetrics(metricsPort);
-    const outcome = await start(runtimes);
-    if (outcome !== 'done') runtimes.watchReadiness(log);
-    return outcome;
-  });
-}
-
-async function serve(wanted: readonly string[]): Promise<void> {
-  const chosen = await deployables.load(wanted);
-  await run(wanted.join('+'), async (runtimes) => {
-    for (const deployable of chosen) await deployable.start(runtimes.of(deployable.name, environment));
-    return undefined;
-  });
-}
-
-async function work(name: string, { loop }: { loop?: true }): Promise<void> {
-  const worker = await deployables.loadWorker(name);
-  await run(name, async (runtimes) => {
-    const runtime = runtimes.of(name, environment);
-    if (!loop) {
-      await worker.once(runtime);
-      return 'done';
-    }
-    await worker.start(runtime);
-    return undefined;
-  });
-}
-
-async function migrateSchemas(wanted: readonly string[]): Promise<void> {
+async function migrate(wanted: readonly string[], { withBroker, closeOtherDatabases, printRoles, wait }: MigrateOptions): Promise<void> {
   const { logLevel } = readSettings(environment, processSettings);
-  const chosen = await deployables.load(wanted.length > 0 ? wanted : names);
-  const { databaseUrl } = readSettings(environment, { databaseUrl: commonSettings.databaseUrl });
-  for (const { name, migrations } of chosen) {
-    const reached = await migrate(databaseUrl.reveal(), migrations, createLog({ level: logLevel, name }));
-    process.stdout.write(`${migrations.schema}: version ${reached}\n`);
-  }
+  const [install, { createLog }] = await Promise.all([import('./install/migrate.ts'), import('./platform/log.ts')]);
+  const call = {
+    environment,
+    withBroker: withBroker ?? false,
+    closeOtherDatabases: closeOtherDatabases ?? false,
+    waitMs: wait === undefined ? undefined : wait * 1000,
+    log: createLog({ level: logLevel, name: 'migrate' }),
+    print,
+  };
+  const chosen = await chosenOrAll(wanted);
+  if (printRoles) install.printRoles(call, chosen);
+  else await install.migrateSchemas(call, chosen);
+}
+
+type CredentialsOptions = { readonly secret: string; readonly namespace?: string; readonly label: Readonly<Record<string, string>> };
+
+async function makeCredentials(wanted: readonly string[], { label, ...target }: CredentialsOptions): Promise<void> {
+  const { credentials } = await import('./install/credentials.ts');
+  await credentials({ ...target, labels: label, waitMs: 60_000, print, complain }, await chosenOrAll(wanted));
 }
 
 const port = (text: string) => {
@@ -78,25 +50,51 @@ const port = (text: string) => {
   if (Number.isInteger(number) && number >= 0 && number < 65_536) return number;
   throw new InvalidArgumentError('must be a port number');
 };
+const seconds = (text: string) => {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('must be a number of seconds');
+};
+const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
+  const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('must be KEY=VALUE');
+  return { ...before, [key]: value };
+};
+const servicesArgument = new Argument('[service...]', `all unless given: ${names.join(', ')}`);
 const dataOption = new Option('--data <folder>', 'where everything is kept').default('.signalbox');
 const portBaseOption = new Option('--port-base <port>', 'services listen on the ports after it').argParser(port).default(8080);
 
 const command = new Command('signalbox').description('Catches what happens outside the cluster, ranks it and keeps it.').version(version).showHelpAfterError();
 
-command.command('serve').description('run services, configured by the environment').argument('<service...>', names.join(', ')).action(serve);
+command.command('serve').description('run services, configured by the environment').argument('<service...>', names.join(', '))
+  .action(async (wanted: string[]) => (await import('./serve.ts')).serve({ environment, complain }, wanted));
 
 command
   .command('worker')
   .description('run one job of a worker and exit with its result')
   .argument('<name>', workerNames.join(', '))
   .option('--loop', 'stay, and work until stopped')
-  .action(work);
+  .action(async (name: string, options: { loop?: true }) => (await import('./serve.ts')).work({ environment, complain }, name, options));
 
 command
   .command('migrate')
-  .description('bring the database schemas of services to this release')
-  .argument('[service...]', `all unless given: ${names.join(', ')}`)
-  .action(migrateSchemas);
+  .description('bring the database schemas of services to this release, as one user or as a role for each schema')
+  .addArgument(servicesArgument)
+  .option('--with-broker', 'also a role and a schema for the embedded broker')
+  .option('--close-other-databases', "the server is Signalbox's alone: nobody may connect to its databases postgres and template1")
+  .addOption(new Option('--wait <seconds>', 'for a server or a role that is not there yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds))
+  .option('--print-roles', 'only print the SQL that makes the roles, for psql; needs no server')
+  .addHelpText('after', migrateHelp)
+  .action(migrate);
+
+command
+  .command('credentials')
+  .description('create the credentials of an installation in a Secret of the cluster; what is there is never changed')
+  .addArgument(servicesArgument)
+  .requiredOption('--secret <name>', 'the Secret')
+  .option('--namespace <namespace>', "its namespace (default: the pod's, or that of the kubeconfig's context)")
+  .addOption(new Option('--label <key=value>', 'a label of the Secret when it is created; may come several times').argParser(addLabel).default({}, 'none'))
+  .addHelpText('after', credentialsHelp)
+  .action(makeCredentials);
 
 command
   .command('up')
@@ -116,35 +114,14 @@ command
   .addOption(portBaseOption)
   .action(async (options: { data: string; portBase: number }) => {
     const { demo } = await import('./laptop/main.ts');
-    await demo({ environment, ...options, print: (text) => void process.stdout.write(text) });
+    await demo({ environment, ...options, print });
   });
 
-/** `signalbox secrets rewrap`: loaded only when a deployable is the first word. */
-function addVerb(parent: Command, name: string, { summary, operands, options, run: act }: Verb): void {
-  const verb = parent.command(name).description(summary);
-  if (operands !== undefined) verb.argument(operands);
-  for (const { flags, summary: about, required } of options) verb.addOption(new Option(flags, about).makeOptionMandatory(required ?? false));
-  verb.action(async () => {
-    const stop = new AbortController();
-    const onSignal = () => stop.abort();
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-    const call = {
-      environment,
-      options: verb.opts(),
-      rest: verb.args,
-      print: (text: string) => void process.stdout.write(text),
-      complain,
-      stopping: stop.signal,
-    };
-    process.exitCode = await act(call).finally(() => process.off('SIGINT', onSignal).off('SIGTERM', onSignal));
-  });
-}
-
-for (const [word, { name, summary }] of Object.entries(deployables.withVerbs)) {
+for (const [word, { summary, load }] of Object.entries(deployables.withVerbs)) {
   const parent = command.command(word).description(summary);
   if (process.argv[2] !== word) continue;
-  const [deployable] = await deployables.load([name]);
-  for (const [verbName, verb] of Object.entries(deployable?.verbs ?? {})) addVerb(parent, verbName, verb);
+  const [{ addVerbs }, { verbs }] = await Promise.all([import('./verbs.ts'), load()]);
+  await addVerbs(parent, verbs, { environment, words: process.argv.slice(3), print, complain });
 }
 
 try {

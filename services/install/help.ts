@@ -1,0 +1,29 @@
+// What `--help` of the installation's commands says below their options.
+
+export const migrateHelp = `
+Environment (each also as NAME_FILE), one of the two:
+  DATABASE_URL             one user for everything: the schemas are created if they are missing, and migrated
+  POSTGRES_URL             postgres://HOST:PORT/DATABASE without a user: each schema belongs to a role of its own name
+    POSTGRES_<SCHEMA>_PASSWORD   of each role: POSTGRES_RELAY_PASSWORD, POSTGRES_INTAKE_PASSWORD, …
+    POSTGRES_ADMIN_USER          postgres unless given: a superuser, or one with CREATEROLE and CREATEDB
+    POSTGRES_ADMIN_PASSWORD      makes what is missing of database, roles and schemas, and sets the passwords of the roles.
+                                 Without it nothing is made: the SQL to run is printed, and waited for.
+
+Safe to run again at any time, also twice at once: what is there stays, a schema that is newer than this release is left alone.
+
+  signalbox migrate
+  signalbox migrate webhook-relay webhook-intake --with-broker
+  signalbox migrate --print-roles | psql 'postgres://postgres@HOST:5432/postgres'      # passwords in the environment of psql
+
+When it fails, the last line says why; nothing is half done: each migration is one transaction.`;
+
+export const credentialsHelp = `
+Finds the cluster as kubectl does: KUBECONFIG, ~/.kube/config, or the service account of its pod.
+Needs: create for secrets, get and patch for the Secret of that name.
+Prints for each key: created (made now), kept (was there), EMPTY (is there without a value; fill it, or delete the key and run this again).
+Values are never printed. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'
+
+Safe to run again at any time, also twice at once. To renew a credential, delete its key and run this again; then restart what uses it
+(the password of a role is set by 'signalbox migrate'; that of the Postgres administrator and of RabbitMQ is kept by the server itself).
+
+  signalbox credentials --secret signalbox-credentials --namespace signalbox`;

@@ -1,0 +1,108 @@
+// The SQL of a role for each schema: plain text that this command runs and that an administrator may read first, or run by psql.
+
+export type RolesWanted = {
+  readonly database: string;
+  /** A role of the same name owns each. */
+  readonly schemas: readonly string[];
+  /** The server is Signalbox's alone: PUBLIC is kept out of its other databases, too. */
+  readonly isServerOurs: boolean;
+};
+
+// Names are our own and the administrator's; quoted all the same.
+export const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
+export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/** A setting of the session that holds the password, or what Postgres keeps of it, while this runs. */
+export const passwordParameter = (schema: string) => `signalbox.${schema}_password`;
+
+/** Runs in one transaction in the database of its name; doing it again changes nothing but passwords to those given. */
+export function rolesSql({ database, schemas, isServerOurs }: RolesWanted): string {
+  const closed = [database, ...(isServerOurs ? ['postgres', 'template1'] : [])];
+  return [
+    '-- One at a time.',
+    `select pg_advisory_xact_lock(hashtextextended('signalbox.roles', 0));`,
+    '-- Nobody but those named below may connect or leave temporary tables, and nobody adds to schema public.',
+    ...closed.filter((name, index) => closed.indexOf(name) === index).map((name) => `revoke all on database ${identifier(name)} from public;`),
+    'revoke create on schema public from public;',
+    ...schemas.flatMap((schema) => [
+      '',
+      roleSql(schema, database),
+      `grant connect on database ${identifier(database)} to ${identifier(schema)};`,
+      schemaSql(schema),
+    ]),
+    '',
+  ].join('\n');
+}
+
+// A role of that name may belong to another application or another Signalbox, whose password must not change.
+function roleSql(schema: string, database: string): string {
+  const [role, name, mark] = [identifier(schema), literal(schema), `Signalbox, database ${database}`];
+  return `-- ${schema}: its role
+do $$
+declare
+  password text := current_setting(${literal(passwordParameter(schema))}, true);
+  mark text;
+begin
+  if coalesce(password, '') = '' then
+    raise exception ${literal(`there is no password for role ${schema}`)} using hint = ${literal(`set ${passwordVariable(schema)}`)};
+  end if;
+  if not exists (select from pg_roles where rolname = ${name}) then
+    create role ${role};
+    comment on role ${role} is ${literal(mark)};
+  end if;
+  mark := shobj_description(to_regrole(${literal(role)}), 'pg_authid');
+  if mark is distinct from ${literal(mark)} and (mark like 'Signalbox, database %' or exists (
+    select from pg_shdepend where refclassid = 'pg_authid'::regclass and refobjid = to_regrole(${literal(role)}) and deptype = 'o'
+      and dbid not in (0, (select oid from pg_database where datname = current_database())))) then
+    raise exception ${literal(`role ${schema} is used by another database of this server already`)}
+      using hint = 'Signalbox needs a server where its roles are its own.';
+  end if;
+  if exists (select from pg_roles where rolname = ${name} and (rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls)) then
+    raise exception ${literal(`role ${schema} exists and may do more than a service may: superuser, createrole, createdb, replication or bypassrls`)};
+  end if;
+  execute format(${literal(`alter role ${role} login password %L`)}, password);
+end $$;`;
+}
+
+// An administrator who is no superuser may give a schema only to a role that he belongs to: for this moment.
+function schemaSql(schema: string): string {
+  const role = identifier(schema);
+  return `-- ${schema}: its schema
+do $$
+declare
+  owner text := (select nspowner::regrole::text from pg_namespace where nspname = ${literal(schema)});
+  is_superuser boolean := (select rolsuper from pg_roles where rolname = current_user);
+begin
+  if owner is null then
+    if not is_superuser then grant ${role} to current_user; end if;
+    create schema ${role} authorization ${role};
+    if not is_superuser then revoke ${role} from current_user; end if;
+  elsif owner <> to_regrole(${literal(role)})::text then
+    raise exception ${literal(`schema ${schema} belongs to role %, not to role ${schema}`)}, owner
+      using hint = ${literal(`As its owner: "reassign owned by … to ${schema}" for what is in it, "alter schema ${schema} owner to ${schema}".`)};
+  end if;
+end $$;`;
+}
+
+/** The environment variable of a role's password. */
+export const passwordVariable = (schema: string) => `POSTGRES_${schema.toUpperCase()}_PASSWORD`;
+
+/** All of it for psql 14 and newer, as an administrator, in any database; passwords come from the environment of psql. */
+export function rolesScript(wanted: RolesWanted): string {
+  const { database, schemas } = wanted;
+  return [
+    `-- Creates database ${database} with a role and a schema for each service of Signalbox; running it again does no harm.`,
+    `-- Run it by psql (14 or newer) as an administrator, with these in its environment: ${schemas.map(passwordVariable).join(', ')}.`,
+    '\\set ON_ERROR_STOP on',
+    `select ${literal(createDatabaseSql(database))} where not exists (select from pg_database where datname = ${literal(database)}) \\gexec`,
+    `\\connect ${identifier(database)}`,
+    ...schemas.flatMap((schema) => [`\\set password ''`, `\\getenv password ${passwordVariable(schema)}`, `set ${passwordParameter(schema)} = :'password';`]),
+    'begin;',
+    rolesSql(wanted),
+    'commit;',
+    '',
+  ].join('\n');
+}
+
+/** Of UTF-8 whatever the server's own databases are. */
+export const createDatabaseSql = (database: string) => `create database ${identifier(database)} encoding 'UTF8' template template0`;

@@ -1,0 +1,108 @@
+// What `signalbox migrate` reads from the environment: one URL for everything, or a server with a role for each schema.
+import { commonSettings } from '../platform/common-settings.ts';
+import { ConfigError, type Environment, readSettings, type Setting, SettingFault } from '../platform/config.ts';
+import { Secret } from '../platform/secret.ts';
+import { optional, secret, text, url } from '../platform/settings.ts';
+import { passwordVariable } from './roles-sql.ts';
+
+const protocols = ['postgres', 'postgresql'];
+const databaseUrl = optional(commonSettings.databaseUrl);
+const postgresUrl = optional(
+  url('POSTGRES_URL', protocols, { summary: 'Instead of `DATABASE_URL`: server and database without a user; each schema is kept by a role of its own' }),
+);
+const admin = {
+  adminUser: text('POSTGRES_ADMIN_USER', { summary: 'The administrator who creates database, roles and schemas', default: 'postgres' }),
+  adminPassword: optional(secret('POSTGRES_ADMIN_PASSWORD', { summary: 'Without it nothing is created: the SQL to run is printed, and waited for' })),
+};
+
+/** For the settings table. */
+export const migrateSettings = { databaseUrl, postgresUrl, ...admin };
+export const rolePasswordFamily = { name: passwordVariable('<schema>'), shape: 'secret', summary: 'The password of each role' };
+
+// Anything else would have to be normalised as the server does (SASLprep) before it is hashed here.
+function parsePassword(value: string): Secret {
+  if (/^[\x20-\x7e]+$/.test(value)) return new Secret(value);
+  throw new SettingFault('must be of printable ASCII characters');
+}
+
+const rolePassword = (schema: string): Setting<Secret> => ({
+  ...secret(passwordVariable(schema), { summary: rolePasswordFamily.summary }),
+  parse: parsePassword,
+});
+
+/** A server with a role for each schema. */
+export type RolesTarget = {
+  readonly kind: 'roles';
+  /** `host:port`, for people. */
+  readonly server: string;
+  readonly database: string;
+  /** Undefined when somebody else makes the roles. */
+  readonly adminUrl: string | undefined;
+  /** By schema. */
+  readonly passwords: ReadonlyMap<string, string>;
+  readonly urlOf: (schema: string) => string;
+};
+
+export type Target = RolesTarget | { readonly kind: 'one user'; readonly url: string };
+
+/** @throws ConfigError with every fault */
+export function readTarget(environment: Environment, schemas: readonly string[]): Target {
+  const { databaseUrl: direct, postgresUrl: server } = readSettings(environment, { databaseUrl, postgresUrl }, chooseOne);
+  if (direct) return { kind: 'one user', url: direct.reveal() };
+  const faults: string[] = [];
+  const administrator = collecting(faults, () => readSettings(environment, admin));
+  const roles = collecting(faults, () => readSettings(environment, Object.fromEntries(schemas.map((schema) => [schema, rolePassword(schema)]))));
+  if (faults.length > 0 || !administrator || !roles) throw new ConfigError(faults);
+
+  const { adminUser, adminPassword } = administrator;
+  const passwords = new Map(Object.entries(roles).map(([schema, password]) => [schema, password.reveal()]));
+  const as = (user: string, password: string) => withUser(server ?? '', user, password);
+  return {
+    kind: 'roles',
+    server: new URL(server ?? '').host,
+    database: databaseOf(server ?? ''),
+    adminUrl: adminPassword && as(adminUser, adminPassword.reveal()),
+    passwords,
+    urlOf: (schema) => as(schema, passwords.get(schema) ?? ''),
+  };
+}
+
+/** The database that `POSTGRES_URL` names; `signalbox` without it. */
+export const readDatabaseName = (environment: Environment): string => {
+  const { postgresUrl: server } = readSettings(environment, { postgresUrl }, ({ postgresUrl: value }) => serverFaults(value));
+  return server === undefined ? 'signalbox' : databaseOf(server);
+};
+
+type Choice = { readonly databaseUrl: Secret | undefined; readonly postgresUrl: string | undefined };
+
+function chooseOne({ databaseUrl: direct, postgresUrl: server }: Choice): string[] {
+  if (direct && server !== undefined) return ['DATABASE_URL and POSTGRES_URL are both set; leave one'];
+  if (!direct && server === undefined) return ['DATABASE_URL or POSTGRES_URL is required and not set'];
+  return serverFaults(server);
+}
+
+function serverFaults(server: string | undefined): string[] {
+  if (server === undefined) return [];
+  const { username, password, hostname } = new URL(server);
+  if (username !== '' || password !== '') return ['POSTGRES_URL must name no user: users have settings of their own'];
+  return hostname === '' || databaseOf(server) === '' ? ['POSTGRES_URL must name a host and a database, as in postgres://host:5432/signalbox'] : [];
+}
+
+const databaseOf = (server: string) => decodeURIComponent(new URL(server).pathname.slice(1));
+
+function withUser(server: string, user: string, password: string): string {
+  const url = new URL(server);
+  url.username = encodeURIComponent(user);
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+function collecting<T>(faults: string[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    faults.push(...error.faults);
+    return undefined;
+  }
+}
