@@ -78,7 +78,7 @@ export function createRelay(parts: RelayParts): Relay {
 
 /** The way of a delivery, and what goes on beside it: statistics, the log of rejected ones, replay, housekeeping. */
 function createReceiving(parts: RelayParts, { publisher, overviews }: Publishing) {
-  const { config, database, health, lifecycle, log, metrics, clock = systemClock } = parts;
+  const { config, connections, database, health, lifecycle, log, metrics, clock = systemClock } = parts;
   const scoring = createScoring({ tables: readTables(config.scoringFile), ownerLogins: config.ownerLogins, ownBotLogins: config.ownBotLogins });
   const senderParts = { store: createSenderStore(database), frequencyFactor: scoring.frequencyFactor, log, clock, metrics };
   const senders = lifecycle.opened('senders', createSenders(senderParts));
@@ -87,8 +87,10 @@ function createReceiving(parts: RelayParts, { publisher, overviews }: Publishing
   const spool = createSpool({ directory: config.spoolDirectory, log, clock, metrics });
   health.addCheck('spool', () => spool.isWritable());
   const failedPayloads = createFailedPayloads(database);
-  createReplayer({ spool, failedPayloads, publish: replayOn(publisher), lifecycle, log, metrics, intervalMs: replayEveryMs, handOverOnStop: true });
-  startHousekeeping({ database, lifecycle, log, clock });
+  const publish = replayOn(publisher);
+  const replayer = createReplayer({ spool, failedPayloads, publish, lifecycle, log, metrics, intervalMs: replayEveryMs, handOverOnStop: true });
+  connections.onUsable(() => replayer.nudge());
+  startHousekeeping({ database, spool, lifecycle, log, clock });
 
   const deliveries = createDeliveries({
     signatures: createSignatures(config.webhookSecrets),

@@ -8,7 +8,8 @@ import { createSchemaCheck } from '../platform/migrations.ts';
 import { createPool } from '../platform/postgres.ts';
 import { createRelay } from './app.ts';
 import { readConfig, settings } from './config.ts';
-import { createConnections } from './connections/connections.ts';
+import type { Administration } from './connections/administration.ts';
+import { type Connections, createConnections } from './connections/connections.ts';
 import { forgeTopology } from './contract.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
@@ -17,7 +18,7 @@ const generalPool = { schema: 'relay', statementMs: 10_000, answerMs: 12_000 };
 // A reservation must fail soon enough to leave time for the spool, also when the server hangs.
 const countersPool = { schema: 'relay', maxConnections: 4, connectMs: 1000, statementMs: 1500, answerMs: 2000 };
 const watchEveryMs = 1000;
-/** A first delivery right after the start should find its connection. */
+/** Unready for so long at most, so that a first delivery finds its connection. */
 const connectMs = 3000;
 
 async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
@@ -28,25 +29,41 @@ async function start({ environment, log, metrics, health, lifecycle, listen }: R
   health.addCheck('schema', seenOnce(await createSchemaCheck(database, migrations)));
 
   const { environmentFile: file } = config;
+  const administering = Promise.withResolvers<Administration>();
+  if (file !== undefined) {
+    const reload = async () => (await administering.promise).reload();
+    // Watched before it is read, so that no change falls in between; a reload that fails has logged why.
+    lifecycle.opened(
+      'environment file',
+      watchFile(file, () => void reload().catch(() => undefined), { intervalMs: watchEveryMs }),
+    );
+  }
   const connections = lifecycle.opened(
     'broker connections',
     await createConnections({
-      read: () => readBrokerConnections(environment, file),
-      connect: ({ name, url }) =>
-        connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType: config.queueType }),
+      read: (isReload) => readBrokerConnections(environment, file, { isReload, log }),
+      connect: ({ name, url }, up) =>
+        connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType: config.queueType, up }),
       defaultLimit: config.monthlyLimit,
       clock: () => new Date(),
       log,
     }),
   );
   const { app, administration } = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics });
-  if (file !== undefined) {
-    const reload = () => void administration.reload().catch(() => undefined); // it has logged why
-    lifecycle.opened('environment file', watchFile(file, reload, { intervalMs: watchEveryMs }));
-    await connections.reload(); // for a change between the first reading and the watch
-  }
-  await Promise.allSettled(connections.all.map((connection) => connection.ready(connectMs)));
+  administering.resolve(administration);
+  const connecting = awaitBrokers(connections, lifecycle.stopping);
+  health.addCheck('brokers', connecting.check);
   await listen(app, config.port);
+  await connecting.over;
+}
+
+/** At the start only: a broker that is down then or later does not make the relay unready. */
+function awaitBrokers(connections: Connections, stopping: AbortSignal): { readonly check: Check; readonly over: Promise<void> } {
+  let isOver = false;
+  const stopped = new Promise((resolve) => stopping.addEventListener('abort', resolve, { once: true }));
+  const ready = Promise.allSettled(connections.all.map((connection) => connection.ready(connectMs)));
+  const over = Promise.race([ready, stopped]).then(() => void (isOver = true));
+  return { over, check: () => (isOver ? { ok: true } : { ok: false, detail: 'connecting' }) };
 }
 
 /** The relay is needed most while its database is down, so what was right once is not asked again. */

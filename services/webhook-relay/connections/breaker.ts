@@ -1,11 +1,15 @@
 // A circuit breaker: after a failure a connection is left alone for a while, then one delivery finds out.
 export type Breaker = {
+  /** True unless there was a failure, and nothing has been published since. */
+  readonly isClosed: boolean;
   /** False while it is open, and while the one delivery that finds out takes long. */
   readonly isPassable: boolean;
   /** Ask before every try: resolves to whether it may be made. After a true, one of the two below must follow. */
   enter(): boolean | Promise<boolean>;
   succeeded(): void;
   failed(): void;
+  /** The connection was made anew: the next delivery may find out at once. */
+  retry(): void;
 };
 
 const firstPauseMs = 500;
@@ -27,6 +31,9 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
   }
 
   return {
+    get isClosed() {
+      return openUntil === 0;
+    },
     get isPassable() {
       return openUntil === 0 || (now() >= openUntil && (trial === null || now() - trialBegan < trialMs));
     },
@@ -51,6 +58,11 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
         pauseMs = Math.min(pauseMs * 2, longestPauseMs);
       }
       endTrial(false);
+    },
+    retry() {
+      if (openUntil === 0) return;
+      openUntil = now();
+      pauseMs = firstPauseMs;
     },
   };
 }

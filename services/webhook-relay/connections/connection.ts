@@ -2,15 +2,18 @@
 import type { Broker, Message, PublishResult } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
+import { forgeTopology } from '../contract.ts';
 import type { Quota } from '../usage/store.ts';
+import { createAnswerCheck } from './answer-check.ts';
 import { createBreaker } from './breaker.ts';
 
 export type Connection = {
   /** Where it leads; its URL does not print. */
   readonly target: BrokerConnection;
   readonly quota: Quota;
+  /** It stands, and has answered since the last delivery that it failed: one that hangs does not count. */
   readonly isConnected: boolean;
-  /** Connected, and not left alone after a failure. */
+  /** It stands, and is not left alone after a failure. */
   readonly isUsable: boolean;
   readonly lastPublishedAt: Date | null;
   readonly lastError: string | null;
@@ -28,15 +31,27 @@ export type Connection = {
 export type ConnectionParts = {
   readonly target: BrokerConnection;
   readonly quota: Quota;
-  readonly broker: Broker;
+  /** @param up to be called whenever the connection stands */
+  readonly connect: (up: () => void) => Broker;
+  /** Called when it can be published to again. */
+  readonly usable: () => void;
   readonly clock: () => Date;
   readonly log: Log;
 };
 
 const leftAlone: PublishResult = { outcome: 'unpublished', reason: 'left alone after a failure' };
 
-export function createConnection({ target, quota, broker, clock, log }: ConnectionParts): Connection {
+/** Asked for its depth only to hear the broker answer. */
+const [anyQueue] = forgeTopology.queues;
+
+export function openConnection({ target, quota, connect, usable, clock, log }: ConnectionParts): Connection {
   const breaker = createBreaker();
+  const broker = connect(() => {
+    breaker.retry();
+    check.answered();
+    usable();
+  });
+  const check = createAnswerCheck({ ask: () => broker.depth(anyQueue.name), onAnswer: usable });
   const past: { publishedAt: Date | null; error: string | null } = { publishedAt: null, error: null };
 
   function fail({ outcome, reason }: Exclude<PublishResult, { outcome: 'confirmed' }>): void {
@@ -44,6 +59,7 @@ export function createConnection({ target, quota, broker, clock, log }: Connecti
     if (breaker.isPassable)
       log.warn({ broker: target.name, outcome, reason }, 'a delivery could not be published here: the connection is left alone for a moment');
     breaker.failed();
+    check.failed();
   }
 
   async function publish(message: Message, timeoutMs: number): Promise<PublishResult> {
@@ -53,16 +69,21 @@ export function createConnection({ target, quota, broker, clock, log }: Connecti
     if (result.outcome === 'confirmed') past.publishedAt = clock();
     else past.error = result.reason;
     // A message that is refused for its own sake says that the connection works.
-    if (result.outcome === 'confirmed' || result.outcome === 'refused') breaker.succeeded();
+    if (result.outcome === 'confirmed' || result.outcome === 'refused') succeed();
     else fail(result);
     return result;
+  }
+
+  function succeed(): void {
+    breaker.succeeded();
+    check.answered();
   }
 
   const at = (place: BrokerConnection, share: Quota): Connection => ({
     target: place,
     quota: share,
     get isConnected() {
-      return broker.isConnected;
+      return broker.isConnected && (breaker.isClosed || check.hasAnswered);
     },
     get isUsable() {
       return broker.isConnected && breaker.isPassable;
@@ -77,7 +98,10 @@ export function createConnection({ target, quota, broker, clock, log }: Connecti
     publish,
     depth: (queue) => broker.depth(queue),
     moved: at,
-    close: () => broker.close(),
+    close() {
+      check.close();
+      return broker.close();
+    },
   });
   return at(target, quota);
 }

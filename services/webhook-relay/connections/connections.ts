@@ -3,7 +3,7 @@ import type { Broker } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Quota } from '../usage/store.ts';
-import { type Connection, createConnection } from './connection.ts';
+import { type Connection, openConnection } from './connection.ts';
 
 export type Changes = { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
 
@@ -12,24 +12,32 @@ export type Connections = {
   readonly all: readonly Connection[];
   readonly quotas: readonly Quota[];
   find(name: string): Connection | undefined;
-  /** Reads the configuration again; what did not change keeps its connection.
-   *  Rejects with every fault of it, and then nothing has changed. */
+  /** Reads the configuration again; what did not change keeps its connection, what goes is kept until what comes
+   *  is connected, or had its time. Rejects with every fault of it, and then nothing has changed. */
   reload(): Promise<Changes>;
+  /** Calls the listener whenever one of them can be published to again. */
+  onUsable(listener: () => void): void;
   close(): Promise<void>;
 };
 
 export type ConnectionsParts = {
-  readonly read: () => Promise<readonly BrokerConnection[]>;
-  readonly connect: (target: BrokerConnection) => Broker;
+  /** @param isReload false at the start, when there is nothing to keep */
+  readonly read: (isReload: boolean) => Promise<readonly BrokerConnection[]>;
+  /** @param up to be called whenever the connection stands, the first time and again */
+  readonly connect: (target: BrokerConnection, up: () => void) => Broker;
   readonly defaultLimit: number;
   readonly clock: () => Date;
   readonly log: Log;
+  /** How long a reload waits for its new connections, while the old ones work on. */
+  readonly handOverMs?: number;
 };
 
-export async function createConnections({ read, connect, defaultLimit, clock, log }: ConnectionsParts): Promise<Connections> {
+export async function createConnections({ read, connect, defaultLimit, clock, log, handOverMs = 3000 }: ConnectionsParts): Promise<Connections> {
   let all: readonly Connection[] = [];
   let quotas: readonly Quota[] = [];
   let lastReload: Promise<unknown> = Promise.resolve();
+  const closing = new AbortController();
+  const listeners = new Set<() => void>();
   /** Those that were replaced or removed, until what they had in hand is settled. */
   const retiring = new Set<Promise<void>>();
 
@@ -43,7 +51,8 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     const existing = all.find((one) => one.target.name === target.name);
     const quota = quotaOf(target);
     if (existing?.target.url === target.url) return existing.moved(target, quota);
-    return createConnection({ target, quota, broker: connect(target), clock, log });
+    const usable = () => listeners.forEach((listener) => listener());
+    return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, log });
   }
 
   function retire(connection: Connection): void {
@@ -55,25 +64,34 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     retiring.add(closing);
   }
 
-  async function reload(): Promise<Changes> {
-    const targets = await read();
+  async function reload(isReload: boolean): Promise<Changes> {
+    const targets = await read(isReload);
     const previous = all;
     const changes = compare(previous, targets, quotaOf);
-    all = targets.map(follow);
-    quotas = all.map(({ quota }) => quota);
+    const next = targets.map(follow);
     const isKept = ({ target }: Connection) => targets.some(({ name, url }) => name === target.name && url === target.url);
+    // Those that go work until those that come are there: no delivery has to be spooled in between.
+    if (isReload) await allReady(next.filter(({ target }) => !previous.some(({ target: { url } }) => url === target.url)));
+    all = next;
+    quotas = all.map(({ quota }) => quota);
     for (const connection of previous) if (!isKept(connection)) retire(connection);
     if (all.length === 0) log.warn('no BROKER_URL_n is set: deliveries are spooled until there is one');
     return changes;
   }
 
-  const inTurn = (): Promise<Changes> => {
-    const turn = lastReload.then(reload);
+  async function allReady(connections: readonly Connection[]): Promise<void> {
+    const ready = Promise.allSettled(connections.map((connection) => connection.ready(handOverMs)));
+    const closed = new Promise((resolve) => closing.signal.addEventListener('abort', resolve, { once: true }));
+    if (!closing.signal.aborted) await Promise.race([ready, closed]);
+  }
+
+  const inTurn = (isReload: boolean): Promise<Changes> => {
+    const turn = lastReload.then(() => reload(isReload));
     lastReload = turn.catch(() => undefined); // told to the one who asked
     return turn;
   };
 
-  await inTurn();
+  await inTurn(false);
   return {
     get all() {
       return all;
@@ -82,8 +100,11 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
       return quotas;
     },
     find: (name) => all.find(({ target }) => target.name === name),
-    reload: inTurn,
+    reload: () => inTurn(true),
+    onUsable: (listener) => void listeners.add(listener),
     async close() {
+      closing.abort();
+      await lastReload;
       await Promise.all([...all.map((connection) => connection.close()), ...retiring]);
     },
   };

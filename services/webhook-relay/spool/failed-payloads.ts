@@ -74,6 +74,7 @@ const release = statement<unknown, [ids: readonly string[], owner: string]>(
 );
 
 const deleteReplayed = statement<unknown, [limit: Date]>('relay.failedPayloads.deleteReplayed', 'delete from failed_payloads where replayed_at < $1');
+const deleteRefused = statement<unknown, [limit: Date]>('relay.failedPayloads.deleteRefused', 'delete from failed_payloads where refused_at < $1');
 
 export type FailedPayloads = ReturnType<typeof createFailedPayloads>;
 
@@ -97,4 +98,6 @@ export const createFailedPayloads = (database: Database) => ({
   release: (ids: readonly string[], owner: string) => database.run(release, ids, owner),
   /** @returns how many were deleted */
   deleteReplayedBefore: (limit: Date) => database.run(deleteReplayed, limit),
+  /** @returns how many were deleted */
+  deleteRefusedBefore: (limit: Date) => database.run(deleteRefused, limit),
 });

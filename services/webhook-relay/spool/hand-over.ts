@@ -54,6 +54,8 @@ export async function handOver({ spool, failedPayloads, memory, log }: Parts, de
   const work = async () => {
     // This directory is one process's, and gone soon: what one before it left is not waited for.
     await spool.takeOver(0);
+    // Given up here, it is tried once more from there, and then kept as long as it would have been here.
+    await spool.giveRefusedBack();
     await inOrder(claimFiles(spool, log), atOnce, toRow);
   };
   const working = work().catch((error: unknown) => log.error({ error }, 'handing spooled deliveries over failed'));

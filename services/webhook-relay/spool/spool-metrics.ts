@@ -2,10 +2,16 @@
 import type { Metrics } from '../../platform/metrics.ts';
 import type { SpoolFile } from './file-name.ts';
 
-/** `list` names the files not yet replayed or refused, oldest first. */
-export function measureSpool(metrics: Metrics, list: () => Promise<SpoolFile[]>, clock: () => Date) {
+export type SpoolLists = {
+  /** The files not yet replayed or refused, oldest first. */
+  readonly outstanding: () => Promise<readonly SpoolFile[]>;
+  /** How many lie in the folder `refused`. */
+  readonly refused: () => Promise<number>;
+};
+
+export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => Date) {
   // A directory that cannot be read must not take the other metrics with it: it shows as not a number.
-  const outstanding = () => list().catch(() => undefined);
+  const outstanding = () => lists.outstanding().catch(() => undefined);
   metrics.gauge({
     name: 'signalbox_spool_files',
     help: 'Deliveries in the spool directory that wait for their replay',
@@ -22,6 +28,12 @@ export function measureSpool(metrics: Metrics, list: () => Promise<SpoolFile[]>,
       const since = files && (files[0]?.spooledAt.getTime() ?? now);
       gauge.set(since === undefined ? NaN : Math.max(0, now - since) / 1000);
     },
+  });
+  metrics.gauge({
+    name: 'signalbox_spool_refused_files',
+    help: 'Deliveries that were given up and lie in the folder refused, for a person to look at',
+    labels: [],
+    collect: async (gauge) => gauge.set(await lists.refused().catch(() => NaN)),
   });
   const writes = metrics.counter({
     name: 'signalbox_spool_writes_total',

@@ -1,5 +1,5 @@
 // The spool: deliveries that could not be published, one file each, until they are replayed.
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createByteBudget } from '../../platform/byte-budget.ts';
 import type { CheckResult } from '../../platform/health.ts';
@@ -9,6 +9,7 @@ import { createDirectorySync, writeDurably } from './durable-write.ts';
 import { nameFile, parseFileName, type SpoolFile, withTries } from './file-name.ts';
 import { createProbe } from './probe.ts';
 import { createProcessFolder, hasCode, namesIn, silentAfterMs } from './process-folder.ts';
+import { createRefusedFolder } from './refused-folder.ts';
 import { decodeSpooled, encodeSpooled, type FailedDelivery, type SpooledDelivery } from './spool-file.ts';
 import { measureSpool } from './spool-metrics.ts';
 
@@ -32,6 +33,10 @@ export type Spool = {
   remove(file: ClaimedFile): Promise<void>;
   /** To the folder `refused`, for a person to look at. Moved back from there, it is tried once more. */
   refuse(file: ClaimedFile, reason: string): Promise<void>;
+  /** Makes those in the folder `refused` pending again. */
+  giveRefusedBack(): Promise<void>;
+  /** @param limit by the time at which they were spooled @returns how many */
+  deleteRefusedBefore(limit: Date): Promise<number>;
   /** Makes pending again what processes that died, that is, have been silent for so long, had in hand. */
   takeOver(silentMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -50,7 +55,8 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts): Spo
   const isWritable = createProbe(folder, clock);
   const pending = async () => toFiles(await namesIn(directory));
   const outstanding = async () => toFiles([...(await namesIn(directory)), ...(await folder.inHand())]);
-  const count = measureSpool(metrics, outstanding, clock);
+  const refusedFolder = createRefusedFolder(directory);
+  const count = measureSpool(metrics, { outstanding, refused: refusedFolder.count }, clock);
   let temporaries = 0;
 
   async function put(name: string, chunks: Iterable<Buffer>): Promise<void> {
@@ -78,9 +84,7 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts): Spo
   }
 
   const refuse: Spool['refuse'] = async (file, reason) => {
-    const refused = join(directory, 'refused');
-    await mkdir(refused, { recursive: true, mode: 0o700 });
-    await settle(file, () => rename(file.path, join(refused, file.name)));
+    await settle(file, () => refusedFolder.take(file.path, file.name));
     count.refused();
     log.error({ file: file.name, reason }, 'a spooled delivery was refused and is kept aside');
   };
@@ -89,6 +93,8 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts): Spo
     isWritable,
     pending,
     refuse,
+    giveRefusedBack: () => refusedFolder.giveBack(),
+    deleteRefusedBefore: (limit) => refusedFolder.deleteBefore(limit),
 
     async write({ message, reason }) {
       const slot = await slots.acquire(1, forEver);

@@ -87,7 +87,7 @@ const giveBack = statement<unknown, [brokers: string[], periods: string[], gener
 const columns = 'broker, period, message_count as "messageCount", monthly_limit as "monthlyLimit", limit_source as "limitSource"';
 const stored = statement<UsageRow>('usage.stored', `select ${columns} from broker_usage order by period desc, broker`);
 const ofPeriod = statement<UsageRow, [period: string]>('usage.ofPeriod', `select ${columns} from broker_usage where period = $1 order by broker`);
-const deleteBefore = statement<unknown, [period: string]>('usage.deleteBefore', 'delete from broker_usage where period < $1');
+const deleteBefore = statement<unknown, [period: string, kept: string]>('usage.deleteBefore', 'delete from broker_usage where period < $1 and period <> $2');
 const deletePeriod = statement<unknown, [period: string]>('usage.deletePeriod', 'delete from broker_usage where period = $1');
 const reset = statement<unknown, [broker: string, period: string]>(
   'usage.reset',
@@ -130,7 +130,8 @@ export const createUsageStore = (database: Database) => ({
   /** Newest period first, then by name. */
   stored: () => database.all(stored),
   ofPeriod: (period: string) => database.all(ofPeriod, period),
-  deleteBefore: (period: string) => database.run(deleteBefore, period),
+  /** All before `period` but `kept`. */
+  deleteBefore: (period: string, kept: string) => database.run(deleteBefore, period, kept),
   deletePeriod: (period: string) => database.run(deletePeriod, period),
   /** @returns how many counts were reset: 0 when nothing was published there this month */
   reset: (broker: string, period: string) => database.run(reset, broker, period),

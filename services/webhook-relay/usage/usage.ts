@@ -34,10 +34,7 @@ export function createUsage({ store, overviews, clock }: UsageParts): Usage {
       // A replica whose clock is ahead may have begun the next month.
       return [now, ...periods].toSorted((a, b) => (a.period < b.period ? 1 : -1));
     },
-    deleteOlderThan(olderThan) {
-      const thisMonth = periodOf(clock());
-      return store.deleteBefore(olderThan < thisMonth ? olderThan : thisMonth);
-    },
+    deleteOlderThan: (olderThan) => store.deleteBefore(olderThan, periodOf(clock())),
     async deletePeriod(period) {
       if (period === periodOf(clock())) throw Problems.currentPeriod({ detail: `${period} is the current month.` });
       return store.deletePeriod(period);

@@ -1,11 +1,16 @@
 // What the relay's housekeeping deletes, and what it leaves.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLifecycle } from '../../../services/platform/lifecycle.ts';
 import { silentLog } from '../../../services/platform/log.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Database, type Pool, statement } from '../../../services/platform/postgres.ts';
 import { startHousekeeping } from '../../../services/webhook-relay/housekeeping.ts';
+import { createSpool } from '../../../services/webhook-relay/spool/spool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
+import { createMessage, newDirectory, openSpool, valueOf } from './spool/ground.ts';
 
 const migrations = new URL('../../../services/webhook-relay/migrations/', import.meta.url);
 const now = new Date('2026-03-31T12:00:00Z');
@@ -23,11 +28,11 @@ const addUsage = statement<unknown, [period: string]>(
   `
   insert into broker_usage (broker, period, message_count, monthly_limit, limit_source) values ('BROKER_URL_1', $1, 1, 10, 'default')`,
 );
-const addFailed = statement<unknown, [id: string, at: Date, replayedAt: Date | null]>(
+const addFailed = statement<unknown, [id: string, at: Date, replayedAt: Date | null, refusedAt?: Date | null]>(
   'test.addFailed',
   `
-  insert into failed_payloads (id, header, payload, reason, spooled_at, replayed_at)
-  values ($1, '{}', case when $3::timestamptz is null then '\\x00'::bytea end, 'unreachable', $2, $3)`,
+  insert into failed_payloads (id, header, payload, reason, spooled_at, replayed_at, refused_at)
+  values ($1, '{}', case when $3::timestamptz is null then '\\x00'::bytea end, 'unreachable', $2, $3, $4)`,
 );
 const left = statement<{ name: string }>(
   'test.left',
@@ -54,7 +59,8 @@ describe("the relay's housekeeping", () => {
 
   async function keepHouseUntil(expected: readonly string[], retention = {}): Promise<void> {
     const lifecycle = createLifecycle(silentLog);
-    startHousekeeping({ database, lifecycle, log: silentLog, clock: () => now, retention });
+    const { spool } = openSpool(newDirectory());
+    startHousekeeping({ database, spool, lifecycle, log: silentLog, clock: () => now, retention });
     await eventually(async () => expect(await namesLeft(database)).to.deep.equal(expected.toSorted())).finally(() => lifecycle.stop());
   }
 
@@ -65,11 +71,14 @@ describe("the relay's housekeeping", () => {
     await database.run(addBucket, 'counted 19 minutes ago', ago(0, 19 * 60));
     await database.run(addUsage, '2024-02');
     await database.run(addUsage, '2024-03');
-    await database.run(addFailed, 'replayed just over 7 days ago', ago(90), ago(7, 1));
-    await database.run(addFailed, 'replayed just under 7 days ago', ago(90), ago(7, -1));
-    await database.run(addFailed, 'not replayed for 90 days', ago(90), null);
+    await database.run(addFailed, 'replayed just over 7 days ago', ago(90), ago(7, 1), null);
+    await database.run(addFailed, 'replayed just under 7 days ago', ago(90), ago(7, -1), null);
+    await database.run(addFailed, 'not replayed for 90 days', ago(90), null, null);
+    await database.run(addFailed, 'given up just over 30 days ago', ago(90), null, ago(30, 1));
+    await database.run(addFailed, 'given up just under 30 days ago', ago(90), null, ago(30, -1));
     await keepHouseUntil([
       '2024-03',
+      'given up just under 30 days ago',
       'counted 19 minutes ago',
       'not replayed for 90 days',
       'rejected just under 14 days ago',
@@ -80,6 +89,30 @@ describe("the relay's housekeeping", () => {
   it('keeps the newest of the rejected deliveries when they are too many', async () => {
     for (let n = 1; n <= 9; n++) await database.run(addRejected, `rejected ${n} days ago`, ago(n));
     await keepHouseUntil(['rejected 1 days ago', 'rejected 2 days ago', 'rejected 3 days ago'], { rejectedRows: 3 });
+  });
+
+  it('deletes files of deliveries that were given up and are old, whether the database answers or not', async () => {
+    const directory = newDirectory();
+    const clock = { now: ago(30, 1) };
+    const metrics = createMetrics();
+    const spool = createSpool({ directory, log: silentLog, clock: () => clock.now, metrics });
+    const giveUp = async () => {
+      await spool.write({ message: createMessage(), reason: 'unreachable' });
+      for (const file of await spool.pending()) {
+        const claimed = await spool.claim(file);
+        if (claimed) await spool.refuse(claimed, 'too large');
+      }
+    };
+    await giveUp();
+    clock.now = ago(30, -1);
+    await giveUp();
+    expect(await valueOf(metrics, 'signalbox_spool_refused_files')).to.equal(2);
+    const nowhere = createPool('postgres://nobody:x@127.0.0.1:1/none', { schema: 'relay', log: silentLog });
+    const lifecycle = createLifecycle(silentLog);
+    startHousekeeping({ database: nowhere, spool, lifecycle, log: silentLog, clock: () => now });
+    await eventually(async () => (await valueOf(metrics, 'signalbox_spool_refused_files')) === 1).finally(() => lifecycle.stop());
+    expect((await readdir(join(directory, 'refused')))[0]).to.include(ago(30, -1).toISOString().slice(0, 13));
+    await nowhere.close();
   });
 
   it('does the rest when one task fails', async () => {

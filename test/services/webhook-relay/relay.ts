@@ -68,8 +68,8 @@ export async function startRelay({
   const connections = lifecycle.opened(
     'connections',
     await createConnections({
-      read: () => readBrokerConnections(all, config.environmentFile),
-      connect: ({ name, url }): Broker => connectBroker(url, forgeTopology, { log, name }),
+      read: (isReload) => readBrokerConnections(all, config.environmentFile, { isReload, log }),
+      connect: ({ name, url }, up): Broker => connectBroker(url, forgeTopology, { log, name, up }),
       defaultLimit: config.monthlyLimit,
       clock,
       log,

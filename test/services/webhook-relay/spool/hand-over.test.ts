@@ -53,6 +53,23 @@ describe('a relay whose directory ends with it', () => {
     expect(await readdir(join(directory, 'refused'))).to.have.length(1);
   });
 
+  it('hands over what it had given up, too, with its tries', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    const [message] = await fill(spool, 1);
+    for (let tries = 1; tries <= 3; tries += 1) {
+      const [file] = await spool.pending();
+      const claimed = file && (await spool.claim(file));
+      if (!claimed) throw new Error('the file is pending');
+      await (tries < 3 ? spool.release(claimed, tries) : spool.refuse(claimed, 'too large'));
+    }
+    expect(await readdir(join(directory, 'refused'))).to.have.length(1);
+    await startReplica({ directory, database, publish: unavailable, handOverOnStop: true }).stop();
+    expect(await readdir(join(directory, 'refused'))).to.deep.equal([]);
+    const [row] = await database.all(allRows);
+    expect(row).to.deep.include({ id: message?.id, tries: 2, replayed: false, refused: false });
+  });
+
   it('keeps its files when Postgres is down, and when the directory survives', async () => {
     const nowhere = createPool(`postgres://nobody:x@127.0.0.1:${await freePort()}/none`, { schema: 'relay', log: silentLog });
     for (const options of [

@@ -78,6 +78,13 @@ describe('broker usage', () => {
       expect(await periods()).to.deep.equal(['2026-03', '2026-02']);
     });
 
+    it('deletes months after the current one, too, when they lie before it', async () => {
+      await relay.database.driver.query(`insert into broker_usage (broker, period, message_count, monthly_limit, limit_source) values
+        ('BROKER_URL_2', '2026-04', 1, 3, 'environment'), ('BROKER_URL_2', '2026-05', 1, 3, 'environment')`);
+      expect((await administer(relay.url, 'DELETE', '/broker/usage?olderThan=2026-05')).body).to.deep.equal({ deleted: 4 });
+      expect(await periods()).to.deep.equal(['2026-05', '2026-03']);
+    });
+
     it('never deletes the current month, even if it lies before olderThan', async () => {
       const { body } = await administer(relay.url, 'DELETE', '/broker/usage?olderThan=2099-01');
       expect(body).to.deep.equal({ deleted: 3 });
