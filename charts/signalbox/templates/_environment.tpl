@@ -32,7 +32,7 @@
   value: postgres://{{ . }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
 {{- end }}
 {{- if $workload.broker }}
-{{ include "signalbox.brokerEnvironment" . }}
+{{- include "signalbox.brokerEnvironment" . }}
 {{- end }}
 {{- if $workload.redis }}
 {{- include "signalbox.redisEnvironment" $root }}
@@ -57,7 +57,9 @@
 {{- $root := .root -}}
 {{- $secret := include "signalbox.credentialsSecret" $root -}}
 {{- $kind := include "signalbox.brokerKind" $root -}}
+{{- if .workload.environmentFileSecret }}
 - { name: Broker__EnvironmentFile, value: /etc/signalbox/brokers/{{ .workload.environmentFileKey }} }
+{{- end }}
 {{- if eq $kind "rabbitmq" }}
 {{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" "rabbitmq-password") }}
 - name: BROKER_URL_1

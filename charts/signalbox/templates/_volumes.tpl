@@ -6,10 +6,10 @@
 
 {{/* root, workload */}}
 {{- define "signalbox.volumes" -}}
-{{- if .workload.broker }}
+{{- if .workload.environmentFileSecret }}
 - name: brokers
   secret:
-    secretName: {{ .workload.environmentFileSecret | default (printf "%s-brokers" (include "signalbox.fullname" .root)) }}
+    secretName: {{ .workload.environmentFileSecret }}
     optional: true
 {{- end }}
 {{- if include "signalbox.hasPostgresAuthority" .root }}
@@ -27,7 +27,7 @@
 
 {{/* A Secret is mounted as a directory: a file of one that is mounted by itself never changes. root, workload */}}
 {{- define "signalbox.volumeMounts" -}}
-{{- if .workload.broker }}
+{{- if .workload.environmentFileSecret }}
 - { name: brokers, mountPath: /etc/signalbox/brokers, readOnly: true }
 {{- end }}
 {{- if include "signalbox.hasPostgresAuthority" .root }}
