@@ -1,0 +1,295 @@
+// For each alert: input that makes it fire, and input close to it that does not.
+
+type Labels = Readonly<Record<string, string>>;
+
+export type AlertCase = {
+  readonly alert: string;
+  /** The rest of the sentence "<alert> fires …" or "<alert> is silent …". */
+  readonly when: string;
+  /** Series → its values, one a minute, as promtool writes them. */
+  readonly given: Readonly<Record<string, string>>;
+  readonly at: string;
+  /** Labels of those that fire, without `alertname`; none when it must be silent. */
+  readonly firing: readonly Labels[];
+};
+
+/** A series of a scrape target, as Prometheus labels it. */
+const series = (name: string, labels: Labels) =>
+  `${name}{${Object.entries(labels)
+    .map(([label, value]) => `${label}="${value}"`)
+    .join(',')}}`;
+
+const namespace = 'signalbox';
+const relayTarget = { namespace, pod: 'relay-0', instance: '10.0.0.1:9090' };
+const workerTarget = { namespace, pod: 'service-0', instance: '10.0.0.2:9090' };
+const secretsTarget = { namespace, pod: 'secrets-0', instance: '10.0.0.3:9090' };
+const broker = 'BROKER_URL_1';
+const period = '2026-01';
+
+const always = (value: number) => `${value}+0x90`;
+const rising = (by: number) => `0+${by}x90`;
+const onRelay = (name: string, labels: Labels = {}) => series(name, { ...labels, ...relayTarget });
+const onWorker = (name: string, labels: Labels = {}) => series(name, { worker: 'service', ...labels, ...workerTarget });
+const onSecrets = (name: string, labels: Labels = {}) => series(name, { ...labels, ...secretsTarget });
+
+const relayRuns = { [onRelay('signalbox_health_check_ok', { service: 'webhook-relay', check: 'spool' })]: always(1) };
+const connected = (name: string, value: string) => ({ [onRelay('signalbox_broker_connected', { broker: name })]: value });
+
+/** One configured connection. */
+const usage = (name: string, used: number, limit: number) => ({
+  [onRelay('signalbox_broker_active', { broker: name })]: always(name === broker ? 1 : 0),
+  [onRelay('signalbox_broker_messages_used', { broker: name, period })]: always(used),
+  [onRelay('signalbox_broker_messages_limit', { broker: name, period })]: always(limit),
+  [onRelay('signalbox_broker_messages_remaining', { broker: name, period })]: always(limit - used),
+});
+/** One that was used this month and is configured no longer. */
+const removed = {
+  [onRelay('signalbox_broker_messages_used', { broker: 'BROKER_URL_9', period })]: always(1),
+  [onRelay('signalbox_broker_messages_limit', { broker: 'BROKER_URL_9', period })]: always(1000),
+  [onRelay('signalbox_broker_messages_remaining', { broker: 'BROKER_URL_9', period })]: always(999),
+};
+const deliveries = (outcome: string, values: string) => ({ [onRelay('signalbox_relay_deliveries_total', { outcome })]: values });
+const replays = (outcome: string, values: string, source = 'row') => ({ [onRelay('signalbox_replays_total', { source, outcome })]: values });
+const queue = (name: string, values: string) => ({ [onRelay('signalbox_broker_queue_messages', { broker, queue: name })]: values });
+const runs = (outcome: string, values: string) => ({ [onWorker('signalbox_worker_runs_total', { outcome })]: values });
+const requests = (status: string, values: string, route = '/Forge') => ({
+  [onRelay('signalbox_http_request_duration_seconds_count', { service: 'webhook-relay', method: 'POST', route, status })]: values,
+});
+const bucket = (le: string, values: string) => ({
+  [onRelay('signalbox_http_request_duration_seconds_bucket', { service: 'webhook-relay', method: 'POST', route: '/Forge', status: '202', le })]: values,
+});
+
+type Cases = {
+  readonly alert: string;
+  readonly labels: Labels;
+  readonly fires: Readonly<Record<string, readonly [given: Readonly<Record<string, string>>, at: string]>>;
+  readonly silent: Cases['fires'];
+};
+
+const relayCases: readonly Cases[] = [
+  {
+    alert: 'SignalboxRelayDown',
+    labels: { severity: 'critical', service: 'webhook-relay' },
+    fires: { 'five minutes after the last relay went': [{ [Object.keys(relayRuns)[0] ?? '']: '1+0x5' }, '20m'] },
+    silent: { 'while one runs': [relayRuns, '20m'], 'during a restart of three minutes': [{ [Object.keys(relayRuns)[0] ?? '']: '1 1 1 _ _ _ 1+0x30' }, '9m'] },
+  },
+  {
+    alert: 'SignalboxNoActiveBroker',
+    labels: { severity: 'critical', namespace },
+    fires: { 'when no connection is configured': [relayRuns, '6m'] },
+    silent: { 'when one is active': [{ ...relayRuns, ...usage(broker, 1, 10) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxNoBrokerConnected',
+    labels: { severity: 'critical', namespace, pod: 'relay-0' },
+    fires: { 'when every connection is away': [{ ...connected(broker, always(0)), ...connected('BROKER_URL_2', always(0)) }, '3m'] },
+    silent: { 'while one of two stands': [{ ...connected(broker, always(0)), ...connected('BROKER_URL_2', always(1)) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxBrokerDisconnected',
+    labels: { severity: 'warning', namespace, pod: 'relay-0', broker },
+    fires: { 'for the one that is away': [{ ...connected(broker, always(0)), ...connected('BROKER_URL_2', always(1)) }, '11m'] },
+    silent: { 'after a reconnect': [connected(broker, '1 0 0 0 1+0x30'), '12m'] },
+  },
+  {
+    alert: 'SignalboxAllBrokersAtLimit',
+    labels: { severity: 'critical', namespace },
+    fires: { 'whatever a removed connection has left': [{ ...usage(broker, 10, 10), ...usage('BROKER_URL_2', 20, 20), ...removed }, '2m'] },
+    silent: { 'while one has room': [{ ...usage(broker, 10, 10), ...usage('BROKER_URL_2', 19, 20) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxAllBrokersNearLimit',
+    labels: { severity: 'critical', namespace },
+    fires: { 'below 5 % of all': [{ ...usage(broker, 100, 100), ...usage('BROKER_URL_2', 92, 100), ...removed }, '6m'] },
+    silent: {
+      'while one of two is empty': [{ ...usage(broker, 99, 100), ...usage('BROKER_URL_2', 0, 100) }, '20m'],
+      'when nothing is left, which SignalboxAllBrokersAtLimit says': [usage(broker, 100, 100), '20m'],
+    },
+  },
+  {
+    alert: 'SignalboxBrokerLimitReached',
+    labels: { severity: 'warning', namespace, broker, period },
+    fires: { 'for the one at its limit': [{ ...usage(broker, 10, 10), ...usage('BROKER_URL_2', 1, 20) }, '2m'] },
+    silent: { 'one message before': [usage(broker, 9, 10), '20m'] },
+  },
+  {
+    alert: 'SignalboxBrokerNearLimit',
+    labels: { severity: 'info', namespace, broker, period },
+    fires: { 'from 80 % on': [usage(broker, 80, 100), '16m'] },
+    silent: { 'below 80 %': [usage(broker, 79, 100), '30m'], 'at the limit': [usage(broker, 100, 100), '30m'] },
+  },
+  {
+    alert: 'SignalboxBrokerNearLimit',
+    labels: { severity: 'warning', namespace, broker, period },
+    fires: { 'from 95 % on, as a warning': [usage(broker, 95, 100), '30m'] },
+    silent: { 'for a limit of nothing': [usage(broker, 0, 0), '30m'] },
+  },
+  {
+    alert: 'SignalboxBrokerNotConfirming',
+    labels: { severity: 'warning', namespace, broker },
+    fires: {
+      'when one of five tries fails': [
+        {
+          [onRelay('signalbox_broker_publishes_total', { broker })]: rising(40),
+          [onRelay('signalbox_broker_publish_failures_total', { broker, outcome: 'unpublished' })]: rising(10),
+        },
+        '25m',
+      ],
+    },
+    silent: {
+      'when one of a hundred fails': [
+        {
+          [onRelay('signalbox_broker_publishes_total', { broker })]: rising(99),
+          [onRelay('signalbox_broker_publish_failures_total', { broker, outcome: 'unknown' })]: rising(1),
+        },
+        '25m',
+      ],
+    },
+  },
+  {
+    alert: 'SignalboxDeliveriesSpooled',
+    labels: { severity: 'warning', namespace },
+    fires: { 'while deliveries are spooled': [deliveries('spooled', rising(2)), '25m'] },
+    silent: { 'once they are published again': [{ ...deliveries('spooled', '0 5 9 9+0x90'), ...deliveries('published', rising(9)) }, '40m'] },
+  },
+  {
+    alert: 'SignalboxSpoolNotDraining',
+    labels: { severity: 'warning', namespace, pod: 'relay-0' },
+    fires: { 'when the oldest waits for more than a quarter of an hour': [{ [onRelay('signalbox_spool_oldest_age_seconds')]: rising(60) }, '22m'] },
+    silent: { 'while the spool turns over': [{ [onRelay('signalbox_spool_oldest_age_seconds')]: '0+100x8 0+100x8 0+100x8 0+100x8' }, '30m'] },
+  },
+  {
+    alert: 'SignalboxReplayFailing',
+    labels: { severity: 'warning', namespace, source: 'row' },
+    fires: { 'when every try fails': [{ ...replays('unavailable', rising(3)), ...replays('published', always(7)) }, '40m'] },
+    silent: { 'when some succeed': [{ ...replays('unavailable', rising(3)), ...replays('published', rising(1)) }, '40m'] },
+  },
+  {
+    alert: 'SignalboxDeliveryRefused',
+    labels: { severity: 'warning', namespace, source: 'file' },
+    fires: { 'at the first refusal': [replays('refused', '0 0 0 1+0x30', 'file'), '10m'] },
+    silent: { 'while there is none': [replays('refused', always(0), 'file'), '30m'] },
+  },
+  {
+    alert: 'SignalboxDeliveryLost',
+    labels: { severity: 'critical', namespace },
+    fires: { 'at the first one': [deliveries('lost', '0 0 0 1+0x30'), '5m'] },
+    silent: { 'while they are spooled': [{ ...deliveries('lost', always(0)), ...deliveries('spooled', rising(9)) }, '30m'] },
+  },
+  {
+    alert: 'SignalboxQueueNotConsumed',
+    labels: { severity: 'critical', namespace, broker, queue: 'forge' },
+    fires: { 'when a queue only grows': [queue('forge', rising(1)), '65m'], 'when it stays': [queue('forge', always(5)), '65m'] },
+    silent: {
+      'when it is emptied by a job every quarter of an hour': [queue('forge', '0+1x14 1+1x14 1+1x14 1+1x14 1+1x14 1+1x14'), '80m'],
+      'for dead letters': [queue('forge.dead', always(5)), '65m'],
+    },
+  },
+  {
+    alert: 'SignalboxQueueBacklog',
+    labels: { severity: 'warning', namespace, broker, queue: 'forge-database' },
+    fires: { 'above a thousand': [queue('forge-database', always(1001)), '16m'] },
+    silent: { 'when it is worked off in ten minutes': [queue('forge-database', '5000-500x10 0+0x30'), '16m'] },
+  },
+  {
+    alert: 'SignalboxDeadLetters',
+    labels: { severity: 'warning', namespace, broker },
+    fires: { 'for a single one': [queue('forge.dead', always(1)), '16m'] },
+    silent: { 'for what waits in the other queues': [{ ...queue('forge.dead', always(0)), ...queue('forge', always(9)) }, '30m'] },
+  },
+];
+
+const otherCases: readonly Cases[] = [
+  {
+    alert: 'SignalboxIntakeDown',
+    labels: { severity: 'critical', service: 'webhook-intake' },
+    fires: { 'while only the relay runs': [relayRuns, '6m'] },
+    silent: { 'while one runs': [{ [onWorker('signalbox_health_check_ok', { service: 'webhook-intake', check: 'database' })]: always(1) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxWorkerFailing',
+    labels: { severity: 'critical', namespace, worker: 'service' },
+    fires: { 'when every batch fails': [{ ...runs('failed', rising(12)), ...runs('succeeded', always(40)) }, '35m'] },
+    silent: { 'when a batch fails among others': [{ ...runs('failed', rising(1)), ...runs('succeeded', rising(20)) }, '35m'] },
+  },
+  {
+    alert: 'SignalboxWorkerMessageOld',
+    labels: { severity: 'warning', namespace, pod: 'service-0', worker: 'service' },
+    fires: { 'when a delivery is in hand for long': [{ [onWorker('signalbox_worker_oldest_message_seconds')]: rising(60) }, '27m'] },
+    silent: { 'at a delivery that was spooled for long, once': [{ [onWorker('signalbox_worker_oldest_message_seconds')]: '0 5000 0+0x30' }, '12m'] },
+  },
+  {
+    alert: 'SignalboxWorkerDisconnected',
+    labels: { severity: 'warning', namespace, pod: 'service-0', worker: 'service', broker },
+    fires: { 'when it is away': [{ [onWorker('signalbox_worker_connected', { broker })]: always(0) }, '11m'] },
+    silent: { 'when it comes back': [{ [onWorker('signalbox_worker_connected', { broker })]: '0 0 0 0 1+0x30' }, '14m'] },
+  },
+  {
+    alert: 'SignalboxSecretsDown',
+    labels: { severity: 'critical', service: 'secrets' },
+    fires: { 'while only the relay runs': [relayRuns, '6m'] },
+    silent: { 'while one runs, though unready': [{ [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'schema' })]: always(0) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxSecretsUnready',
+    labels: { severity: 'critical', namespace, pod: 'secrets-0', check: 'master keys' },
+    fires: {
+      'when a master key is wrong': [
+        {
+          [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'master keys' })]: always(0),
+          [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'schema' })]: always(1),
+        },
+        '6m',
+      ],
+    },
+    silent: { 'while it stops': [{ [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'stopping' })]: always(0) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxSecretTampered',
+    labels: { severity: 'critical', namespace },
+    fires: { 'at the first read that is refused': [{ [onSecrets('signalbox_secrets_reads_total', { outcome: 'refused' })]: '0 0 1+0x30' }, '5m'] },
+    silent: { 'at reads of what is not there': [{ [onSecrets('signalbox_secrets_reads_total', { outcome: 'not-found' })]: rising(5) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxAuditBehind',
+    labels: { severity: 'warning', namespace, pod: 'secrets-0' },
+    fires: { 'when thousands wait': [{ [onSecrets('signalbox_secrets_audit_waiting')]: always(5001) }, '6m'] },
+    silent: { 'at a burst that is written': [{ [onSecrets('signalbox_secrets_audit_waiting')]: '0 9000 9000 0+0x30' }, '7m'] },
+  },
+  {
+    alert: 'SignalboxAuditLost',
+    labels: { severity: 'critical', namespace, pod: 'secrets-0' },
+    fires: { 'at the first one': [{ [onSecrets('signalbox_secrets_audit_lost_total')]: '0 0 1+0x30' }, '5m'] },
+    silent: { 'while all are written': [{ [onSecrets('signalbox_secrets_audit_lost_total')]: always(0) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxUnready',
+    labels: { severity: 'warning', namespace, pod: 'relay-0', service: 'webhook-relay', check: 'schema' },
+    fires: {
+      'for a schema that is never migrated': [{ [onRelay('signalbox_health_check_ok', { service: 'webhook-relay', check: 'schema' })]: always(0) }, '11m'],
+    },
+    silent: {
+      'for the secrets service, which has its own': [{ [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'schema' })]: always(0) }, '20m'],
+    },
+  },
+  {
+    alert: 'SignalboxHttpErrors',
+    labels: { severity: 'warning', namespace, service: 'webhook-relay' },
+    fires: { 'when a tenth is 5xx': [{ ...requests('202', rising(90)), ...requests('503', rising(10)) }, '20m'] },
+    silent: {
+      'when it is 4xx': [{ ...requests('202', rising(50)), ...requests('401', rising(50)) }, '30m'],
+      'when it is a probe of an unready pod': [{ ...requests('202', rising(9)), ...requests('503', rising(9), '/health/ready') }, '30m'],
+    },
+  },
+  {
+    alert: 'SignalboxHttpSlow',
+    labels: { severity: 'warning', namespace, service: 'webhook-relay' },
+    fires: { 'when many take long': [{ ...bucket('2.5', rising(90)), ...bucket('5', rising(100)), ...bucket('+Inf', rising(100)) }, '30m'] },
+    silent: { 'when few do': [{ ...bucket('2.5', rising(999)), ...bucket('5', rising(1000)), ...bucket('+Inf', rising(1000)) }, '30m'] },
+  },
+];
+
+export const alertCases: readonly AlertCase[] = [...relayCases, ...otherCases].flatMap(({ alert, labels, fires, silent }) => [
+  ...Object.entries(fires).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [labels] })),
+  ...Object.entries(silent).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [] })),
+]);

@@ -1,0 +1,101 @@
+// The alert rules: what promtool says of them, each with a case that makes it fire and one that does not, each with a runbook.
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/guard.ts';
+import { describeWith } from '../support/need.ts';
+import { type AlertCase, alertCases } from './alert-cases.ts';
+import { promtool, ruleFiles, rules, runbooks } from './shipped.ts';
+
+const run = promisify(execFile);
+
+/** What promtool says; with what it said when it found a fault, it throws. */
+async function runPromtool(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await run('promtool', args).catch((error: { stdout: string; stderr: string }) => {
+    throw new Error(`promtool ${args.join(' ')}:\n${error.stdout}${error.stderr}`);
+  });
+  return stdout + stderr;
+}
+
+const quoted = (labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ');
+
+/** By the series ALERTS and not by promtool's own alert test, which would repeat every annotation here. */
+function testFile({ alert, given, at, firing }: AlertCase): string {
+  const own = firing[0]?.['severity'] === undefined ? '' : `, severity="${firing[0]['severity']}"`;
+  return JSON.stringify({
+    rule_files: ruleFiles,
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series: Object.entries(given).map(([series, values]) => ({ series, values })),
+        promql_expr_test: [
+          {
+            expr: `ALERTS{alertname="${alert}", alertstate="firing"${own}}`,
+            eval_time: at,
+            exp_samples: firing.map((labels) => ({ labels: `ALERTS{${quoted({ alertname: alert, alertstate: 'firing', ...labels })}}`, value: 1 })),
+          },
+        ],
+      },
+    ],
+  });
+}
+
+describeWith(promtool, 'alert rules', function () {
+  this.timeout(30_000);
+  const folder = temporaryDirectory('alerts');
+
+  it('are rules to Prometheus', async () => {
+    expect(await runPromtool('check', 'rules', ...ruleFiles)).to.not.match(/FAILED|error/i);
+  });
+
+  alertCases.forEach((one, index) => {
+    it(`${one.alert} ${one.firing.length > 0 ? 'fires' : 'is silent'} ${one.when}`, async () => {
+      const path = join(folder, `${index}.yaml`);
+      writeFileSync(path, testFile(one));
+      expect(await runPromtool('test', 'rules', path)).to.include('SUCCESS');
+    });
+  });
+});
+
+describe('alerts', () => {
+  const names = [...new Set(rules.map(({ alert }) => alert))];
+
+  it('have cases in which they fire, each severity of them, and cases in which they do not', () => {
+    const firing = (alert: string, severity: string) =>
+      alertCases.some((one) => one.alert === alert && one.firing.some((labels) => labels['severity'] === severity));
+    const silent = (alert: string) => alertCases.some((one) => one.alert === alert && one.firing.length === 0);
+    expect(rules.filter(({ alert, labels: { severity } }) => !firing(alert, severity) || !silent(alert))).to.deep.equal([]);
+    expect(alertCases.filter(({ alert }) => !names.includes(alert))).to.deep.equal([]);
+  });
+
+  it('name only labels that they have', () => {
+    for (const { alert, annotations, labels } of rules) {
+      const fired = alertCases.flatMap((one) => (one.alert === alert ? one.firing : [])).find(({ severity }) => severity === labels.severity);
+      const named = [
+        ...Object.values(annotations)
+          .join(' ')
+          .matchAll(/\$labels\.(\w+)/g),
+      ].map(([, name = '']) => name);
+      expect(Object.keys(fired ?? {}), alert).to.include.members(named);
+    }
+  });
+
+  it('have a runbook each, which says what it means, what to look at and what to do', () => {
+    expect(runbooks.map((path) => basename(path, '.md')).sort()).to.deep.equal([...names].sort());
+    for (const { alert, annotations } of rules) expect(annotations.runbook_url).to.equal(`k8s/runbooks/${alert}.md`);
+    for (const path of runbooks) {
+      const text = readFileSync(path, 'utf8');
+      expect(text.split('\n')[0], path).to.equal(`# ${basename(path, '.md')}`);
+      expect(
+        [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title),
+        path,
+      ).to.deep.equal(['What it means', 'What to look at', 'What to do']);
+    }
+  });
+});
