@@ -1,6 +1,7 @@
-// All SQL of the consumer plane. Each statement begins with the key: no row means that no application has it.
+// All SQL of the consumer plane. Each statement checks the key: no row means that no application has it.
 import { type Database, statement } from '../../platform/postgres.ts';
 import type { StoredTime } from '../encryption/binding.ts';
+import { gathering } from './gathering.ts';
 
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
 
@@ -25,15 +26,19 @@ type NothingFound = { readonly [K in keyof FoundVersion]: null };
 
 export type SecretRow = Holder & (FoundVersion | NothingFound);
 
+type Question = readonly [keyHash: Buffer, environment: string, name: string, now: Date];
+type Columns = [keyHashes: Buffer[], environments: string[], names: string[], now: Date[]];
+
 // Times come as Postgres stores them: they are bound to the ciphertext to the microsecond.
 // The versions are joined last and by themselves, so that their index is walked from the newest down to the first active one.
-const findSecret = statement<SecretRow, [keyHash: Buffer, environment: string, name: string, now: Date]>(
-  'consumer.findSecret',
+const findSecrets = statement<SecretRow & { readonly place: number }, Columns>(
+  'consumer.findSecrets',
   `
-  select a.id as "applicationId", a.slug as application, a.key_id as "keyId", v.*
-  from applications a
-  left join environments e on e.application_id = a.id and e.slug = $2
-  left join secrets s on s.application_id = a.id and s.name = $3
+  select q.place, a.id as "applicationId", a.slug as application, a.key_id as "keyId", v.*
+  from unnest($1::bytea[], $2::text[], $3::text[], $4::timestamptz[]) with ordinality as q (key_hash, environment, name, now, place)
+  join applications a on a.key_hash = q.key_hash and a.deleted_at is null
+  left join environments e on e.application_id = a.id and e.slug = q.environment
+  left join secrets s on s.application_id = a.id and s.name = q.name
   left join lateral (
     select v.id as "versionId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
            timestamptz_send(v.expires_at) as "expiresAt", timestamptz_send(v.created_at) as "createdAt",
@@ -41,10 +46,9 @@ const findSecret = statement<SecretRow, [keyHash: Buffer, environment: string, n
            v.environment_id as "environmentId", v.secret_id as "secretId"
     from secret_versions v
     where v.secret_id = s.id and v.environment_id = e.id
-      and v.is_enabled and (v.not_before is null or v.not_before <= $4) and (v.expires_at is null or v.expires_at >= $4)
+      and v.is_enabled and (v.not_before is null or v.not_before <= q.now) and (v.expires_at is null or v.expires_at >= q.now)
     order by v.version desc limit 1
-  ) v on true
-  where a.key_hash = $1 and a.deleted_at is null`,
+  ) v on true`,
 );
 
 /** One entry, or the one row without any that says that the key is valid. */
@@ -83,12 +87,25 @@ const isValid = statement<{ found: number }, [keyHash: Buffer]>(
 
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
-export const createConsumerStore = (database: Database) => ({
-  /** Undefined when no application has the key. */
-  findSecret: (keyHash: Buffer, environment: string, name: string, now: Date) => database.first(findSecret, keyHash, environment, name, now),
-  /** By key; no row when no application has the key. */
-  listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment),
-  /** Undefined when no application has the key. */
-  findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key),
-  isValid: async (keyHash: Buffer) => (await database.first(isValid, keyHash)) !== undefined,
-});
+/** A few statements at once keep the database at work while others are on their way. */
+const statements = { turns: 3, most: 100 };
+
+export function createConsumerStore(database: Database) {
+  async function askTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
+    const column = <I extends 0 | 1 | 2 | 3>(index: I) => questions.map((question) => question[index]);
+    const rows = await database.all(findSecrets, column(0), column(1), column(2), column(3));
+    const byPlace = new Map(rows.map((row) => [row.place, row]));
+    return questions.map((_, index) => byPlace.get(index + 1));
+  }
+  const askSecret = gathering(askTogether, statements);
+
+  return {
+    /** Undefined when no application has the key. */
+    findSecret: (...question: Question) => askSecret(question),
+    /** By key; no row when no application has the key. */
+    listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment),
+    /** Undefined when no application has the key. */
+    findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key),
+    isValid: async (keyHash: Buffer) => (await database.first(isValid, keyHash)) !== undefined,
+  };
+}

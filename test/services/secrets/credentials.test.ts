@@ -68,6 +68,7 @@ describe('credentials of the secrets service', () => {
     ['GET', '/secrets/unknown?environment=local'],
     ['GET', '/secrets/%zz?environment=local'],
     ['GET', '/secrets/password?environment=%zz'],
+    ['GET', '/secrets/password?environment=local&environment=other'],
     ['GET', '/configurations?environment=local'],
     ['GET', '/configurations/'],
     ['GET', '/configurations/key?environment=local'],
@@ -106,6 +107,7 @@ describe('credentials of the secrets service', () => {
     expect(await status('GET', '/secrets/a/b')).to.equal(404);
     expect(await status('POST', '/secrets/password')).to.equal(405);
     expect(await status('GET', '/secrets/%zz?environment=local')).to.equal(400);
+    expect(await status('GET', '/secrets/password?environment=local&environment=local')).to.equal(400);
     expect(await status('GET', '/secrets/password/?environment=local')).to.equal(200);
   });
 

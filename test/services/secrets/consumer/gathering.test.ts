@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { gathering } from '../../../../services/secrets/consumer/gathering.ts';
+
+/** Answers each question with itself when it is told to. */
+function asked() {
+  const groups: { readonly questions: readonly string[]; answer(): void; fail(error: Error): void }[] = [];
+  const ask = (questions: readonly string[]) =>
+    new Promise<readonly string[]>((resolve, reject) => {
+      groups.push({ questions, answer: () => resolve(questions.map((question) => `${question}!`)), fail: reject });
+    });
+  return { groups, ask, questions: () => groups.map((group) => group.questions) };
+}
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const down = () => Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
+
+describe('gathering', () => {
+  it('asks at once while a turn is free', () => {
+    const { ask, questions } = asked();
+    const put = gathering(ask, { turns: 2, most: 10 });
+    void put('a');
+    void put('b');
+    expect(questions()).to.deep.equal([['a'], ['b']]);
+  });
+
+  it('asks together what waited, in statements that begin after every question in them', async () => {
+    const { ask, groups, questions } = asked();
+    const put = gathering(ask, { turns: 1, most: 2 });
+    const answers = ['a', 'b', 'c', 'd'].map(put);
+    expect(questions()).to.deep.equal([['a']]);
+    groups[0]?.answer();
+    await settle();
+    expect(questions()).to.deep.equal([['a'], ['b', 'c']]);
+    groups[1]?.answer();
+    await settle();
+    groups[2]?.answer();
+    expect(await Promise.all(answers)).to.deep.equal(['a!', 'b!', 'c!', 'd!']);
+    void put('e');
+    expect(questions().at(-1)).to.deep.equal(['e']);
+  });
+
+  it('asks each alone when the database refuses several, so that nobody pays for another', async () => {
+    const alone: string[] = [];
+    const put = gathering(
+      (questions: readonly string[]) => {
+        if (questions.length === 1) alone.push(...questions);
+        return questions.includes('bad') ? Promise.reject(new Error('refused')) : Promise.resolve(questions);
+      },
+      { turns: 1, most: 10 },
+    );
+    const first = put('first');
+    const outcomes = await Promise.allSettled([put('a'), put('bad'), put('b'), first]);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(alone).to.deep.equal(['first', 'a', 'bad', 'b']);
+  });
+
+  it('fails all of a statement whose database is gone, and asks none of them again', async () => {
+    const { ask, groups, questions } = asked();
+    const put = gathering(ask, { turns: 1, most: 10 });
+    const first = put('first');
+    const others = ['a', 'b'].map(put);
+    groups[0]?.answer();
+    await first;
+    await settle();
+    groups[1]?.fail(down());
+    const outcomes = await Promise.allSettled(others);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    expect(questions()).to.deep.equal([['first'], ['a', 'b']]);
+  });
+});
