@@ -1,5 +1,6 @@
 // Everything that can be run, by name; each is loaded when it is asked for.
 import type { Deployable, Worker } from './platform/deployable.ts';
+import type { VerbLoaders } from './platform/verb.ts';
 
 const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
   'webhook-relay': () => import('./webhook-relay/main.ts'),
@@ -14,8 +15,8 @@ async function load(name: string): Promise<Deployable> {
 }
 
 /** First words of `signalbox <word> <verb>`. */
-const withVerbs: Readonly<Record<string, { readonly name: string; readonly summary: string }>> = {
-  secrets: { name: 'secrets', summary: 'run programs with their secrets; import, back up, restore, rewrap, audit' },
+const withVerbs: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly verbs: VerbLoaders }> }>> = {
+  secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('./secrets/commands/main.ts') },
 };
 
 /** `signalbox worker <name>`, and the deployable that has it. */

@@ -65,7 +65,10 @@ const portBaseOption = new Option('--port-base <port>', 'services listen on the 
 
 const command = new Command('signalbox').description('Catches what happens outside the cluster, ranks it and keeps it.').version(version).showHelpAfterError();
 
-command.command('serve').description('run services, configured by the environment').argument('<service...>', names.join(', '))
+command
+  .command('serve')
+  .description('run services, configured by the environment')
+  .argument('<service...>', names.join(', '))
   .action(async (wanted: string[]) => (await import('./serve.ts')).serve({ environment, complain }, wanted));
 
 command

@@ -85,6 +85,27 @@ export function readSettings<S extends Settings>(environment: Environment, setti
   return complete;
 }
 
+type Reading<T> = () => T | Promise<T>;
+
+/**
+ * Several readings, as one process has them.
+ * @throws ConfigError with the faults of all, each once
+ */
+export async function readTogether<const T extends readonly unknown[]>(...readings: { readonly [K in keyof T]: Reading<T[K]> }): Promise<T> {
+  const faults = new Set<string>();
+  const values: unknown[] = [];
+  for (const reading of readings) {
+    try {
+      values.push(await reading());
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const fault of error.faults) faults.add(fault);
+    }
+  }
+  if (faults.size > 0) throw new ConfigError([...faults]);
+  return values as unknown as T; // one value of each reading, in their order
+}
+
 /** What `read` gives; undefined when the setting `name` is faulty, which is noted. */
 export function noting<T>(faults: string[], name: string, read: () => T): T | undefined {
   try {

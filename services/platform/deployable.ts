@@ -6,7 +6,6 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { MigrationSource } from './migrations.ts';
-import type { Verb } from './verb.ts';
 
 export type Runtime = {
   readonly environment: Environment;
@@ -20,6 +19,8 @@ export type Runtime = {
 
 export type Worker = {
   readonly summary: string;
+  /** Reads its settings and throws a ConfigError with every fault. */
+  check?(environment: Environment): unknown;
   /** Begins to work, and goes on until the lifecycle stops. */
   start(runtime: Runtime): Promise<void>;
   /** Does one job and ends; throws when the job failed. */
@@ -37,6 +38,6 @@ export type Deployable = {
   /** Starts serving; returns when it listens. */
   start(runtime: Runtime): Promise<void>;
   readonly workers?: Readonly<Record<string, Worker>>;
-  /** `signalbox <name> <verb>`. */
-  readonly verbs?: Readonly<Record<string, Verb>>;
+  /** Reads all that `start` reads and throws a ConfigError with every fault; where the settings by themselves do not tell. */
+  check?(environment: Environment): unknown;
 };

@@ -1,5 +1,5 @@
 // A command of a deployable, as `signalbox <deployable> <verb>` runs it.
-import type { Environment } from './config.ts';
+import type { Environment, Settings } from './config.ts';
 
 export type VerbOption = {
   /** As commander has them: `--environment <slug>`; `--secret <name...>` may come several times. */
@@ -26,6 +26,13 @@ export type Verb = {
   /** What stands after the options, for `--help`: `[file]`, `<command...>`. */
   readonly operands?: string;
   readonly options: readonly VerbOption[];
+  /** What it reads of the environment, for the settings table. */
+  readonly settings: Settings;
+  /** When its options or operands are wrong; 1 unless given. */
+  readonly usageExitCode?: number;
   /** @returns the exit code; a throw is printed as its message and exits with 1 */
   run(call: VerbCall): Promise<number>;
 };
+
+/** By name; each is loaded when it is asked for. */
+export type VerbLoaders = Readonly<Record<string, () => Promise<Verb>>>;

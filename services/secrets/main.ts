@@ -3,7 +3,6 @@ import type { Deployable, Runtime } from '../platform/deployable.ts';
 import { createSchemaCheck } from '../platform/migrations.ts';
 import { createPool, type PoolOptions } from '../platform/postgres.ts';
 import { createSecretsApp } from './app.ts';
-import { verbs } from './commands/verbs.ts';
 import { readConfig, settings } from './config.ts';
 
 const migrations = { schema: 'secrets', directory: new URL('migrations/', import.meta.url) };
@@ -27,5 +26,4 @@ export const deployable: Deployable = {
   settings,
   migrations,
   start,
-  verbs,
 };

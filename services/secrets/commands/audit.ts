@@ -65,6 +65,7 @@ export const audit: Verb = {
     { flags: '--limit <count>', summary: 'at most so many; 100 unless given' },
     { flags: '--json', summary: 'a JSON object on each line, with every column' },
   ],
+  settings: databaseSettings,
   async run({ environment, options, print, stopping }) {
     const { json, limit, from = null, to = null, ...rest } = readOptions(options);
     const filter = { application: rest.application ?? null, plane: rest.plane ?? null, action: rest.action ?? null, outcome: rest.outcome ?? null, from, to };

@@ -21,6 +21,7 @@ export const backup: Verb = {
   summary:
     'write all applications, configuration and secrets into one sealed file, beside running services; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
   options: [{ flags: '--output <file>', summary: 'standard output unless given; a file is there only once it is whole' }],
+  settings: backupSettings,
   async run({ environment, options, complain, stopping }) {
     const { output } = Options.parse(options);
     const settings = readSettings(environment, backupSettings);

@@ -9,7 +9,7 @@ export type Program = {
   readonly complain: (text: string) => void;
 };
 
-/** As `env` and `timeout` have them: it was not run, could not be run, was not found. */
+/** As `env`, `timeout` and `docker run` have them: it was not begun, could not be executed, was not found. */
 export const exitCodes = { refused: 125, notExecutable: 126, notFound: 127 } as const;
 
 const forwarded: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'];
@@ -18,19 +18,37 @@ const fromTerminal = new Set<NodeJS.Signals>(['SIGINT', 'SIGQUIT', 'SIGWINCH']);
 
 /** @returns the program's exit code; 128 and the signal's number when a signal ended it */
 export async function runProgram({ command, parameters, variables, complain }: Program): Promise<number> {
-  const child = spawn(command, parameters, { stdio: 'inherit', env: variables });
-  const stopForwarding = forwardSignals(child);
+  let stopForwarding: () => void = () => undefined;
   try {
+    // Some failures are thrown here, others come as an event.
+    const child = spawn(command, parameters, { stdio: 'inherit', env: variables });
+    stopForwarding = forwardSignals(child);
     return await endOf(child);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    complain(`${command} could not be started (${String(code)})`);
-    if (code === 'ENOENT') return exitCodes.notFound;
-    return code === 'EACCES' ? exitCodes.notExecutable : exitCodes.refused;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const { exitCode, reason } = faults[code] ?? { exitCode: exitCodes.notExecutable, reason: `it cannot be executed (${code})` };
+    complain(`${command} was not started: ${reason}`);
+    return exitCode;
   } finally {
     stopForwarding();
   }
 }
+
+const noRoom = { exitCode: exitCodes.refused, reason: 'the system has no room for another process' };
+const faults: Readonly<Record<string, { readonly exitCode: number; readonly reason: string }>> = {
+  ENOENT: { exitCode: exitCodes.notFound, reason: 'there is no such program' },
+  EACCES: { exitCode: exitCodes.notExecutable, reason: 'it is no program, or not one that this user may execute' },
+  ENOEXEC: { exitCode: exitCodes.notExecutable, reason: 'it is not a program of this system' },
+  E2BIG: {
+    exitCode: exitCodes.notExecutable,
+    reason:
+      'its environment and arguments are larger than the system takes (on Linux 128 KiB each, some 2 MiB in all); let it read large values from the service itself',
+  },
+  EAGAIN: noRoom,
+  ENOMEM: noRoom,
+  EMFILE: noRoom,
+  ENFILE: noRoom,
+};
 
 const endOf = (child: ChildProcess) =>
   new Promise<number>((resolve, reject) => {

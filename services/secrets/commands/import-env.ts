@@ -32,6 +32,7 @@ export const importEnv: Verb = {
     { flags: '--overwrite', summary: 'add a version to secrets whose value cannot be compared because SIGNALBOX_APPLICATION_KEY is not set' },
     { flags: '--dry-run', summary: 'only show what would be done' },
   ],
+  settings: managementSettings,
   async run({ environment, options, rest: [file], print, complain, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
     const wanted = readOptions(options);

@@ -17,6 +17,7 @@ export const restore: Verb = {
     'put a backup, from standard input unless a file is given, into an empty, migrated database, sealed anew under the first master key; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
   operands: '[file]',
   options: [],
+  settings: backupSettings,
   async run({ environment, rest: [file], complain, stopping }) {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];

@@ -15,6 +15,7 @@ export const rewrap: Verb = {
   summary:
     'move every secret to the first of Encryption__MasterKeys, beside running services; may be stopped and started again; reads DATABASE_URL and Encryption__MasterKeys (or their _FILE)',
   options: [],
+  settings: masterKeySettings,
   async run({ environment, complain, stopping }) {
     const { databaseUrl, masterKeys } = readSettings(environment, masterKeySettings);
     const keyring = requireKeyring(masterKeys);

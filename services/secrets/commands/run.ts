@@ -4,7 +4,7 @@ import { type Environment, readSettings } from '../../platform/config.ts';
 import type { Verb } from '../../platform/verb.ts';
 import { type ConsumerClient, createConsumerClient, Refusal } from '../client.ts';
 import { exitCodes, runProgram } from './child.ts';
-import { consumerSettings } from './settings.ts';
+import { consumerSettings, isOwn } from './settings.ts';
 import { readWanted, toVariables, type Variables, type WantedSecret } from './variables.ts';
 
 const Options = z.object({ environment: z.string(), secret: z.array(z.string()).default([]) });
@@ -17,6 +17,8 @@ export const run: Verb = {
     { flags: '--environment <slug>', summary: 'whose configuration and secrets', required: true },
     { flags: '--secret <name...>', summary: 'NAME or NAME=VARIABLE; several, or several times; put -- before the command' },
   ],
+  settings: consumerSettings,
+  usageExitCode: exitCodes.refused,
   async run({ environment, options, rest: [command, ...parameters], complain, stopping }) {
     try {
       if (command === undefined) throw new Error('there is no command to run');
@@ -24,7 +26,7 @@ export const run: Verb = {
       const { address, applicationKey } = readSettings(environment, consumerSettings);
       const client = createConsumerClient({ baseUrl: address, credential: applicationKey.reveal(), signal: stopping });
       const fetched = await fetchVariables(client, wanted.environment, wanted.secret.map(readWanted));
-      return await runProgram({ command, parameters, variables: { ...withoutKey(environment), ...fetched }, complain });
+      return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, complain });
     } catch (error) {
       // With a code that tells it from the program's own failure.
       complain(error instanceof Error ? error.message : String(error));
@@ -54,6 +56,5 @@ const explain =
     throw error;
   };
 
-/** What the program gets of this one's environment: all but the key, which could read more than it was given. */
-const withoutKey = (environment: Environment): Environment =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => !/^SIGNALBOX_APPLICATION_KEY(_FILE)?$/i.test(name)));
+/** What the program gets of this one's environment: nothing that could read or write more than it was given. */
+const withoutOwn = (environment: Environment): Environment => Object.fromEntries(Object.entries(environment).filter(([name]) => !isOwn(name)));

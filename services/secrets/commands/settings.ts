@@ -20,3 +20,12 @@ export const masterKeySettings = {
   masterKeys: secret('Encryption__MasterKeys', { summary: 'Master keys as the service has them; the first one seals' }),
 };
 export const backupSettings = { ...masterKeySettings, backupKey: secret('Backup__Key', { summary: 'Seals backups: the base64 of 32 bytes' }) };
+
+/** DATABASE_URL is not among them: as often as ours it is the program's own. */
+const ownCredentials = new Set([managementSettings.adminApiKeys, masterKeySettings.masterKeys, backupSettings.backupKey].map(({ name }) => name.toLowerCase()));
+
+/** Whether a variable is Signalbox's own, in either form: a credential of the secrets service or of its commands, and all that is named for Signalbox. */
+export function isOwn(variable: string): boolean {
+  const name = variable.toLowerCase().replace(/_file$/, '');
+  return name.startsWith('signalbox_') || ownCredentials.has(name);
+}

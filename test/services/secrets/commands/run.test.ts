@@ -59,6 +59,23 @@ describe('signalbox secrets run', () => {
     }
   });
 
+  it('keeps to itself whatever else is of Signalbox: its settings, and the credentials of the service and of its other commands', async () => {
+    const own = ['Management__AdminApiKey', 'Encryption__MasterKeys', 'Backup__Key', 'SIGNALBOX_APPLICATION_KEY', 'SIGNALBOX_SECRETS_URL'];
+    const shown = await environmentOf([], {
+      Management__AdminApiKey: 'a token',
+      Encryption__MasterKeys_FILE: '/run/keys',
+      Backup__Key: 'a key',
+      BACKUP__KEY_file: '/run/key',
+      SIGNALBOX_ANYTHING: 'x',
+      DATABASE_URL: 'postgres://of.the/program',
+      Stripe__ApiKey: 'of the program',
+    });
+    expect(shown).to.include({ DATABASE_URL: 'postgres://of.the/program', Stripe__ApiKey: 'of the program' });
+    expect(
+      Object.keys(Object(shown)).filter((name) => /^signalbox_/i.test(name) || own.some((one) => name.toLowerCase().startsWith(one.toLowerCase()))),
+    ).to.deep.equal([]);
+  });
+
   it('passes arguments on as they are', async () => {
     const { out } = await run(node('process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', '--secret', 'x', '--help', 'a b', ''));
     expect(JSON.parse(out)).to.deep.equal(['--secret', 'x', '--help', 'a b', '']);
@@ -133,8 +150,21 @@ describe('signalbox secrets run', () => {
     const file = join(temporaryDirectory('program'), 'plain');
     writeFileSync(file, 'echo no');
     chmodSync(file, 0o600);
-    expect(await run(['--', 'no-such-program'])).to.deep.include({ code: 127, err: 'no-such-program could not be started (ENOENT)\n' });
-    expect(await run(['--', file])).to.deep.include({ code: 126, err: `${file} could not be started (EACCES)\n` });
+    expect(await run(['--', 'no-such-program'])).to.deep.include({ code: 127, err: 'no-such-program was not started: there is no such program\n' });
+    expect(await run(['--', file])).to.deep.include({
+      code: 126,
+      err: `${file} was not started: it is no program, or not one that this user may execute\n`,
+    });
+  });
+
+  it('says with 126 that the environment is larger than the system takes, in words', async () => {
+    const { slug, key } = await newApplication(running.url, 'Large');
+    const value = 'v'.repeat(60_000);
+    for (let number = 0; number < 50; number++)
+      await manage(running.url, 'POST', `/${slug}/configurations`, { environmentSlug: 'local', key: `KEY${number}`, value });
+    const { code, err } = await run(['--', 'true'], { SIGNALBOX_APPLICATION_KEY: key });
+    expect(code).to.equal(126);
+    expect(err).to.match(/^true was not started: its environment and arguments are larger than the system takes .*\n$/);
   });
 
   it('explains itself', async () => {
@@ -147,7 +177,16 @@ describe('signalbox secrets run', () => {
 
   it('takes no key as an argument', async () => {
     const { code, err } = await run(['--key', application.key, '--', 'true']);
-    expect(code).to.equal(1);
+    expect(code).to.equal(125);
     expect(err).to.include("unknown option '--key'").and.not.include(application.key);
+  });
+
+  it('ends with 125 when it is not used as it says, and with 0 when it is asked how', async () => {
+    const codeOf = async (...args: readonly string[]) => (await secretsCommand(['run', ...args], { env: settings() })).code;
+    expect(await codeOf('--', 'true')).to.equal(125);
+    expect(await codeOf('--environment', 'local')).to.equal(125);
+    expect(await codeOf('--environment')).to.equal(125);
+    expect(await codeOf('--environment', 'local', '--secret', 'x=1y', '--', 'true')).to.equal(125);
+    expect(await codeOf('--help')).to.equal(0);
   });
 });

@@ -1,0 +1,70 @@
+// `signalbox serve` and `signalbox worker`: a process that runs until it is told to stop. Loaded only for these words.
+import { deployables } from './deployables.ts';
+import { processSettings } from './platform/common-settings.ts';
+import { type Environment, readSettings, readTogether } from './platform/config.ts';
+import type { Deployable } from './platform/deployable.ts';
+import { createLog } from './platform/log.ts';
+import { createMetrics } from './platform/metrics.ts';
+import { runProcess } from './platform/process.ts';
+import { createRuntimes, type Runtimes } from './platform/runtime.ts';
+
+export type ProcessCall = { readonly environment: Environment; readonly complain: (text: string) => void };
+
+/** Measured on a cluster: load balancers take up to this long to notice an unready pod. */
+const productionDrainMs = 3000;
+
+type Work = {
+  readonly name: string;
+  /** Reads all settings of what is to run, and throws their faults. */
+  readonly check: () => unknown;
+  readonly start: (runtimes: Runtimes) => Promise<'done' | undefined>;
+};
+
+/** Runs until SIGTERM or SIGINT, with metrics and health on METRICS_PORT. */
+async function run({ environment, complain }: ProcessCall, { name, check, start }: Work): Promise<void> {
+  const [{ metricsPort, logLevel, appEnv }] = await readTogether(() => readSettings(environment, processSettings), check);
+  const root = createLog({ level: logLevel });
+  const log = root.child({ service: name });
+  let runtimes: Runtimes | undefined;
+  const drainMs = appEnv === 'production' ? productionDrainMs : 0;
+  await runProcess({ log, drainMs, markStopping: () => runtimes?.markStopping(), complain }, async (lifecycle) => {
+    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });
+    await runtimes.serveMetrics(metricsPort);
+    const outcome = await start(runtimes);
+    if (outcome !== 'done') runtimes.watchReadiness(log);
+    return outcome;
+  });
+}
+
+const configOf = (environment: Environment, { settings, check }: Deployable) => check?.(environment) ?? readSettings(environment, settings);
+
+export async function serve(call: ProcessCall, wanted: readonly string[]): Promise<void> {
+  const { environment } = call;
+  const chosen = await deployables.load(wanted);
+  await run(call, {
+    name: wanted.join('+'),
+    check: () => readTogether(...chosen.map((deployable) => () => configOf(environment, deployable))),
+    start: async (runtimes) => {
+      for (const deployable of chosen) await deployable.start(runtimes.of(deployable.name, environment));
+      return undefined;
+    },
+  });
+}
+
+export async function work(call: ProcessCall, name: string, { loop }: { loop?: true }): Promise<void> {
+  const { environment } = call;
+  const worker = await deployables.loadWorker(name);
+  await run(call, {
+    name,
+    check: () => worker.check?.(environment),
+    start: async (runtimes) => {
+      const runtime = runtimes.of(name, environment);
+      if (!loop) {
+        await worker.once(runtime);
+        return 'done';
+      }
+      await worker.start(runtime);
+      return undefined;
+    },
+  });
+}

@@ -1,0 +1,37 @@
+// `signalbox <deployable> <verb>`: adds the verbs of a deployable to the command, and runs them.
+import { type Command, Option } from 'commander';
+import type { Environment } from './platform/config.ts';
+import type { Verb, VerbLoaders } from './platform/verb.ts';
+
+export type VerbsParts = {
+  readonly environment: Environment;
+  /** What stands after the deployable's name; its first word may be a verb. */
+  readonly words: readonly string[];
+  readonly print: (text: string) => void;
+  readonly complain: (text: string) => void;
+};
+
+/** Loads the one that is asked for, or all to tell of them. */
+export async function addVerbs(parent: Command, loaders: VerbLoaders, parts: VerbsParts): Promise<void> {
+  const asked = parts.words[0] ?? '';
+  const names = Object.hasOwn(loaders, asked) ? [asked] : Object.keys(loaders);
+  for (const name of names) {
+    const verb = await loaders[name]?.();
+    if (verb) addVerb(parent, name, verb, parts);
+  }
+}
+
+function addVerb(parent: Command, name: string, { summary, operands, options, usageExitCode, run }: Verb, { environment, print, complain }: VerbsParts): void {
+  const verb = parent.command(name).description(summary);
+  if (operands !== undefined) verb.argument(operands);
+  for (const { flags, summary: about, required } of options) verb.addOption(new Option(flags, about).makeOptionMandatory(required ?? false));
+  // It has been told what is wrong, or `--help` was asked for.
+  if (usageExitCode !== undefined) verb.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode));
+  verb.action(async () => {
+    const stop = new AbortController();
+    const onSignal = () => stop.abort();
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+    const call = { environment, options: verb.opts(), rest: verb.args, print, complain, stopping: stop.signal };
+    process.exitCode = await run(call).finally(() => process.off('SIGINT', onSignal).off('SIGTERM', onSignal));
+  });
+}
