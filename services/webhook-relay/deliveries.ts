@@ -11,7 +11,7 @@ import type { Publisher, Published } from './connections/publisher.ts';
 import { type DeliveryResponse, Problems } from './contract.ts';
 import { newDeliveryId } from './delivery-id.ts';
 import type { DeliveryMetrics } from './delivery-metrics.ts';
-import { type Identity, readIdentity, senderLogin, toMessage } from './message.ts';
+import { type Identity, readIdentity, refuseRepeated, senderLogin, toMessage } from './message.ts';
 import type { Rejected } from './rejected/rejected.ts';
 import type { Score, Scoring } from './scoring/scoring.ts';
 import type { Senders } from './senders/senders.ts';
@@ -26,7 +26,7 @@ export type IncomingDelivery = {
 };
 
 export type Deliveries = {
-  /** @throws Problem 400 when it cannot be parsed or published, 503 when every connection is at its limit */
+  /** @throws Problem 400 when it cannot be understood or published, 503 when every connection is at its limit */
   receive(delivery: IncomingDelivery): Promise<DeliveryResponse>;
 };
 
@@ -64,6 +64,7 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
 
   // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
   function prepare({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): { message: Message; score: Score } {
+    refuseRepeated(headers);
     const payload = parseJson(body);
     const identity = readIdentity(headers, id);
     const score = scoreOf(identity, payload);

@@ -1,6 +1,7 @@
 // From a delivery's headers and payload to the message that is published.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '../platform/broker/broker.ts';
+import { Common } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
 import { messageHeaders } from './contract.ts';
 import type { Score } from './scoring/scoring.ts';
@@ -23,6 +24,15 @@ const targetTypeNames = ['x-github-hook-installation-target-type', 'x-forge-hook
 /** AMQP's `type` holds 255 bytes; the forge's longest event name has 40. */
 const maxEventLength = 100;
 const maxIdLength = 255;
+
+const readOnce = [...eventNames, ...deliveryNames, ...hookNames, ...targetIdNames, ...targetTypeNames];
+
+/** Node joins lines of one name by a comma, which nothing that a forge says here holds: neither would be what was meant.
+ *  @throws Problem 400 */
+export function refuseRepeated(headers: IncomingHttpHeaders): void {
+  const repeated = readOnce.filter((name) => String(headers[name] ?? '').includes(','));
+  if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
+}
 
 /** @param ownId stands in for a delivery id that is missing */
 export function readIdentity(headers: IncomingHttpHeaders, ownId: string): Identity {

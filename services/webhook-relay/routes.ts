@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ByteBudget } from '../platform/byte-budget.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../platform/route.ts';
+import { answerInTime } from './answer-in-time.ts';
 import type { Administration } from './connections/administration.ts';
 import {
   BrokerUsage,
@@ -66,7 +67,7 @@ const connectionRoutes = ({ administration }: RouteParts) => [
     path: '/Broker/connections',
     summary: 'The configured connections, and which is active',
     answers: { 200: ConnectionList },
-    handle: () => administration.list(),
+    handle: () => answerInTime(administration.list()),
   }),
   route({
     method: 'post',
@@ -93,14 +94,14 @@ const usageRoutes = ({ usage }: RouteParts) => [
     path: '/broker/usage/current',
     summary: 'Usage of every broker in the current month',
     answers: { 200: PeriodUsage },
-    handle: () => usage.current(),
+    handle: () => answerInTime(usage.current()),
   }),
   route({
     method: 'get',
     path: '/broker/usage',
     summary: 'Usage of every broker in every stored month',
     answers: { 200: UsageHistory },
-    handle: async () => ({ periods: await usage.history() }),
+    handle: async () => ({ periods: await answerInTime(usage.history()) }),
   }),
   route({
     method: 'delete',
@@ -136,7 +137,7 @@ const reportRoutes = ({ senders, healthReporter }: RouteParts) => [
     path: '/Stats',
     summary: 'Activity of each sender',
     answers: { 200: SenderStatistics },
-    handle: () => senders.statistics(),
+    handle: () => answerInTime(senders.statistics()),
   }),
   route({
     method: 'get',

@@ -22,6 +22,9 @@ export type RabbitmqServer = {
   start(): Promise<void>;
   /** SIGKILL, as if the power had failed. */
   kill(): Promise<void>;
+  /** Stops it in the midst of what it does, as a machine that swaps; its connections stay open. */
+  hang(): void;
+  resume(): void;
   /** What `rabbitmqctl <args>` prints. */
   control(...args: readonly string[]): Promise<string>;
   /** Ends it and removes the data. */
@@ -61,6 +64,8 @@ export async function startRabbitmq({ config = '', plugins = [] }: RabbitmqOptio
     stop: () => end('SIGTERM'),
     start: async () => void (running ??= await launch(programs, node, url)),
     kill: () => end('SIGKILL'),
+    hang: () => running && signalGroup(running.pid, 'SIGSTOP'),
+    resume: () => running && signalGroup(running.pid, 'SIGCONT'),
     control: async (...args) => (await run(programs.control, ['--quiet', ...args], { env, cwd: node.directory })).stdout,
     close: async () => {
       await end('SIGKILL');

@@ -2,11 +2,13 @@
 import { type ChannelModel, connect } from 'amqplib';
 import type { Log } from '../log.ts';
 import { firstPauseMs, longestPauseMs } from './back-off.ts';
+import { parseBrokerUrl } from './broker-url.ts';
 import { describeError } from './connection-state.ts';
 
 const connectTimeoutMs = 5000;
 const closeTimeoutMs = 2000;
-const heartbeatSeconds = '10';
+/** A server that is silent for twice as long is gone, also one that hangs. */
+const heartbeatSeconds = '5';
 
 export type LinkParts = {
   readonly url: string;
@@ -41,7 +43,7 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
   };
 
   const failed = (error: Error) => {
-    const reason = describeError(error);
+    const reason = describeRefusal(error, parts.url);
     // The same fault every five seconds is one line, not a flood.
     if (reason !== lastFailure) log.error({ reason }, 'cannot connect to the broker; trying on');
     lastFailure = reason;
@@ -80,6 +82,13 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
       clearTimeout(deadline);
     },
   };
+}
+
+// amqplib expected another frame than the server's refusal, and tells neither what it says nor why.
+function describeRefusal(error: Error, url: string): string {
+  const reason = describeError(error);
+  if (!/^Expected ConnectionOpenOk; got <ConnectionClose/.test(reason)) return reason;
+  return `the server does not open the virtual host "${parseBrokerUrl(url).virtualHost}": it does not exist there, or this user may not use it`;
 }
 
 function withHeartbeat(url: string): string {

@@ -123,6 +123,40 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     await publish(broker, message('a'));
   });
 
+  it('is not connected to a server that hangs, deliveries or not, and connects again when it goes on', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    server.hang();
+    try {
+      await until(() => !broker.isConnected, 'the silence is noticed');
+    } finally {
+      server.resume();
+    }
+    await broker.ready(generousMs);
+    await publish(broker, message('a'));
+  });
+
+  it('tells every time that it is connected', async () => {
+    const { topology } = newTopology();
+    let ups = 0;
+    const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', up: () => (ups += 1) });
+    open.push(broker);
+    await broker.ready(generousMs);
+    expect(ups).to.equal(1);
+    await server.control('close_all_connections', 'a test');
+    await until(() => ups === 2, 'it connects again');
+  });
+
+  it('says in plain words that a virtual host is missing or closed to it', async () => {
+    const { topology } = newTopology();
+    const url = new URL(server.url);
+    url.pathname = '/nowhere';
+    const broker = connect(url.href, topology);
+    open.push(broker);
+    await until(() => broker.lastError !== null, 'the fault is noticed');
+    expect(broker.lastError).to.equal('the server does not open the virtual host "nowhere": it does not exist there, or this user may not use it');
+  });
+
   it('names a queue that exists with other arguments, says what to do, and connects once that is done', async () => {
     const { topology, first } = newTopology();
     const channel = await openChannel();

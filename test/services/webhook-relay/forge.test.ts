@@ -194,4 +194,20 @@ describe('POST /Forge', () => {
     expect(response.status).to.equal(404);
     expect(await response.json()).to.deep.include({ status: 404, title: 'Not Found' });
   });
+
+  for (const name of ['X-GitHub-Event', 'X-Gitea-Event', 'X-GitHub-Delivery', 'X-GitHub-Hook-ID'])
+    it(`answers 400 to two lines of ${name}, and publishes nothing`, async () => {
+      const before = await counts(relay.database);
+      const body = JSON.stringify(payload);
+      const headers = { 'Content-Type': 'application/json', 'X-GitHub-Event': 'issues', 'X-Hub-Signature-256': sign(body), [name]: ['push', 'issues'] };
+      const { status, text } = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+        const sent = request(`${relay.url}/Forge`, { method: 'POST', headers }, (response) => {
+          response.setEncoding('utf8').once('data', (first: string) => resolve({ status: response.statusCode, text: first }));
+        });
+        sent.on('error', reject).end(body);
+      });
+      expect(status).to.equal(400);
+      expect(text).to.include(name.toLowerCase());
+      expect(await counts(relay.database)).to.deep.equal(before);
+    });
 });

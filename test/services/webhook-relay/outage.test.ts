@@ -194,6 +194,27 @@ describe('a database that hangs', () => {
       await database.drop();
     }
   });
+
+  it('holds up nobody who only reads it: 503 with Retry-After', async function () {
+    this.timeout(60_000);
+    const database = await createTestDatabase({ schema: 'relay', migrations });
+    const proxy = await createMuteable(new URL(database.url));
+    const relay = await startRelay({ databaseUrl: proxy.url, environment: { BROKER_URL_1: database.url } });
+    try {
+      await deliver(relay.url);
+      proxy.mute();
+      const begun = performance.now();
+      const paths = ['/Stats', '/Broker/connections', '/broker/usage', '/broker/usage/current'];
+      const answers = await Promise.all(paths.map((path) => administer(relay.url, 'GET', path)));
+      for (const { status, headers } of answers) expect([status, headers.get('retry-after')]).to.deep.equal([503, '5']);
+      expect(performance.now() - begun).to.be.below(5000);
+    } finally {
+      proxy.unmute();
+      await relay.close();
+      proxy.close();
+      await database.drop();
+    }
+  });
 });
 
 describeWith(ownRabbitmq, 'a RabbitMQ that goes and comes back', () => {
@@ -237,5 +258,27 @@ describeWith(ownRabbitmq, 'a RabbitMQ that goes and comes back', () => {
     // The kill may leave publishes of unknown outcome: each is published again, and stays counted.
     expect(count).to.be.within(outcomes.length, outcomes.length + 6);
     await eventually(async () => (await fetch(`${relay.url}/api/health`)).status === 200);
+  });
+
+  it('is shown as not connected as soon as it hangs under a delivery, and as connected when it goes on, without another delivery', async function () {
+    this.timeout(60_000);
+    const state = async () => {
+      const { body } = await administer(relay.url, 'GET', '/Broker/connections');
+      const health = await fetch(`${relay.url}/api/health`);
+      return [(body['connections'] as { isConnected: boolean }[])[0]?.isConnected, health.status, await health.json().then((report) => (report as { status: string }).status)];
+    };
+    await eventually(async () => expect(await state()).to.deep.equal([true, 200, 'Healthy']));
+    server.hang();
+    try {
+      expect((await deliver(relay.url)).body['spooled']).to.equal(true);
+      for (let again = 0; again < 20; again += 1) {
+        expect(await state()).to.deep.equal([false, 503, 'Unhealthy']);
+        await new Promise(setImmediate);
+      }
+    } finally {
+      server.resume();
+    }
+    await eventually(async () => expect(await state()).to.deep.equal([true, 200, 'Healthy']), { withinMs: 30_000 });
+    await eventually(async () => (await spooled(relay)) === 0, { withinMs: 30_000 });
   });
 });
