@@ -16,7 +16,7 @@ ports:
   {{- end }}
   - { name: metrics, containerPort: 9090, protocol: TCP }
 {{- if ne $workload.kind "CronJob" }}
-{{ include "signalbox.probes" $workload }}
+{{ include "signalbox.probes" $workload | trim }}
 lifecycle:
   preStop: { sleep: { seconds: {{ $workload.preStopSeconds }} } }
 {{- end }}

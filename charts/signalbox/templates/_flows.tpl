@@ -15,7 +15,7 @@
 - {{ .direction }}:
     {{- include "signalbox.peers" . | nindent 4 }}
   ports:
-    {{- include "signalbox.ports" .ports | nindent 4 }}
+    {{- include "signalbox.ports" .ports | trim | nindent 4 }}
 {{- end -}}
 
 {{- define "signalbox.ports" -}}
@@ -27,7 +27,7 @@
 {{/* A rule to what is outside the release; without peers any address. peers, ports */}}
 {{- define "signalbox.flowOutside" -}}
 - ports:
-    {{- include "signalbox.ports" .ports | nindent 4 }}
+    {{- include "signalbox.ports" .ports | trim | nindent 4 }}
   {{- with .peers }}
   to:
     {{- toYaml . | nindent 4 }}

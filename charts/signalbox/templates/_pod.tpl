@@ -21,14 +21,18 @@ spec:
   {{- end }}
   securityContext:
     {{- include "signalbox.podSecurity" 1000 | nindent 4 }}
-  {{- include "signalbox.pullSecrets" .root | nindent 2 }}
+  {{- with include "signalbox.pullSecrets" .root | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   containers:
-    - {{- include "signalbox.container" . | nindent 6 }}
+    - {{ include "signalbox.container" . | nindent 6 | trim }}
   {{- with include "signalbox.volumes" . | trim }}
   volumes:
     {{- . | nindent 4 }}
   {{- end }}
-  {{- include "signalbox.scheduling" .workload | nindent 2 }}
+  {{- with include "signalbox.scheduling" .workload | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   {{- if ne .workload.kind "CronJob" }}
   topologySpreadConstraints:
     {{- if .workload.topologySpreadConstraints }}

@@ -31,7 +31,9 @@ template:
     enableServiceLinks: false
     securityContext:
       {{- include "signalbox.podSecurity" 1000 | nindent 6 }}
-    {{- include "signalbox.pullSecrets" .root | nindent 4 }}
+    {{- with include "signalbox.pullSecrets" .root | trim }}
+    {{- . | nindent 4 }}
+    {{- end }}
     containers:
       - name: {{ .component }}
         image: {{ include "signalbox.image" (dict "root" .root "image" .root.Values.image) }}
@@ -53,5 +55,7 @@ template:
     volumes:
       {{- . | nindent 6 }}
     {{- end }}
-    {{- include "signalbox.scheduling" .root.Values.defaults | nindent 4 }}
+    {{- with include "signalbox.scheduling" .root.Values.defaults | trim }}
+    {{- . | nindent 4 }}
+    {{- end }}
 {{- end -}}
