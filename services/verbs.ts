@@ -17,12 +17,12 @@ export async function addVerbs(parent: Command, loaders: VerbLoaders, parts: Ver
   const names = Object.hasOwn(loaders, asked) ? [asked] : Object.keys(loaders);
   for (const name of names) {
     const verb = await loaders[name]?.();
-    if (verb) addVerb(parent, name, verb, parts);
+    if (verb) addVerb(parent.command(name), verb, parts);
   }
 }
 
-function addVerb(parent: Command, name: string, { summary, operands, options, usageExitCode, run }: Verb, { environment, print, complain }: VerbsParts): void {
-  const verb = parent.command(name).description(summary);
+function addVerb(verb: Command, { summary, operands, options, usageExitCode, run }: Verb, { environment, print, complain }: VerbsParts): void {
+  verb.description(summary);
   if (operands !== undefined) verb.argument(operands);
   for (const { flags, summary: about, required } of options) verb.addOption(new Option(flags, about).makeOptionMandatory(required ?? false));
   // It has been told what is wrong, or `--help` was asked for.

@@ -3,11 +3,18 @@ import ipaddr from 'ipaddr.js';
 
 export type AddressOf = (socketAddress: string, forwardedFor: string | undefined) => string;
 
+/** Whether it is an address, or a range such as `10.0.0.0/8`; IPv4 in four parts only, since `10` would be 0.0.0.10. */
+export function isAddressRange(text: string): boolean {
+  const [address = ''] = text.split('/');
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+  return isAddress && (text.includes('/') ? ipaddr.isValidCIDR(text) : true);
+}
+
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 function parseRange(cidr: string): Range {
-  if (ipaddr.isValidCIDR(cidr)) return ipaddr.parseCIDR(cidr);
-  if (!ipaddr.isValid(cidr)) throw new TypeError(`TrustedProxies must hold addresses or CIDR ranges, got an entry that is neither`);
+  if (!isAddressRange(cidr)) throw new TypeError(`trusted must hold addresses or CIDR ranges, got an entry that is neither`);
+  if (cidr.includes('/')) return ipaddr.parseCIDR(cidr);
   const address = ipaddr.parse(cidr);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }

@@ -1,5 +1,5 @@
 // The settings that every deployable shares, and those of the process it runs in.
-import { choice, integer, list, secretUrl } from './settings.ts';
+import { addressRanges, choice, integer, origins, secretUrl } from './settings.ts';
 
 export const processSettings = {
   metricsPort: integer('METRICS_PORT', { summary: 'Prometheus metrics, and health of what has no public port', min: 0, max: 65_535, default: 9090 }),
@@ -10,6 +10,6 @@ export const processSettings = {
 export const commonSettings = {
   port: integer('PORT', { summary: 'The public port', min: 0, max: 65_535, default: 8080 }),
   databaseUrl: secretUrl('DATABASE_URL', ['postgres', 'postgresql'], { summary: 'The Postgres database' }),
-  trustedProxies: list('TrustedProxies', { summary: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed', default: [] }),
-  corsOrigins: list('Cors__AllowedOrigins', { summary: 'Origins that browsers may call from', default: [] }),
+  trustedProxies: addressRanges('TrustedProxies', { summary: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed', default: [] }),
+  corsOrigins: origins('Cors__AllowedOrigins', { summary: 'Origins that browsers may call from', default: [] }),
 };

@@ -1,5 +1,6 @@
-// The kinds of settings: text, integer, choice, list, URL, secret; each says its shape in words.
+// The kinds of settings: text, integer, choice, lists, URL, secret; each says its shape in words.
 import { randomBytes } from 'node:crypto';
+import { isAddressRange } from './client-address.ts';
 import { type Setting, SettingFault } from './config.ts';
 import { Secret } from './secret.ts';
 
@@ -51,6 +52,31 @@ const split = (value: string) =>
 
 export const list = (name: string, options: Options<readonly string[]>) =>
   setting<readonly string[]>(name, { shape: 'comma-separated list', parse: split }, options);
+
+/** A list of one thing. @param read undefined for an entry that is none; a fault tells such entries by their place */
+function listOf(name: string, { what, read }: { what: string; read: (entry: string) => string | undefined }, options: Options<readonly string[]>) {
+  const parse = (value: string) => {
+    const entries = split(value).map(read);
+    const wrong = entries.flatMap((entry, index) => (entry === undefined ? [index + 1] : []));
+    if (wrong.length > 0) throw new SettingFault(`must hold ${what}; not so entry ${wrong.join(', ')}`);
+    return entries.filter((entry) => entry !== undefined);
+  };
+  return setting<readonly string[]>(name, { shape: 'comma-separated list', parse }, options);
+}
+
+/** Addresses and CIDR ranges. */
+export const addressRanges = (name: string, options: Options<readonly string[]>) =>
+  listOf(name, { what: 'addresses or CIDR ranges such as 10.0.0.0/8', read: (entry) => (isAddressRange(entry) ? entry : undefined) }, options);
+
+/** Origins as browsers send them. */
+export const origins = (name: string, options: Options<readonly string[]>) =>
+  listOf(name, { what: 'origins such as https://app.example.org, without a path, or *', read: readOrigin }, options);
+
+function readOrigin(entry: string): string | undefined {
+  if (entry === '*') return entry;
+  const { protocol = '', origin = '', href = '' } = URL.parse(entry) ?? {};
+  return /^https?:$/.test(protocol) && href === `${origin}/` ? origin : undefined;
+}
 
 export function url(name: string, protocols: readonly string[], options: Options<string>): Setting<string> {
   return setting(name, { shape: `URL (${protocols.join(', ')})`, parse: (value) => parseUrl(value, protocols) }, options);

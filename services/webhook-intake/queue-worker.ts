@@ -36,6 +36,7 @@ const betweenEveryMs = 500;
 export function createQueueWorker(parts: QueueWorkerParts): Worker {
   return {
     summary: parts.summary,
+    check: (environment) => readWithBrokers(environment, readWorkerConfig),
     async start(runtime) {
       const { environment, lifecycle, log } = runtime;
       const { config } = await readWithBrokers(environment, readWorkerConfig);

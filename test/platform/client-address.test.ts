@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createAddressOf } from '../../services/platform/client-address.ts';
+import { createAddressOf, isAddressRange } from '../../services/platform/client-address.ts';
 
 describe('createAddressOf', () => {
   const addressOf = createAddressOf(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
@@ -35,7 +35,19 @@ describe('createAddressOf', () => {
   });
 
   it('refuses at construction what is neither', () => {
-    expect(() => createAddressOf(['proxy.internal'])).to.throw(TypeError, 'TrustedProxies');
-    expect(() => createAddressOf(['10.0.0.0/33'])).to.throw(TypeError, 'TrustedProxies');
+    expect(() => createAddressOf(['proxy.internal'])).to.throw(TypeError, 'trusted must hold');
+    expect(() => createAddressOf(['10.0.0.0/33'])).to.throw(TypeError, 'trusted must hold');
+  });
+});
+
+describe('isAddressRange', () => {
+  it('is true of addresses and CIDR ranges', () => {
+    for (const right of ['10.0.0.0/8', '192.0.2.1', '0.0.0.0/0', '::1', '2001:db8::/32', '::ffff:10.0.0.0/104'])
+      expect(isAddressRange(right), right).to.equal(true);
+  });
+
+  it('is false of names, of lengths beyond the address, and of addresses that were cut', () => {
+    for (const wrong of ['', 'proxy', '10', '10/8', '10.0.0/8', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '::/129', '256.0.0.1', ' 10.0.0.1'])
+      expect(isAddressRange(wrong), wrong).to.equal(false);
   });
 });

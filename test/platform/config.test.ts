@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError, type Environment, isGiven, readSettings, type Settings } from '../../services/platform/config.ts';
+import { ConfigError, type Environment, isGiven, readSettings, readTogether, type Settings } from '../../services/platform/config.ts';
 import { integer, optional, secret, secretList, text, url } from '../../services/platform/settings.ts';
 
 const settings = {
@@ -60,6 +60,21 @@ describe('readSettings', () => {
     for (const PORT of ['0', '65536', '-1', '+1', '1.5', '1e3', '0x10', '99999999999999999999']) {
       expect(faultsOf({ ...complete, PORT }), PORT).to.deep.equal(['PORT must be an integer 1–65535']);
     }
+  });
+
+  it('tells the faults of several readings together, each once, and what else fails at once', async () => {
+    const one = () => readSettings({ ...complete, PORT: 'x' }, settings);
+    const other = () => Promise.resolve(readSettings({ PORT: 'x' }, { port: settings.port, more: settings.password }));
+    const failure: unknown = await readTogether(one, () => 'fine', other).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(ConfigError);
+    expect(Object(failure).faults).to.deep.equal(['PORT must be an integer 1–65535', 'PASSWORD is required and not set']);
+    expect(
+      await readTogether(
+        () => 1,
+        () => Promise.resolve('two'),
+      ),
+    ).to.deep.equal([1, 'two']);
+    expect(String(await readTogether(() => Promise.reject(new TypeError('a mistake'))).catch(String))).to.equal('TypeError: a mistake');
   });
 
   describe('with NAME_FILE', () => {

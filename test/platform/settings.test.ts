@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SettingFault } from '../../services/platform/config.ts';
-import { choice, integer, list, optional, randomCredential, secret, secretUrl, text, url } from '../../services/platform/settings.ts';
+import { addressRanges, choice, integer, list, optional, origins, randomCredential, secret, secretUrl, text, url } from '../../services/platform/settings.ts';
 
 const summary = 's';
 
@@ -19,6 +19,27 @@ describe('settings', () => {
     const base = url('BASE', ['http', 'https'], { summary });
     expect(base.parse('https://example.org/x?y=1')).to.equal('https://example.org/x?y=1');
     for (const wrong of ['example.org', 'file:///etc/passwd', 'https://']) expect(() => base.parse(wrong), wrong).to.throw(SettingFault);
+  });
+
+  it('take addresses and ranges, and tell what is neither by its place, never by its text', () => {
+    const proxies = addressRanges('PROXIES', { summary });
+    expect(proxies.parse('10.0.0.0/8, ::1')).to.deep.equal(['10.0.0.0/8', '::1']);
+    expect(() => proxies.parse('10.0.0.1, proxy.internal, 10.0.0.0/33')).to.throw(
+      SettingFault,
+      /^must hold addresses or CIDR ranges such as 10\.0\.0\.0\/8; not so entry 2, 3$/,
+    );
+  });
+
+  it('take origins as browsers send them, and tell what is none by its place', () => {
+    const allowed = origins('ORIGINS', { summary });
+    expect(allowed.parse('https://App.example.org, http://localhost:3000/, *, https://x:443')).to.deep.equal([
+      'https://app.example.org',
+      'http://localhost:3000',
+      '*',
+      'https://x',
+    ]);
+    for (const wrong of ['app.example.org', 'https://app.example.org/path', 'https://user@app.example.org', 'ftp://x', 'null', 'https://x?y', 'https://*.x/#'])
+      expect(() => allowed.parse(`*, ${wrong}`), wrong).to.throw(SettingFault, /^must hold origins such as .*, or \*; not so entry 2$/);
   });
 
   it('say their shape, and whether they hold a credential', () => {

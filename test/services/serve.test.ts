@@ -1,0 +1,44 @@
+// What `signalbox serve` and `worker` say of settings that are not usable.
+import { expect } from 'chai';
+import { startProcess } from '../support/processes.ts';
+
+const refusalOf = async (words: readonly string[], env: Readonly<Record<string, string>>) => {
+  const { exited, lines } = startProcess(words, { env });
+  expect(await exited).to.deep.equal({ code: 1, signal: null });
+  const [head, ...faults] = lines;
+  expect(head).to.equal('The configuration is not usable:');
+  return faults.map((fault) => fault.trim());
+};
+
+const wrong = { METRICS_PORT: 'hunter2', LOG_LEVEL: 'hunter2', PORT: 'hunter2', TrustedProxies: '10.0.0.0/8, hunter2', Cors__AllowedOrigins: 'hunter2' };
+const levels = 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace';
+const common = [
+  'METRICS_PORT must be an integer 0–65535',
+  levels,
+  'PORT must be an integer 0–65535',
+  'DATABASE_URL is required and not set',
+  'TrustedProxies must hold addresses or CIDR ranges such as 10.0.0.0/8; not so entry 2',
+  'Cors__AllowedOrigins must hold origins such as https://app.example.org, without a path, or *; not so entry 1',
+];
+
+describe('signalbox serve', () => {
+  it('tells all faults of a process at once, by name and never with a value', async () => {
+    expect(await refusalOf(['serve', 'secrets'], wrong)).to.deep.equal([...common, 'Management__AdminApiKey is required and not set']);
+  });
+
+  it('tells the faults of all services in it, what they share once', async () => {
+    const faults = await refusalOf(['serve', 'secrets', 'webhook-relay', 'webhook-intake'], { ...wrong, BROKER_URL_1: 'hunter2' });
+    expect(faults).to.include.members([...common, 'Management__AdminApiKey is required and not set', 'Intake__AccessTokens is required and not set']);
+    expect(faults.filter((fault) => fault.startsWith('BROKER_URL_1 '))).to.have.length(1);
+    expect(new Set(faults).size).to.equal(faults.length);
+    expect(faults.join()).not.to.contain('hunter2');
+  });
+});
+
+describe('signalbox worker', () => {
+  it('tells the faults of the process and of the worker at once', async () => {
+    const faults = await refusalOf(['worker', 'service'], { LOG_LEVEL: 'loud', BROKER_URL_1: 'hunter2' });
+    expect(faults.slice(0, 2)).to.deep.equal([levels, 'DATABASE_URL is required and not set']);
+    expect(faults[2]).to.match(/^BROKER_URL_1 /);
+  });
+});
