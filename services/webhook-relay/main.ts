@@ -83,5 +83,6 @@ export const deployable: Deployable = {
   settings,
   settingFamilies: [brokerUrlFamily, brokerLimitFamily],
   migrations,
+  check: (environment) => readWithBrokers(environment, readConfig),
   start,
 };
