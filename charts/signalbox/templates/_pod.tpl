@@ -6,11 +6,10 @@
 metadata:
   labels:
     {{- include "signalbox.podLabels" $names | nindent 4 }}
+  {{- with .workload.podAnnotations }}
   annotations:
-    {{- include "signalbox.score" . | nindent 4 }}
-    {{- with .workload.podAnnotations }}
     {{- toYaml . | nindent 4 }}
-    {{- end }}
+  {{- end }}
 spec:
   serviceAccountName: {{ include "signalbox.componentName" $names }}
   automountServiceAccountToken: false

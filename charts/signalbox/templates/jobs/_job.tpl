@@ -22,8 +22,6 @@ template:
   metadata:
     labels:
       {{- include "signalbox.podLabels" . | nindent 6 }}
-    annotations:
-      {{- include "signalbox.score" . | nindent 6 }}
   spec:
     restartPolicy: OnFailure
     serviceAccountName: {{ include "signalbox.componentName" . }}
