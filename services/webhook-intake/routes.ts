@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { Common } from '../platform/problem.ts';
 import { type AnyRoute, route } from '../platform/route.ts';
 import { Event, EventDetail, listOf, Problems, Sender, Statistics } from './contract.ts';
-import { EventQuery, type Events, repositoryName } from './dashboard/events/events.ts';
-import { timePage } from './dashboard/paging.ts';
+import { EventQuery, type Events, HistoryQuery, repositoryName } from './dashboard/events/events.ts';
 import { Recent, RecentQuery, type RecentReader } from './dashboard/recent.ts';
 import { SenderQuery, type Senders } from './dashboard/senders/senders.ts';
 import { StatisticsHeaders, StatisticsQuery, type StatisticsReader } from './dashboard/statistics/statistics.ts';
 import { PullRequest } from './dashboard/typed/items.ts';
 import { createTypedRoutes } from './dashboard/typed/routes.ts';
-import { pullRequests, PullsQuery } from './dashboard/typed/tables.ts';
+import { pullRequests, pullsList, PullsQuery } from './dashboard/typed/tables.ts';
 import type { Typed } from './dashboard/typed/typed.ts';
 
 export type RouteParts = {
@@ -86,14 +85,14 @@ const repositoryRoutes = ({ events, typed }: RouteParts) => [
     params: RepositoryPath,
     query: PullsQuery,
     answers: { 200: listOf(PullRequest) },
-    handle: ({ params, query }) => typed.list(pullRequests, { ...query, repository: repositoryName(params) }),
+    handle: ({ params, query }) => typed.list(pullRequests, { ...query, repository: repositoryName(params) }, pullsList),
   }),
   route({
     method: 'get',
     path: '/api/v1/repositories/{owner}/{repo}/pulls/{n}',
     summary: 'The history of one pull request: its state now, and the events about it, newest first',
     params: RepositoryPath.extend({ n: z.string() }),
-    query: z.object(timePage),
+    query: HistoryQuery,
     answers: { 200: listOf(Event).extend({ pullRequest: PullRequest.nullable() }) },
     problems: [Problems.pullRequestMissing],
     handle: ({ params, query }) => events.pullRequestHistory(params, query),

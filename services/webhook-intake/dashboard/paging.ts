@@ -3,16 +3,22 @@ import { z } from 'zod';
 import { queryInteger, textFor } from '../../platform/schema.ts';
 import { storable } from '../json.ts';
 
-export const limit = queryInteger({ min: 1, max: 200, default: 50 });
+const limit = queryInteger({ min: 1, max: 200, default: 50 });
 
 // The years 1 to 9999: every time that a forge can send, and that Postgres takes.
 const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 
-/** The keys of the last row of a page, as its list is ordered: whatever is inserted meanwhile, the next page begins behind it. */
-const cursor = <Position extends z.ZodType>(position: Position) =>
-  textFor((text) => position.safeParse(decoded(text)).data, 'must be the `next` of another page of this list').meta({
+/** The name of the list, so that no other takes it, and the keys of the last row of a page, as the list is ordered:
+ *  whatever is inserted meanwhile, the next page begins behind it. */
+const cursor = <Position extends z.ZodType>(list: string, position: Position) =>
+  textFor((text) => position.safeParse(positionIn(text, list)).data, 'must be the `next` of another page of this list').meta({
     override: { type: 'string', description: 'The `next` of another page' },
   });
+
+function positionIn(text: string, list: string): unknown {
+  const read = decoded(text);
+  return Array.isArray(read) && read[0] === list ? read.slice(1) : undefined;
+}
 
 function decoded(text: string): unknown {
   try {
@@ -22,24 +28,32 @@ function decoded(text: string): unknown {
   }
 }
 
-const encoded = (position: readonly unknown[]) => Buffer.from(JSON.stringify(position)).toString('base64url');
+const encoded = (list: string, position: readonly unknown[]) => Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 
-/** Lists in order of time. */
-export const timeCursor = cursor(z.tuple([milliseconds, z.uuid()]));
-export type TimePosition = z.output<typeof timeCursor>;
-/** Lists in order of ids, which is that of first sight. */
-export const idCursor = cursor(z.tuple([z.uuid()]));
-/** Lists in order of a name. */
-export const nameCursor = cursor(z.tuple([z.string().transform(storable)]));
+const timePosition = z.tuple([milliseconds, z.uuid()]);
+export type TimePosition = z.output<typeof timePosition>;
+const idPosition = z.tuple([z.uuid()]);
+const namePosition = z.tuple([z.string().transform(storable)]);
 
-export const timePage = { limit, after: timeCursor.optional() };
+/** What a page of a list in order of time is asked by. */
+export const timePage = (list: string) => ({ limit, after: cursor(list, timePosition).optional() });
 export type TimePage = { readonly limit: number; readonly after?: TimePosition | undefined };
+/** Lists in order of ids, which is that of first sight. */
+export const idPage = (list: string) => ({ limit, after: cursor(list, idPosition).optional() });
+/** Lists in order of a name. */
+export const namePage = (list: string) => ({ limit, after: cursor(list, namePosition).optional() });
+
+export type Page<Row> = { items: Row[]; next: string | null };
 
 /** @param rows one more than the limit, where there are more */
-export function pageOf<Row>(rows: readonly Row[], most: number, positionOf: (row: Row) => readonly unknown[]): { items: Row[]; next: string | null } {
+export function pageOf<Row>(
+  list: string,
+  { rows, limit: most }: { readonly rows: readonly Row[]; readonly limit: number },
+  positionOf: (row: Row) => readonly unknown[],
+): Page<Row> {
   const items = rows.slice(0, most);
   const last = items.at(-1);
-  return { items, next: last !== undefined && rows.length > most ? encoded(positionOf(last)) : null };
+  return { items, next: last !== undefined && rows.length > most ? encoded(list, positionOf(last)) : null };
 }
 
 /** An exact match; blank counts as absent. What cannot be stored is read as it would have been stored. */

@@ -5,11 +5,14 @@ import type { Content } from '../../../platform/route.ts';
 import { TimestampInput } from '../../../platform/schema.ts';
 import { type Event, Problems } from '../../contract.ts';
 import { storable } from '../../json.ts';
-import { filterText, pageOf, type TimePage, timePage } from '../paging.ts';
+import { filterText, type Page, pageOf, type TimePage, timePage } from '../paging.ts';
 import type { PullRequest } from '../typed/items.ts';
 import type { TypedStore } from '../typed/store.ts';
 import { eventDocument } from './event-document.ts';
 import type { EventFilter, EventStore } from './store.ts';
+
+const list = 'events';
+const historyList = 'pulls/history';
 
 export const EventQuery = z.object({
   source: filterText,
@@ -18,12 +21,12 @@ export const EventQuery = z.object({
   sender: filterText,
   from: TimestampInput.optional(),
   to: TimestampInput.optional(),
-  ...timePage,
+  ...timePage(list),
 });
 export type EventQuery = z.output<typeof EventQuery>;
+export const HistoryQuery = z.object(timePage(historyList));
 
 export type RepositoryPath = { readonly owner: string; readonly repo: string };
-export type EventPage = { items: Event[]; next: string | null };
 
 export type Events = ReturnType<typeof createEvents>;
 
@@ -38,12 +41,12 @@ export type EventsParts = {
 };
 
 export function createEvents({ store, typed, payloadMemory }: EventsParts) {
-  async function page(filter: EventFilter, { limit, after }: TimePage): Promise<EventPage> {
+  async function page(of: string, filter: EventFilter, { limit, after }: TimePage): Promise<Page<Event>> {
     const rows = await store.newest(filter, { limit, after });
-    return pageOf(rows, limit, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
+    return pageOf(of, { rows, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
   }
   return {
-    list: ({ limit, after, ...filter }: EventQuery) => page(filter, { limit, after }),
+    list: ({ limit, after, ...filter }: EventQuery) => page(list, filter, { limit, after }),
 
     /** The event as JSON text. */
     async get(id: string): Promise<Content> {
@@ -55,14 +58,14 @@ export function createEvents({ store, typed, payloadMemory }: EventsParts) {
     async pullRequestHistory(
       { n, ...path }: RepositoryPath & { readonly n: string },
       paging: TimePage,
-    ): Promise<EventPage & { pullRequest: PullRequest | null }> {
+    ): Promise<Page<Event> & { pullRequest: PullRequest | null }> {
       const repository = repositoryName(path);
       const number = /^[1-9]\d{0,9}$/.test(n) && Number(n) <= maxNumber ? Number(n) : undefined;
       if (number === undefined) throw Problems.pullRequestMissing();
       const pullRequest = (await typed.pullRequest(repository, number)) ?? null;
       // A repository that is not ours has events, but no typed rows; an issue's number is no pull request.
       if (!pullRequest && !(await store.knowsPullRequest(repository, number))) throw Problems.pullRequestMissing();
-      return { pullRequest, ...(await page({ repository, number }, paging)) };
+      return { pullRequest, ...(await page(historyList, { repository, number }, paging)) };
     },
   };
 }

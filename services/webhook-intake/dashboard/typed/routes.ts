@@ -4,7 +4,7 @@ import { type AnyRoute, route } from '../../../platform/route.ts';
 import { listOf, ProcessingCounts } from '../../contract.ts';
 import { allTables, type TypedTable } from './tables.ts';
 import type { TypedItem } from './items.ts';
-import { ProcessingQuery, type Typed } from './typed.ts';
+import { processingQuery, type Typed } from './typed.ts';
 
 export function createTypedRoutes(typed: Typed): AnyRoute[] {
   const { releases, workflowRuns, ...processed } = allTables;
@@ -47,7 +47,7 @@ const processingRoute = <Item extends TypedItem>(table: TypedTable<Item>, typed:
     method: 'get',
     path: `/api/v1/${table.path}/processing`,
     summary: `The ${table.things} not yet PROCESSED, or those in one state; first seen first`,
-    query: ProcessingQuery,
+    query: processingQuery(table.path),
     answers: { 200: listOf(table.item) },
     handle: ({ query }) => typed.processing(table, query),
   });

@@ -7,8 +7,9 @@ import { Branch, Comment, Installation, Issue, PullRequest, Push, Release, Repos
 
 const isDeleted = queryChoice(['true', 'false']).optional();
 const processingState = queryChoice(processingStates).optional();
-const ofAny = { processingState, ...timePage };
-const deletable = { ...ofAny, deleted: isDeleted };
+/** @param list whose cursors it takes: the path, where there is one list of the table only */
+const ofAny = (list: string) => ({ processingState, ...timePage(list) });
+const deletable = (list: string) => ({ ...ofAny(list), deleted: isDeleted });
 const openOrClosed = queryChoice(['open', 'closed']).optional();
 
 export const ownFilters = ['repository', 'state', 'kind', 'status', 'conclusion', 'sender', 'login', 'account'] as const;
@@ -42,7 +43,7 @@ export const branches = table({
   table: 'branches',
   things: 'branches',
   item: Branch,
-  query: z.object({ repository: filterText, ...deletable }),
+  query: z.object({ repository: filterText, ...deletable('branches') }),
   filters: { repository: 'repository' },
 });
 
@@ -51,7 +52,7 @@ export const comments = table({
   table: 'comments',
   things: 'comments',
   item: Comment,
-  query: z.object({ repository: filterText, kind: queryChoice(Comment.shape.kind.options).optional(), sender: filterText, ...deletable }),
+  query: z.object({ repository: filterText, kind: queryChoice(Comment.shape.kind.options).optional(), sender: filterText, ...deletable('comments') }),
   filters: { repository: 'repository', kind: 'kind', sender: 'user_login' },
 });
 
@@ -60,19 +61,22 @@ export const issues = table({
   table: 'issues',
   things: 'issues',
   item: Issue,
-  query: z.object({ repository: filterText, state: openOrClosed, sender: filterText, ...deletable }),
+  query: z.object({ repository: filterText, state: openOrClosed, sender: filterText, ...deletable('issues') }),
   filters: { repository: 'repository', state: 'state', sender: 'user_login' },
 });
 
-/** Of the pull requests of one repository. */
-export const PullsQuery = z.object({ state: openOrClosed, sender: filterText, ...ofAny });
+const pullsQuery = (list: string) => z.object({ state: openOrClosed, sender: filterText, ...ofAny(list) });
+
+/** The pull requests of one repository. */
+export const pullsList = 'repositories/pulls';
+export const PullsQuery = pullsQuery(pullsList);
 
 export const pullRequests = table({
   path: 'pull-requests',
   table: 'pull_requests',
   things: 'pull requests',
   item: PullRequest,
-  query: PullsQuery.extend({ repository: filterText }),
+  query: pullsQuery('pull-requests').extend({ repository: filterText }),
   filters: { repository: 'repository', state: 'state', sender: 'user_login' },
 });
 
@@ -81,7 +85,7 @@ export const pushes = table({
   table: 'pushes',
   things: 'pushes',
   item: Push,
-  query: z.object({ repository: filterText, sender: filterText, ...ofAny }),
+  query: z.object({ repository: filterText, sender: filterText, ...ofAny('pushes') }),
   filters: { repository: 'repository', sender: 'pusher_name' },
 });
 
@@ -90,7 +94,7 @@ export const repositories = table({
   table: 'repositories',
   things: 'repositories',
   item: Repository,
-  query: z.object({ repository: filterText, ...deletable }),
+  query: z.object({ repository: filterText, ...deletable('repositories') }),
   filters: { repository: 'repository' },
 });
 
@@ -99,7 +103,7 @@ export const installations = table({
   table: 'installations',
   things: 'installations',
   item: Installation,
-  query: z.object({ account: filterText, ...deletable }),
+  query: z.object({ account: filterText, ...deletable('installations') }),
   filters: { account: 'account_login' },
 });
 
@@ -108,7 +112,7 @@ export const users = table({
   table: 'users',
   things: 'users',
   item: User,
-  query: z.object({ login: filterText, ...ofAny }),
+  query: z.object({ login: filterText, ...ofAny('users') }),
   filters: { login: 'login' },
 });
 
@@ -117,7 +121,7 @@ export const releases = table({
   table: 'releases',
   things: 'releases',
   item: Release,
-  query: z.object({ repository: filterText, sender: filterText, ...deletable }),
+  query: z.object({ repository: filterText, sender: filterText, ...deletable('releases') }),
   filters: { repository: 'repository', sender: 'author_login' },
 });
 
@@ -126,7 +130,7 @@ export const workflowRuns = table({
   table: 'workflow_runs',
   things: 'workflow runs',
   item: WorkflowRun,
-  query: z.object({ repository: filterText, status: filterText, conclusion: filterText, sender: filterText, ...ofAny }),
+  query: z.object({ repository: filterText, status: filterText, conclusion: filterText, sender: filterText, ...ofAny('workflow-runs') }),
   filters: { repository: 'repository', status: 'status', conclusion: 'conclusion', sender: 'actor_login' },
 });
 

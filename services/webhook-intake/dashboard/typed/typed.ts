@@ -2,28 +2,31 @@
 import { z } from 'zod';
 import { queryChoice } from '../../../platform/schema.ts';
 import { processingStates } from '../../contract.ts';
-import { idCursor, limit, pageOf } from '../paging.ts';
+import { idPage, pageOf } from '../paging.ts';
 import type { TypedItem } from './items.ts';
 import type { TypedStore } from './store.ts';
 import type { TypedQuery, TypedTable } from './tables.ts';
 
-export const ProcessingQuery = z.object({ state: queryChoice(processingStates).optional(), limit, after: idCursor.optional() });
-export type ProcessingQuery = z.output<typeof ProcessingQuery>;
+const processingList = (path: string) => `${path}/processing`;
+/** @param path of the table */
+export const processingQuery = (path: string) => z.object({ state: queryChoice(processingStates).optional(), ...idPage(processingList(path)) });
+export type ProcessingQuery = z.output<ReturnType<typeof processingQuery>>;
 
 const unprocessed = processingStates.filter((state) => state !== 'PROCESSED');
 
 export type Typed = ReturnType<typeof createTyped>;
 
 export const createTyped = (store: TypedStore) => ({
-  async list<Item extends TypedItem>(table: TypedTable<Item>, query: TypedQuery) {
+  /** @param list whose cursors `query` takes */
+  async list<Item extends TypedItem>(table: TypedTable<Item>, query: TypedQuery, list = table.path) {
     const rows = await store.newest(table, query);
-    return pageOf(rows, query.limit, ({ updatedAt, id }) => [updatedAt.getTime(), id]);
+    return pageOf(list, { rows, limit: query.limit }, ({ updatedAt, id }) => [updatedAt.getTime(), id]);
   },
 
   /** Those not yet PROCESSED, or those in one state. */
-  async processing<Item extends TypedItem>(table: TypedTable<Item>, { state, limit: most, after }: ProcessingQuery) {
-    const rows = await store.inStates(table, { states: state === undefined ? unprocessed : [state], limit: most, after: after?.[0] });
-    return pageOf(rows, most, ({ id }) => [id]);
+  async processing<Item extends TypedItem>(table: TypedTable<Item>, { state, limit, after }: ProcessingQuery) {
+    const rows = await store.inStates(table, { states: state === undefined ? unprocessed : [state], limit, after: after?.[0] });
+    return pageOf(processingList(table.path), { rows, limit }, ({ id }) => [id]);
   },
 
   counts: () => store.processingCounts(),

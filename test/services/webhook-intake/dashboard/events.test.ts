@@ -160,10 +160,10 @@ describe('the event log', () => {
         '',
         '%%%',
         'bnVsbA',
-        Buffer.from('[1,"x"]').toString('base64url'),
-        Buffer.from('["1","0198d3a5-0000-7000-8000-000000000000"]').toString('base64url'),
+        Buffer.from('["events",1,"x"]').toString('base64url'),
+        Buffer.from('["events","1","0198d3a5-0000-7000-8000-000000000000"]').toString('base64url'),
       ];
-      const far = Buffer.from('[9e15,"0198d3a5-0000-7000-8000-000000000000"]').toString('base64url');
+      const far = Buffer.from('["events",9e15,"0198d3a5-0000-7000-8000-000000000000"]').toString('base64url');
       for (const after of [...cursors, far])
         it(`answers 400 for the cursor "${after}"`, async () => {
           const { status, body } = await get('/events', { query: { after } });

@@ -37,6 +37,31 @@ describe('the typed tables of the dashboard', () => {
         expect(times).to.deep.equal(times.toSorted((one, other) => other - one));
       });
 
+    it('no list takes the cursor of another', async () => {
+      const pulls = { owner: 'Codertocat', repo: 'Hello-World' };
+      const lists = [
+        ...[...processed, ...tracked, 'events', 'senders'].map((path) => ({ template: `/${path}`, path: {} })),
+        { template: '/repositories/{owner}/{repo}/pulls', path: pulls },
+        { template: '/repositories/{owner}/{repo}/pulls/{n}', path: { ...pulls, n: '2' } },
+      ];
+      const cursors = new Map<string, string>();
+      for (const { template, path } of lists) {
+        const { body } = await get(template, { path, query: { limit: 1 } });
+        if (body.next !== null) cursors.set(template, body.next);
+      }
+      expect([...cursors.keys()]).to.include.members(['/events', '/senders', '/issues', '/workflow-runs', '/pull-requests']);
+      for (const [of, after] of cursors)
+        for (const { template, path } of lists) {
+          const { status, body } = await get(template, { path, query: { limit: 1, after } });
+          expect(status, `the cursor of ${of} on ${template}`).to.equal(of === template ? 200 : 400);
+          if (status === 400) expect(body.errors).to.have.all.keys('after');
+        }
+      for (const path of processed) {
+        const { status } = await get(`/${path}/processing`, { query: { after: cursors.get(`/${path}`) ?? '' } });
+        expect(status).to.equal(400);
+      }
+    });
+
     it('GET /api/v1/processing-state counts every row', async () => {
       const { body } = await get('/processing-state');
       const counts = Counts.parse(Object.fromEntries([...processed, ...tracked].map((path) => [path, body[path]])));
@@ -171,7 +196,7 @@ describe('the typed tables of the dashboard', () => {
         });
 
         it('refuses an unknown state and the cursor of another list', async () => {
-          const after = Buffer.from('[1767225600000,"0198d3a5-0000-7000-8000-000000000000"]').toString('base64url');
+          const after = Buffer.from('["issues/processing-state","0198d3a5-0000-7000-8000-000000000000"]').toString('base64url');
           const { status, body } = await get(`/${path}/processing`, { query: { state: 'DONE', after } });
           expect(status).to.equal(400);
           expect(body.errors).to.have.all.keys('state', 'after');
