@@ -1,4 +1,5 @@
 // Reservations of the monthly limits: all that wait are taken with one statement, so that throughput is not one row lock a delivery.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DatabaseState } from '../database-state.ts';
 import { periodOf } from './period.ts';
 import { createReturns } from './returns.ts';
@@ -38,16 +39,22 @@ type Want = (result: ReserveResult) => void;
 /** Deliveries that may use the same connections; while their statement is under way, the next ones gather. */
 type Queue = { readonly unusable: ReadonlySet<string>; waiting: Want[] };
 
+/** When deliveries come together, so much is between two statements: more of them share one. Alone, a delivery waits for nothing. */
+const pacedMs = 10;
+
 export function createReservations({ store, quotas, database, clock }: ReservationsParts): Reservations {
   const queues = new Map<string, Queue>();
   const returns = createReturns(store, database);
 
   async function work(key: string, queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
+      const begun = performance.now();
       const wants = queue.waiting;
       queue.waiting = [];
       const unserved = database.isUp ? await serve(queue.unusable, wants) : answer(wants, { outcome: 'databaseDown' });
       queue.waiting.unshift(...unserved);
+      const rest = pacedMs - (performance.now() - begun);
+      if (rest > 0 && wants.length > 1 && unserved.length === 0) await pause(rest);
     }
     queues.delete(key);
   }
