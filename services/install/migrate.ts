@@ -5,6 +5,7 @@ import type { Deployable } from '../platform/deployable.ts';
 import type { Log } from '../platform/log.ts';
 import { migrate } from '../platform/migrations.ts';
 import { isUnavailable } from '../platform/postgres-error.ts';
+import { describeDatabaseFault } from '../platform/postgres-fault.ts';
 import { patiently } from './patience.ts';
 import { createRolesStep, RoleMissing } from './roles.ts';
 import { rolesScript } from './roles-sql.ts';
@@ -66,6 +67,6 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
 
 /** What went wrong and why, down to what the server says. */
 function causes(error: unknown): string {
-  const reason = describeError(error);
+  const reason = describeDatabaseFault(error) ?? describeError(error);
   return error instanceof Error && error.cause !== undefined ? `${reason}: ${causes(error.cause)}` : reason;
 }

@@ -183,6 +183,17 @@ function explain(error: unknown, options: ClientOptions): unknown {
     return new NoAnswer(`no answer from ${baseOf(options)} within ${options.timeoutMs ?? defaultTimeoutMs} ms`);
   }
   if (!(error instanceof TypeError)) return error;
-  const reason = error.cause instanceof Error ? ('code' in error.cause ? String(error.cause.code) : error.cause.message) : 'the connection broke';
-  return new NoAnswer(`the secrets service at ${baseOf(options)} cannot be reached (${reason})`, { cause: error });
+  return new NoAnswer(`the secrets service at ${baseOf(options)} cannot be reached: ${reasonOf(error.cause)}`, { cause: error });
+}
+
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, 'nothing listens there'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no such host'],
+  [/CERT|SIGNATURE/, 'its certificate is not trusted here'],
+];
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  if (code === undefined) return cause instanceof Error ? cause.message : 'the connection broke';
+  return `${reasons.find(([pattern]) => pattern.test(code))?.[1] ?? 'the connection broke'} (${code})`;
 }

@@ -168,7 +168,9 @@ describe('signalbox migrate on a server of roles', () => {
 
     it('to wait longer than it was told to', async () => {
       const message = await failure({ ...server.environment(database), POSTGRES_URL: 'postgres://127.0.0.1:1/signalbox' });
-      expect(message).to.equal('roles on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1');
+      expect(message).to.equal(
+        'roles on 127.0.0.1:1: the database cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)',
+      );
     });
   });
 

@@ -12,6 +12,7 @@ import type { Keyring } from '../encryption/master-keys.ts';
 import { inWords, noRows, type RowCounts, type RowOf, type RowRecord } from './backup-records.ts';
 import { type SealedVersion, type Snapshot, withSnapshot } from './backup-store.ts';
 import { requireKeyring, withDatabase } from './database.ts';
+import { explainFile } from './files.ts';
 import { readBackupKey, sealLines } from './sealed-lines.ts';
 import { backupSettings } from './settings.ts';
 
@@ -28,7 +29,9 @@ export const backup: Verb = {
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
     const rows = noRows();
     await withDatabase(settings.databaseUrl, (database) =>
-      withSnapshot(database, (snapshot) => write(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping)),
+      withSnapshot(database, (snapshot) =>
+        write(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping).catch(explainFile(output ?? 'standard output', 'written')),
+      ),
     );
     complain(`backed up: ${inWords(rows)}`);
     return 0;

@@ -3,6 +3,7 @@ import { silentLog } from '../../platform/log.ts';
 import { createSchemaCheck } from '../../platform/migrations.ts';
 import { createPool, type Database } from '../../platform/postgres.ts';
 import { isUnavailable } from '../../platform/postgres-error.ts';
+import { describeDatabaseFault } from '../../platform/postgres-fault.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { createKeyCheck } from '../encryption/canary.ts';
 import { type Keyring, type MasterKey, readMasterKeys } from '../encryption/master-keys.ts';
@@ -20,9 +21,10 @@ export async function withDatabase<T>(url: Secret, work: (database: Database) =>
     if (!ok) throw new Error(detail);
     return await work(database);
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw new Error(`the database cannot be reached${code}`, { cause: error });
+    const fault =
+      describeDatabaseFault(error) ?? (isUnavailable(error) ? 'the connection to the database was lost; the same command may be given again' : undefined);
+    if (fault === undefined) throw error;
+    throw new Error(fault, { cause: error });
   } finally {
     await database.close();
   }

@@ -5,6 +5,7 @@ import { type Environment, readSettings } from '../../platform/config.ts';
 import type { Verb } from '../../platform/verb.ts';
 import { createConsumerClient, createManagementClient, Refusal } from '../client.ts';
 import { type DotenvEntry, DotenvError, parseDotenv } from './dotenv.ts';
+import { explainFile } from './files.ts';
 import { planConfigurations } from './import-configurations.ts';
 import type { Change, Step, Target } from './import-plan.ts';
 import { planSecrets } from './import-secrets.ts';
@@ -61,7 +62,7 @@ function readOptions(options: unknown): Wanted {
 
 async function readEntries(file: string, { colons }: Wanted): Promise<DotenvEntry[]> {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file).catch(explainFile(file, 'read')));
     return parseDotenv(text).map((entry) => ({ ...entry, name: colons ? entry.name.replaceAll('__', ':') : entry.name }));
   } catch (error) {
     if (error instanceof DotenvError) throw new Error(`${file} is not imported:\n${error.message}`, { cause: error });

@@ -8,6 +8,7 @@ import { sealValue } from '../encryption/envelope.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import { BackupRecord, inWords, noRows, type RowCounts, type RowOf, type RowRecord } from './backup-records.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
+import { explainFile } from './files.ts';
 import { createRestoreStore, type ResealedVersion, type RestoreStore } from './restore-store.ts';
 import { BackupRefused, openLines, readBackupKey } from './sealed-lines.ts';
 import { backupSettings } from './settings.ts';
@@ -21,11 +22,13 @@ export const restore: Verb = {
   async run({ environment, rest: [file], complain, stopping }) {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
-    const input = file === undefined ? process.stdin : (await open(file)).createReadStream();
+    const input = file === undefined ? process.stdin : (await open(file).catch(explainFile(file, 'read'))).createReadStream();
     const rows = await withDatabase(settings.databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
       return restoreAll(database, batchesOf(openLines(backupKey, input)), { active, stopping });
-    }).finally(() => input.destroy());
+    })
+      .catch(explainFile(file ?? 'standard input', 'read'))
+      .finally(() => input.destroy());
     complain(`restored: ${inWords(rows)}`);
     return 0;
   },

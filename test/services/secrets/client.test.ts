@@ -178,7 +178,9 @@ describe('the client of the secrets service, when it is not there', () => {
   it('says why a service cannot be reached', async () => {
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
     const failure = await failureOf(createConsumerClient({ baseUrl, credential: key, retryAfterMs }).configurations('local'));
-    expect(failure).to.be.instanceOf(NoAnswer).with.property('message', `the secrets service at ${baseUrl} cannot be reached (ECONNREFUSED)`);
+    expect(failure)
+      .to.be.instanceOf(NoAnswer)
+      .with.property('message', `the secrets service at ${baseUrl} cannot be reached: nothing listens there (ECONNREFUSED)`);
   });
 
   it('waits no longer than it was told, also within an answer', async () => {

@@ -225,13 +225,16 @@ describe('signalbox secrets backup and restore', () => {
       targets.push(target);
       expect((await restore(target.url, file)).err).to.match(/^schema secrets is at version 0, version \d+ is needed: run the migrations\n$/);
       const nowhere = `postgres://u:hidden@127.0.0.1:${await freePort()}/x`;
-      expect((await restore(nowhere, file)).err).to.equal('the database cannot be reached (ECONNREFUSED)\n');
+      expect((await restore(nowhere, file)).err).to.equal(
+        'the database cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)\n',
+      );
     });
 
     it('a file that is not there', async () => {
       const { code, err } = await restore((await newTarget()).url, join(folder, 'nothing'));
       expect(code).to.equal(1);
-      expect(err).to.match(/^ENOENT: no such file/);
+      expect(err).to.equal(`${join(folder, 'nothing')} cannot be read: there is no such file or folder (ENOENT)\n`);
+      expect((await restore((await newTarget()).url, folder)).err).to.equal(`${folder} cannot be read: it is a folder (EISDIR)\n`);
     });
   });
 
@@ -248,6 +251,26 @@ describe('signalbox secrets backup and restore', () => {
       );
       expect(await refusal({ Encryption__MasterKeys: `first:${randomBytes(32).toString('base64')}` })).to.match(
         /^version [0-9a-f-]{36} of secret [0-9a-f-]{36} does not open: it was changed, or master key 'first' is not the one of that id\n$/,
+      );
+    });
+
+    it('a file in a folder that is not there', async () => {
+      const output = join(folder, 'no', 'backup');
+      const { code, err } = await secretsCommand(['backup', '--output', output], settings(running.databaseUrl));
+      expect([code, err]).to.deep.equal([1, `${output} cannot be written: there is no such file or folder (ENOENT)\n`]);
+    });
+
+    it('a database whose name, host or password is wrong, in words', async () => {
+      const changed = (change: (url: URL) => void) => {
+        const url = new URL(running.databaseUrl);
+        change(url);
+        return refusal({}, url.href);
+      };
+      expect(await changed((url) => (url.pathname = '/nowhere'))).to.match(
+        /^the database cannot be reached: the server has no database of this name; .*\(3D000\)\n$/,
+      );
+      expect(await changed((url) => (url.hostname = 'nowhere.invalid'))).to.match(
+        /^the database cannot be reached: there is no such host; |its name cannot be looked up/,
       );
     });
 

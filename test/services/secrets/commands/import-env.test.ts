@@ -184,7 +184,7 @@ describe('signalbox secrets import-env', () => {
       expect(wrong).to.deep.include({ code: 1, out: '', err: 'the service refuses Management__AdminApiKey\n' });
       const address = `http://127.0.0.1:${await freePort()}`;
       const gone = await secretsCommand(args, { env: { ...administrator(), SIGNALBOX_SECRETS_URL: address } });
-      expect(gone).to.deep.include({ code: 1, out: '', err: `the secrets service at ${address} cannot be reached (ECONNREFUSED)\n` });
+      expect(gone).to.deep.include({ code: 1, out: '', err: `the secrets service at ${address} cannot be reached: nothing listens there (ECONNREFUSED)\n` });
     });
 
     it('a file that is not there', async () => {
@@ -192,9 +192,7 @@ describe('signalbox secrets import-env', () => {
         env: administrator(),
       });
       expect(code).to.equal(1);
-      expect(err)
-        .to.include('/nowhere/x.env')
-        .and.not.match(/\n.+\n/);
+      expect(err).to.equal('/nowhere/x.env cannot be read: there is no such file or folder (ENOENT)\n');
     });
   });
 

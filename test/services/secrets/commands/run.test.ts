@@ -132,7 +132,9 @@ describe('signalbox secrets run', () => {
 
     it('a service that is not there', async () => {
       const address = `http://127.0.0.1:${await freePort()}`;
-      expect(await refusal([], { SIGNALBOX_SECRETS_URL: address })).to.equal(`the secrets service at ${address} cannot be reached (ECONNREFUSED)`);
+      expect(await refusal([], { SIGNALBOX_SECRETS_URL: address })).to.equal(
+        `the secrets service at ${address} cannot be reached: nothing listens there (ECONNREFUSED)`,
+      );
     });
 
     it('settings that are missing, all at once', async () => {
