@@ -5,7 +5,13 @@ import { z } from 'zod';
 /** As kubectl finds a cluster: `KUBECONFIG`, `~/.kube/config`, the service account of the pod. */
 export function findCluster(): { readonly config: KubeConfig; readonly namespace: string } {
   const config = new KubeConfig();
-  config.loadFromDefault();
+  try {
+    config.loadFromDefault();
+  } catch (cause) {
+    // What the parser says quotes the file, and so its token.
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it is no kubeconfig';
+    throw new Error(`the kubeconfig cannot be read (${code})`, { cause });
+  }
   // The library's last resort, where nothing listens.
   if (config.getCurrentCluster()?.server === 'http://localhost:8080')
     throw new Error('there is no cluster: no KUBECONFIG, no ~/.kube/config, and no service account token (automountServiceAccountToken of the pod)');
@@ -22,7 +28,8 @@ const Status = z.object({ message: z.string() });
 
 /** One line: what the API server says, or what is between us and it. */
 export function describeClusterError(error: unknown): string {
-  if (error instanceof ApiException) return statusMessage(error.body) ?? `the API server answers ${error.code}`;
+  if (error instanceof ApiException)
+    return statusMessage(error.body) ?? (error.code === 401 ? 'the API server does not accept the token' : `the API server answers ${error.code}`);
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
