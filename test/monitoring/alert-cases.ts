@@ -171,6 +171,12 @@ const relayCases: readonly Cases[] = [
     silent: { 'while there is none': [replays('refused', always(0), 'file'), '30m'] },
   },
   {
+    alert: 'SignalboxRefusedKept',
+    labels: { severity: 'warning', namespace, pod: 'relay-0' },
+    fires: { 'while one lies there': [{ [onRelay('signalbox_spool_refused_files')]: always(1) }, '16m'] },
+    silent: { 'once somebody has moved it back': [{ [onRelay('signalbox_spool_refused_files')]: '1+0x10 0+0x30' }, '20m'] },
+  },
+  {
     alert: 'SignalboxDeliveryLost',
     labels: { severity: 'critical', namespace },
     fires: { 'at the first one': [deliveries('lost', '0 0 0 1+0x30'), '5m'] },

@@ -1,6 +1,6 @@
 // The alert rules: what promtool says of them, each with a case that makes it fire and one that does not, each with a runbook.
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -13,8 +13,9 @@ const run = promisify(execFile);
 
 /** What promtool says; with what it said when it found a fault, it throws. */
 async function runPromtool(...args: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await run('promtool', args).catch((error: { stdout: string; stderr: string }) => {
-    throw new Error(`promtool ${args.join(' ')}:\n${error.stdout}${error.stderr}`);
+  const { stdout, stderr } = await run('promtool', args).catch((error: unknown) => {
+    const said = error instanceof Error && 'stdout' in error && 'stderr' in error ? `${error.stdout}${error.stderr}` : '';
+    throw new Error(`promtool ${args.join(' ')}:\n${said}`, { cause: error });
   });
   return stdout + stderr;
 }
@@ -96,6 +97,25 @@ describe('alerts', () => {
         [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title),
         path,
       ).to.deep.equal(['What it means', 'What to look at', 'What to do']);
+      for (const [, link = ''] of text.matchAll(/\]\((.*?)\)/g))
+        expect(
+          runbooks.map((other) => basename(other)),
+          path,
+        ).to.include(link);
     }
+  });
+
+  it('are listed in docs/monitoring.md with their severity and how long they wait', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8');
+    const listed = [...page.matchAll(/^\| \[`(\w+)`\]\(\.\.\/k8s\/runbooks\/\1\.md\) \| (\w+) \| ([\w ]+) \| .+ \|$/gm)].map(([, ...columns]) => columns);
+    expect(listed).to.have.deep.members(rules.map((rule) => [rule.alert, rule.labels.severity, rule.for ?? 'at once']));
+  });
+
+  it('have runbooks that look for log lines which the services write', () => {
+    const services = join(import.meta.dirname, '../../services');
+    const sources = readdirSync(services, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+    const source = sources.map((path) => readFileSync(join(services, path), 'utf8')).join('\n');
+    for (const path of runbooks)
+      for (const [, phrase = ''] of readFileSync(path, 'utf8').matchAll(/grep '([^'"]+)'/g)) expect(source, `${path}: ${phrase}`).to.include(phrase);
   });
 });

@@ -24,6 +24,8 @@ export type Flow = {
   readonly intakeUrl: string;
   readonly relays: readonly RunningProcess[];
   readonly workers: readonly FlowWorker[];
+  /** Of relays and intake. */
+  readonly metricsUrls: readonly string[];
   startWorker(name: 'service' | 'database-service'): Promise<FlowWorker>;
   close(): Promise<void>;
 };
@@ -71,6 +73,7 @@ export async function startFlow({ databaseUrl, brokerUrls, relays = 1, settings 
     intakeUrl: intake.url,
     relays: relayProcesses.map(({ process }) => process),
     workers,
+    metricsUrls: [...relayProcesses, intake].map(({ metricsUrl }) => metricsUrl),
     startWorker,
     close: async () => {
       await Promise.all(running().map((process) => process.kill()));

@@ -1,0 +1,137 @@
+// What dashboards, alerts and docs/monitoring.md name is what real processes show: in their scrape, and in a Prometheus that reads it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import { eventually } from '../support/wait.ts';
+import { type Prometheus, startPrometheus } from './prometheus.ts';
+import { readExpression, selects, type Series } from './promql.ts';
+import { type Scraped, seriesOf, startScraped } from './scraped.ts';
+import { dashboards, prometheus, rules } from './shipped.ts';
+
+/** As Grafana would send it, for all namespaces. */
+const sentByGrafana = (expression: string) => expression.replaceAll('$__rate_interval', '10s').replaceAll('$namespace', '.*');
+
+const panels = dashboards.flatMap(({ dashboard }) => dashboard.panels);
+const named: readonly (readonly [where: string, expression: string])[] = [
+  ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [`panel ${title}`, sentByGrafana(expr)] as const)),
+  ...rules.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
+];
+
+/** Every label that a metric of ours may have: none that grows with what the world sends. */
+const boundedLabels = ['service', 'check', 'broker', 'period', 'queue', 'worker', 'source', 'outcome', 'method', 'route', 'status', 'le'];
+const targetLabels = ['namespace', 'pod', 'job', 'instance'];
+
+describe('the scrape of real processes', function () {
+  this.timeout(120_000);
+  let scraped: Scraped;
+  let texts: Readonly<Record<string, string>>;
+  let series: readonly Series[];
+  before(async () => {
+    scraped = await startScraped();
+    texts = await scraped.texts();
+    series = seriesOf(texts);
+  });
+  after(() => scraped.close());
+
+  const own = () => series.filter(({ metric }) => metric.startsWith('signalbox_'));
+  const labelsOf = (metrics: readonly string[]) =>
+    new Set(series.filter(({ metric }) => metrics.includes(metric)).flatMap(({ labels }) => Object.keys(labels)));
+
+  it('tells the use of each broker connection by the names of the design', () => {
+    const period = new Date().toISOString().slice(0, 7);
+    for (const name of ['BROKER_URL_1', 'BROKER_URL_2']) {
+      for (const [metric, value] of Object.entries({ used: 3, limit: 3, remaining: 0 }))
+        expect(texts['relay-0']).to.include(`signalbox_broker_messages_${metric}{broker="${name}",period="${period}"} ${value}\n`);
+      expect(texts['relay-0']).to.match(new RegExp(`^signalbox_broker_active\\{broker="${name}"\\} [01]$`, 'm'));
+      expect(texts['relay-0']).to.include(`signalbox_broker_connected{broker="${name}"} 1\n`);
+      for (const queue of ['forge', 'forge-database', 'forge.dead'])
+        expect(texts['relay-0']).to.include(`signalbox_broker_queue_messages{broker="${name}",queue="${queue}"} 0\n`);
+    }
+    expect(texts['relay-0']).to.include('signalbox_relay_deliveries_total{outcome="published"} 6\n').and.include('outcome="exhausted"} 2\n');
+  });
+
+  it('tells runs and connections of the workers, and readiness of everything', () => {
+    for (const worker of ['service', 'database-service']) {
+      expect(texts[`${worker}-0`]).to.match(new RegExp(`^signalbox_worker_runs_total\\{worker="${worker}",outcome="succeeded"\\} [1-9]`, 'm'));
+      expect(texts[`${worker}-0`]).to.include(`signalbox_worker_runs_total{worker="${worker}",outcome="failed"} 0\n`);
+      expect(texts[`${worker}-0`]).to.include(`signalbox_worker_oldest_message_seconds{worker="${worker}"} 0\n`);
+      expect(texts[`${worker}-0`]).to.include(`signalbox_worker_connected{worker="${worker}",broker="BROKER_URL_2"} 1\n`);
+    }
+    expect(texts['secrets-0']).to.include('signalbox_health_check_ok{service="secrets",check="master keys"} 1\n');
+  });
+
+  for (const [where, expression] of named)
+    it(`has what ${where} names: ${readExpression(expression)
+      .selectors.map(({ metric }) => metric)
+      .join(', ')}`, () => {
+      const { selectors, grouping } = readExpression(expression);
+      expect(selectors).to.not.be.empty;
+      for (const selector of selectors)
+        expect(
+          series.some((one) => selects(selector, one)),
+          JSON.stringify(selector),
+        ).to.equal(true);
+      expect([...labelsOf(selectors.map(({ metric }) => metric))]).to.include.members([...grouping]);
+    });
+
+  it('has bounded labels only, and nothing that came with a request', () => {
+    const found = new Set(own().flatMap(({ labels }) => Object.keys(labels)));
+    expect([...found].filter((label) => !boundedLabels.includes(label) && !targetLabels.includes(label))).to.deep.equal([]);
+    for (const text of Object.values(texts)) for (const stranger of scraped.strangers) expect(text).to.not.include(stranger);
+    expect(own().some(({ labels }) => labels['route'] === 'unrouted')).to.equal(true);
+  });
+
+  it('is what docs/monitoring.md lists, with the labels and the help', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8');
+    const listed = [...page.matchAll(/^\| `(signalbox_\w+)` \| (.*?) \| (.*?) \|$/gm)].map(
+      ([, name = '', labels = '', help = '']) => `${name} ${labels} ${help}`,
+    );
+    const helps = new Map(
+      Object.values(texts).flatMap((text) => [...text.matchAll(/^# HELP (signalbox_\w+) (.*)$/gm)].map(([, name = '', help = '']) => [name, help] as const)),
+    );
+    const shown = [...helps].map(([name, help]) => {
+      const labels = [...labelsOf([name, `${name}_count`])].filter((label) => !targetLabels.includes(label));
+      return `${name} ${labels.map((label) => `\`${label}\``).join(', ')} ${help}`;
+    });
+    expect(listed.sort()).to.deep.equal(shown.sort());
+  });
+
+  describeWith(prometheus, 'in a real Prometheus', () => {
+    let server: Prometheus;
+    before(async () => {
+      server = await startPrometheus(scraped.targets);
+    });
+    after(() => server.close());
+
+    it('gives every panel of the dashboards something to show', async () => {
+      for (const { title, targets } of panels)
+        for (const { expr } of targets)
+          await eventually(async () => expect(await server.query(sentByGrafana(expr)), `${title}: ${expr}`).to.not.be.empty, {
+            withinMs: 30_000,
+            everyMs: 250,
+          });
+    });
+
+    it('keeps the label by which services are told apart', async () => {
+      const services = (await server.query('count by (service) (signalbox_health_check_ok)')).map(({ service }) => service);
+      expect(services).to.have.members(['webhook-relay', 'webhook-intake', 'service', 'database-service', 'secrets']);
+    });
+
+    it('evaluates every alert without an error, and sees that both limits are reached', async () => {
+      const states = await eventually(async () => {
+        const all = await server.rules();
+        return all.every(({ health }) => health !== 'unknown') && all;
+      });
+      expect(states.map(({ name, health, lastError }) => ({ name, health, lastError: lastError ?? '' }))).to.deep.equal(
+        states.map(({ name }) => ({ name, health: 'ok', lastError: '' })),
+      );
+      expect(states.map(({ name }) => name)).to.have.members(rules.map(({ alert }) => alert));
+      await eventually(async () => {
+        const active = (await server.rules()).filter(({ state }) => state !== 'inactive').map(({ name }) => name);
+        expect(active).to.include.members(['SignalboxAllBrokersAtLimit', 'SignalboxBrokerLimitReached']);
+        expect(active.filter((name) => /Down|Disconnected|NoActive|NoBroker|Unready|Lost|Tampered/.test(name))).to.deep.equal([]);
+      });
+    });
+  });
+});

@@ -1,0 +1,83 @@
+// Relay, intake, workers and secrets as real processes that have had work of each kind, and what their metrics ports say.
+import { randomUUID } from 'node:crypto';
+import { createTestDatabase } from '../support/postgres.ts';
+import { startProcess } from '../support/processes.ts';
+import { eventually, freePort } from '../support/wait.ts';
+import { type Answer, createForge, examplePayload, loggedDeliveries, promised, startFlow } from '../system/flow.ts';
+import { readScrape, type Series } from './promql.ts';
+
+/** Pod → where it is scraped. */
+export type Targets = Readonly<Record<string, string>>;
+export type Scraped = {
+  readonly targets: Targets;
+  /** What was in requests and must not be in a metric. */
+  readonly strangers: readonly string[];
+  texts(): Promise<Readonly<Record<string, string>>>;
+  close(): Promise<void>;
+};
+
+/** Two connections with room for three each: failover and refusals belong to what is scraped. */
+const limits = { BROKER_LIMIT_1: '3', BROKER_LIMIT_2: '3' };
+const sent = 8;
+const masterKeys = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+
+export async function startScraped(): Promise<Scraped> {
+  const database = await createTestDatabase();
+  const brokerUrls = ['one', 'two'].map((schema) => `${database.url}${database.url.includes('?') ? '&' : '?'}schema=${schema}`);
+  const flow = await startFlow({ databaseUrl: database.url, brokerUrls, settings: limits });
+  const [service, databaseService] = await Promise.all([flow.startWorker('service'), flow.startWorker('database-service')]);
+  const secrets = await startSecrets(database.url);
+
+  const forge = createForge(flow.relayUrls);
+  const answers: Answer[] = [];
+  for (let number = 0; number < sent; number++) answers.push(await forge.deliver(examplePayload(number)));
+  forge.close();
+  const strangers = [randomUUID(), ...answers.map(({ deliveryId }) => deliveryId), 'stationmaster', 'railway/signals'];
+  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
+  await fetch(`${flow.relayUrls[0] ?? ''}/Forge`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
+  await eventually(async () => (await loggedDeliveries(database.url)).size === promised(answers).length, { withinMs: 30_000 });
+
+  const hasWorked = async (url: string) => /runs_total\{worker="[\w-]+",outcome="succeeded"\} [1-9]/.test(await scrape(url));
+  for (const { metricsUrl } of flow.workers) await eventually(() => hasWorked(metricsUrl), { withinMs: 30_000 });
+  await eventually(async () => !/^signalbox_broker_queue_messages.* [1-9]/m.test(await scrape(flow.metricsUrls[0] ?? '')), { withinMs: 30_000 });
+
+  const [relay = '', intake = ''] = flow.metricsUrls;
+  const targets = {
+    'relay-0': relay,
+    'intake-0': intake,
+    'service-0': service.metricsUrl,
+    'database-service-0': databaseService.metricsUrl,
+    'secrets-0': secrets.metricsUrl,
+  };
+  return {
+    targets,
+    strangers,
+    texts: async () => Object.fromEntries(await Promise.all(Object.entries(targets).map(async ([pod, url]) => [pod, await scrape(url)] as const))),
+    async close() {
+      await secrets.process.kill();
+      await flow.close();
+      await database.drop();
+    },
+  };
+}
+
+async function startSecrets(databaseUrl: string) {
+  const [port, metricsPort] = [String(await freePort()), String(await freePort())];
+  const settings = { Management__AdminApiKey: 'admin-key', Encryption__MasterKeys: masterKeys };
+  const env = { DATABASE_URL: databaseUrl, APP_ENV: 'development', PORT: port, METRICS_PORT: metricsPort, ...settings };
+  const process = startProcess(['serve', 'secrets'], { env });
+  await process.waitForLine(/"msg":"ready"/);
+  return { process, url: `http://127.0.0.1:${port}`, metricsUrl: `http://127.0.0.1:${metricsPort}` };
+}
+
+async function scrape(url: string): Promise<string> {
+  const response = await fetch(`${url}/metrics`);
+  if (!response.ok) throw new Error(`${url}/metrics answers ${response.status}: ${await response.text()}`);
+  return response.text();
+}
+
+/** As Prometheus keeps them: with what the Prometheus operator says of the target. */
+export const seriesOf = (texts: Readonly<Record<string, string>>): Series[] =>
+  Object.entries(texts).flatMap(([pod, text]) =>
+    readScrape(text).map(({ metric, labels }) => ({ metric, labels: { namespace: 'signalbox', pod, job: pod, instance: `${pod}:9090`, ...labels } })),
+  );
