@@ -1,6 +1,7 @@
 // What the audit keeps of one act: who, what, when, and how it ended.
 
-export type Plane = 'management' | 'consumer';
+/** `command`: `signalbox secrets`, which works on the database itself. */
+export type Plane = 'management' | 'consumer' | 'command';
 
 export type Action =
   | 'application.create'
@@ -15,7 +16,12 @@ export type Action =
   | 'secret.read'
   | 'configuration.create'
   | 'configuration.update'
-  | 'configuration.delete';
+  | 'configuration.delete'
+  | 'backup.begin'
+  | 'backup.end'
+  | 'backup.restore'
+  | 'rewrap.begin'
+  | 'rewrap.end';
 
 /** `refused`: a stored value that was changed or moved. `unavailable`: the master keys or the database. */
 export type Outcome = 'done' | 'not-found' | 'conflict' | 'invalid' | 'unavailable' | 'refused' | 'failed';
@@ -23,7 +29,7 @@ export type Outcome = 'done' | 'not-found' | 'conflict' | 'invalid' | 'unavailab
 /** Who asks. */
 export type Actor = {
   readonly plane: Plane;
-  /** Which token or key it was; never the credential itself. */
+  /** Which token or key it was, of a command the role at the database; never the credential itself. */
   readonly keyId: string;
   readonly requestId: string;
 };
@@ -31,7 +37,7 @@ export type Actor = {
 /** What was asked for, in the words of the request. */
 export type Target = {
   readonly action: Action;
-  /** A slug. */
+  /** A slug; of a command `*`. */
   readonly application: string;
   readonly environment?: string;
   /** The secret's name or the entry's key. */

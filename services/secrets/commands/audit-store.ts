@@ -38,7 +38,11 @@ const page = statement<AuditEntry, PageValues>(
   order by occurred_at desc, id desc limit $9`,
 );
 
+const role = statement<{ role: string }>('audit.role', 'select current_user as role');
+
 export const createAuditReader = (database: Database) => ({
+  /** Who asks, as the database knows them. */
+  role: async () => (await database.first(role))?.role ?? '',
   /** Newest first, those after an entry of the page before. */
   page: ({ application, plane, action, outcome, from, to }: AuditFilter, after: AuditEntry | undefined, limit: number) =>
     database.all(page, application, plane, action, outcome, from, to, after?.occurredAt ?? null, after?.id ?? null, limit),

@@ -9,7 +9,7 @@ import { withDatabase } from './database.ts';
 import { databaseSettings } from './settings.ts';
 import { tableOf } from './table.ts';
 
-const planes: readonly Plane[] = ['management', 'consumer'];
+const planes: readonly Plane[] = ['management', 'consumer', 'command'];
 const outcomes: readonly Outcome[] = ['done', 'not-found', 'conflict', 'invalid', 'unavailable', 'refused', 'failed'];
 const actions: readonly Action[] = [
   'application.create',
@@ -25,6 +25,11 @@ const actions: readonly Action[] = [
   'configuration.create',
   'configuration.update',
   'configuration.delete',
+  'backup.begin',
+  'backup.end',
+  'backup.restore',
+  'rewrap.begin',
+  'rewrap.end',
 ];
 const maxEntries = 1_000_000;
 
@@ -57,7 +62,7 @@ export const audit: Verb = {
   summary: 'list who did what, newest first; reads DATABASE_URL (or its _FILE)',
   options: [
     { flags: '--application <slug>', summary: 'as the request named it' },
-    { flags: '--plane <plane>', summary: planes.join(' or ') },
+    { flags: '--plane <plane>', summary: planes.join(', ') },
     { flags: '--action <action>', summary: actions.join(', ') },
     { flags: '--outcome <outcome>', summary: outcomes.join(', ') },
     { flags: '--from <time>', summary: 'not before: a date, or a date and time' },

@@ -13,6 +13,7 @@ import { inWords, noRows, type RowCounts, type RowOf, type RowRecord } from './b
 import { type SealedVersion, type Snapshot, withSnapshot } from './backup-store.ts';
 import { requireKeyring, withDatabase } from './database.ts';
 import { explainFile } from './files.ts';
+import { createRecorder } from './recorder.ts';
 import { readBackupKey, sealLines } from './sealed-lines.ts';
 import { backupSettings } from './settings.ts';
 
@@ -28,11 +29,13 @@ export const backup: Verb = {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
     const rows = noRows();
-    await withDatabase(settings.databaseUrl, (database) =>
-      withSnapshot(database, (snapshot) =>
-        write(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping).catch(explainFile(output ?? 'standard output', 'written')),
-      ),
-    );
+    await withDatabase(settings.databaseUrl, async (database) => {
+      const record = await createRecorder(database, null);
+      // Recorded before the first value is read.
+      await record.around('backup', () =>
+        withSnapshot(database, (snapshot) => write(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping)),
+      );
+    }).catch(explainFile(output ?? 'standard output', 'written'));
     complain(`backed up: ${inWords(rows)}`);
     return 0;
   },

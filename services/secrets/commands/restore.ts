@@ -9,6 +9,7 @@ import type { MasterKey } from '../encryption/master-keys.ts';
 import { BackupRecord, inWords, noRows, type RowCounts, type RowOf, type RowRecord } from './backup-records.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
 import { explainFile } from './files.ts';
+import { createRecorder, NotEmpty, type Recorder } from './recorder.ts';
 import { createRestoreStore, type ResealedVersion, type RestoreStore } from './restore-store.ts';
 import { BackupRefused, openLines, readBackupKey } from './sealed-lines.ts';
 import { backupSettings } from './settings.ts';
@@ -25,7 +26,9 @@ export const restore: Verb = {
     const input = file === undefined ? process.stdin : (await open(file).catch(explainFile(file, 'read'))).createReadStream();
     const rows = await withDatabase(settings.databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
-      return restoreAll(database, batchesOf(openLines(backupKey, input)), { active, stopping });
+      const record = await createRecorder(database, active.id);
+      const parts = { active, stopping, record };
+      return restoreAll(database, batchesOf(openLines(backupKey, input)), parts).catch((error: unknown) => record.failed('backup.restore', error));
     })
       .catch(explainFile(file ?? 'standard input', 'read'))
       .finally(() => input.destroy());
@@ -36,18 +39,19 @@ export const restore: Verb = {
 
 const batchSize = 200;
 
-type Parts = { readonly active: MasterKey; readonly stopping: AbortSignal };
+type Parts = { readonly active: MasterKey; readonly stopping: AbortSignal; readonly record: Pick<Recorder, 'note'> };
 
-function restoreAll(database: Database, batches: AsyncIterable<readonly RowRecord[]>, { active, stopping }: Parts): Promise<RowCounts> {
+function restoreAll(database: Database, batches: AsyncIterable<readonly RowRecord[]>, { active, stopping, record }: Parts): Promise<RowCounts> {
   return database.transaction(async (inTransaction) => {
     const store = createRestoreStore(inTransaction);
-    if (!(await store.holdEmpty())) throw new Error('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
+    if (!(await store.holdEmpty())) throw new NotEmpty('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
     const rows = noRows();
     for await (const batch of batches) {
       if (stopping.aborted) throw new Error('stopped; nothing was changed');
       for (const { kind } of batch) rows[kind]++;
       await insert(batch, store, active);
     }
+    await record.note('backup.restore', 'done', inTransaction);
     return rows;
   });
 }

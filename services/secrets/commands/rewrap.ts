@@ -8,6 +8,7 @@ import { rewrap as rewrapKey } from '../encryption/envelope.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { createRecorder } from './recorder.ts';
 import { createRewrapStore, type WrappedKey } from './rewrap-store.ts';
 import { masterKeySettings } from './settings.ts';
 
@@ -22,7 +23,12 @@ export const rewrap: Verb = {
     return withDatabase(databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
       const mover = { database, keyring, active, stopping, progress: createProgress('versions moved', complain), broken: new Set<string>() };
-      await moveAll(mover);
+      const record = await createRecorder(database, active.id);
+      await record.around(
+        'rewrap',
+        () => moveAll(mover),
+        () => (mover.broken.size > 0 ? 'refused' : 'done'),
+      );
       mover.progress.end();
       if (mover.broken.size > 0) {
         complain(`${mover.broken.size} versions cannot be moved, their wrapped keys were changed: ${[...mover.broken].slice(0, maxNamed).join(', ')}`);

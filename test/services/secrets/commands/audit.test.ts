@@ -138,7 +138,7 @@ describe('signalbox secrets audit', () => {
   });
 
   const refused = {
-    '--plane x': /^--plane must be one of management, consumer$/,
+    '--plane x': /^--plane must be one of management, consumer, command$/,
     '--action read': /^--action must be one of application\.create, /,
     '--outcome ok': /^--outcome must be one of done, /,
     '--from yesterday': /^--from must be a date, or a date and time with an offset or Z$/,

@@ -1,0 +1,65 @@
+// The acts of commands in the audit: who worked on the database itself, and how it ended.
+import { v7 as newId } from 'uuid';
+import type { Database } from '../../platform/postgres.ts';
+import { isUnavailable } from '../../platform/postgres-error.ts';
+import type { Action, AuditEntry, Outcome } from '../audit/entry.ts';
+import { createAuditStore } from '../audit/store.ts';
+import { SealBroken } from '../encryption/aead.ts';
+import { createAuditReader } from './audit-store.ts';
+import { BackupRefused } from './sealed-lines.ts';
+
+/** A restore finds something where nothing may be. */
+export class NotEmpty extends Error {}
+
+export type Recorder = {
+  /** @param database a transaction's, where both or neither is to be kept */
+  note(action: Action, outcome: Outcome, database?: Database): Promise<void>;
+  /** An entry before the work and one after it: of what is killed, or loses its database, the first one stays alone. */
+  around<T>(name: 'backup' | 'rewrap', work: () => Promise<T>, outcomeOf?: (result: T) => Outcome): Promise<T>;
+  /** What failed is noted, if that can be, and fails as it did. */
+  failed(action: Action, error: unknown): Promise<never>;
+};
+
+/** @param subject what the command works with: the master key that it seals with */
+export async function createRecorder(database: Database, subject: string | null): Promise<Recorder> {
+  const role = await createAuditReader(database).role();
+  // Names the run: its entries belong together.
+  const requestId = newId();
+  const entryOf = (action: Action, outcome: Outcome): AuditEntry => ({
+    id: newId(),
+    occurredAt: new Date(),
+    plane: 'command',
+    keyId: `role ${role}`,
+    action,
+    application: '*',
+    applicationId: null,
+    environment: null,
+    subject,
+    version: null,
+    outcome,
+    requestId,
+  });
+  const note = (action: Action, outcome: Outcome, within = database) => createAuditStore(within).add([entryOf(action, outcome)]);
+  const failed = async (action: Action, error: unknown): Promise<never> => {
+    const outcome = outcomeOfFailure(error);
+    if (outcome !== 'unavailable') await note(action, outcome);
+    throw error;
+  };
+  return {
+    note,
+    failed,
+    async around(name, work, outcomeOf = () => 'done') {
+      await note(`${name}.begin`, 'done');
+      const result = await work().catch((error: unknown) => failed(`${name}.end`, error));
+      await note(`${name}.end`, outcomeOf(result));
+      return result;
+    },
+  };
+}
+
+function outcomeOfFailure(error: unknown): Outcome {
+  if (error instanceof NotEmpty) return 'conflict';
+  if (error instanceof BackupRefused) return 'invalid';
+  if (error instanceof Error && error.cause instanceof SealBroken) return 'refused';
+  return isUnavailable(error) ? 'unavailable' : 'failed';
+}
