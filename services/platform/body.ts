@@ -1,14 +1,15 @@
 // Reads a request's body: counted while it streams, cut off when too long or too slow, within a memory budget.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ByteLease } from './byte-budget.ts';
+import { type BodyLease, createBodyLease, unlimited } from './body-lease.ts';
+import { createSink } from './body-sink.ts';
 import { Common } from './problem.ts';
 import type { RawBody } from './route.ts';
 
 export type Body = { readonly bytes: Buffer; release(): void };
 
-const noLease: ByteLease = { shrinkTo: () => undefined, release: () => undefined };
 const tooLarge = (maxBytes: number) => Common.tooLarge({ detail: `The body is larger than ${maxBytes} bytes.` });
 
+const noRoom = () => Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
 const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
 
 /** Refuses a body whose type is not among `mediaTypes`; parameters such as a charset are not looked at. RFC 9110 section 8.3. */
@@ -39,17 +40,16 @@ type Spec = Pick<RawBody, 'maxBytes' | 'timeoutMs' | 'memory'> & {
  * @throws Problem 413, 408, or 503 with Retry-After when the budget has no room in time
  */
 export async function readBody(request: IncomingMessage, spec: Spec): Promise<Body> {
-  const begun = performance.now();
+  const { maxBytes, timeoutMs, memory } = spec;
   const declared = declaredLength(request);
-  if (declared !== undefined && declared > spec.maxBytes) throw tooLarge(spec.maxBytes);
-  const lease = spec.memory ? await spec.memory.budget.acquire(declared ?? spec.maxBytes, spec.memory.waitMs) : noLease;
-  if (!lease) throw Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
+  if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
+  const lease = memory ? createBodyLease({ ...memory, maxBytes, declared, timeoutMs }) : unlimited;
   try {
-    // The caller went away while it waited for room: no event would ever end the reading.
+    // The caller went away before: no event would ever end the reading.
     if (request.destroyed) throw interrupted();
     spec.goOn?.();
-    const bytes = await collect(request, createSink(declared), { maxBytes: spec.maxBytes, timeoutMs: spec.timeoutMs - (performance.now() - begun) });
-    lease.shrinkTo(bytes.length);
+    const bytes = await collect(request, lease, { declared, maxBytes, timeoutMs });
+    lease.settle(bytes.length);
     return { bytes, release: () => lease.release() };
   } catch (error) {
     lease.release();
@@ -57,26 +57,19 @@ export async function readBody(request: IncomingMessage, spec: Spec): Promise<Bo
   }
 }
 
-type Sink = { add(chunk: Buffer): void; whole(): Buffer };
+const lookEveryMs = 250;
 
-const largeBytes = 1_048_576;
+type Limits = Pick<Spec, 'maxBytes' | 'timeoutMs'> & { readonly declared: number | undefined };
 
-/** A large body whose length is known goes into its place at once: joined at the end, it would be in memory twice. */
-function createSink(declared: number | undefined): Sink {
-  if (declared !== undefined && declared > largeBytes) {
-    const target = Buffer.allocUnsafeSlow(declared);
-    let length = 0;
-    return { add: (chunk) => void (length += chunk.copy(target, length)), whole: () => target.subarray(0, length) };
-  }
-  const chunks: Buffer[] = [];
-  return { add: (chunk) => void chunks.push(chunk), whole: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)) };
-}
-
-function collect(request: IncomingMessage, sink: Sink, { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number }): Promise<Buffer> {
+function collect(request: IncomingMessage, lease: BodyLease, { declared, maxBytes, timeoutMs }: Limits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    const sink = createSink(declared, lease.holds);
     let length = 0;
+    let isOver = false;
     const finish = (outcome: () => void) => {
+      isOver = true;
       clearTimeout(timer);
+      clearInterval(watch);
       request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
       outcome();
     };
@@ -84,10 +77,19 @@ function collect(request: IncomingMessage, sink: Sink, { maxBytes, timeoutMs }: 
     const timer = setTimeout(() => {
       refuse(Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } }));
     }, timeoutMs);
+    const watch = lease.isLarge ? setInterval(() => lease.isIdle(length) && refuse(noRoom()), lookEveryMs) : undefined;
+    const waitForRoom = async () => {
+      request.pause();
+      const isCovered = await lease.waitFor(length);
+      if (isOver) return;
+      if (isCovered) request.resume();
+      else refuse(noRoom());
+    };
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > maxBytes) refuse(tooLarge(maxBytes));
-      else sink.add(chunk);
+      if (length > maxBytes) return refuse(tooLarge(maxBytes));
+      sink.add(chunk);
+      if (!lease.take(length)) waitForRoom().catch(reject);
     };
     const onEnd = () => finish(() => resolve(sink.whole()));
     const onError = () => finish(() => reject(interrupted()));

@@ -67,6 +67,58 @@ describe('createByteBudget', () => {
     expect(budget.used).to.equal(0);
   });
 
+  describe('a lease that grows', () => {
+    it('counts what it has grown to, at most the capacity', async () => {
+      const budget = createByteBudget(100);
+      const lease = budget.open();
+      expect(budget.used).to.equal(0);
+      expect([lease.tryGrowTo(30), lease.tryGrowTo(20)]).to.deep.equal([true, true]);
+      expect(budget.used).to.equal(30);
+      expect(await lease.growTo(1000, 0)).to.equal(true);
+      expect(budget.used).to.equal(100);
+      lease.release();
+      expect(budget.used).to.equal(0);
+    });
+
+    it('waits for room, and keeps what it has when there is none in time', async () => {
+      const budget = createByteBudget(1000);
+      const other = await held(budget, 700);
+      const lease = budget.open();
+      expect(lease.tryGrowTo(200)).to.equal(false);
+      expect(lease.tryGrowTo(100)).to.equal(true);
+      expect(await lease.growTo(800, 10)).to.equal(false);
+      expect(budget.used).to.equal(800);
+      const growing = lease.growTo(800, patientMs);
+      expect(budget.isContended).to.equal(true);
+      other.release();
+      expect(await growing).to.equal(true);
+      expect([budget.used, budget.isContended]).to.deep.equal([800, false]);
+    });
+
+    it('stops waiting when it is released, and gives back what it has', async () => {
+      const budget = createByteBudget(1000);
+      const other = await held(budget, 700);
+      const lease = budget.open();
+      lease.tryGrowTo(100);
+      const growing = lease.growTo(900, patientMs);
+      lease.release();
+      expect(await growing).to.equal(false);
+      other.release();
+      expect(budget.used).to.equal(0);
+    });
+
+    it('is not kept up by larger ones when it is very small, and those leave it some room', async () => {
+      const budget = createByteBudget(1000);
+      const [large, waiting, small] = [budget.open(), budget.open(), budget.open()];
+      expect(large.tryGrowTo(800)).to.equal(true);
+      const growing = waiting.growTo(100, patientMs);
+      expect(budget.isContended).to.equal(true);
+      expect(small.tryGrowTo(15)).to.equal(true);
+      large.release();
+      expect(await growing).to.equal(true);
+    });
+  });
+
   it('refuses a capacity that is no positive integer', () => {
     for (const capacity of [0, -1, 1.5, NaN]) expect(() => createByteBudget(capacity)).to.throw(TypeError, 'capacity');
   });

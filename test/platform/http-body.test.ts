@@ -176,16 +176,57 @@ describe('the body of a request', () => {
       holder?.release();
     });
 
-    it('reserves the most it may become when its length is not declared, and gives back what it did not need', async () => {
+    it('is leased as it comes, and what it did not need is given back', async () => {
       const budget = createByteBudget(1000);
       const { port } = await withBudget(budget, 10);
       const sending = httpRequest({ port, host: '127.0.0.1', path: '/hooks', method: 'POST', headers: { 'Content-Type': 'application/json' } });
       sending.write('x'.repeat(10));
-      await eventually(() => budget.used === 600);
+      await eventually(() => budget.used === 20);
       sending.end();
       const [response] = await once(sending, 'response');
       expect(await textOf(response)).to.equal('{"length":10}');
       expect(budget.used).to.equal(0);
+    });
+
+    it('is not taken by what is only announced: neither by heads alone nor by a large body that has barely begun', async () => {
+      const budget = createByteBudget(4_000_000);
+      const { port } = await startHooks({ maxBytes: 3_000_000, memory: { budget, waitMs: 20_000 } });
+      const sockets = Array.from({ length: 20 }, (_, index) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(head('Content-Length: 3000000') + (index < 10 ? '' : 'x'));
+        return socket;
+      });
+      await eventually(() => budget.used === 10 * 2);
+      const answered = httpRequest({ port, host: '127.0.0.1', path: '/hooks', method: 'POST', headers: { 'Content-Type': 'application/json' } });
+      answered.end('x'.repeat(3_000_000));
+      const [response] = await once(answered, 'response');
+      expect(await textOf(response)).to.equal('{"length":3000000}');
+      for (const socket of sockets) socket.destroy();
+      await eventually(() => budget.used === 0);
+    });
+
+    it('is taken from a large body that stalls while others wait: 503 with Retry-After, and they go on', async () => {
+      const budget = createByteBudget(4_000_000);
+      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 10_000, memory: { budget, waitMs: 10_000 } });
+      const stalling = connect(port, '127.0.0.1');
+      stalling.write(head('Content-Length: 3000000') + 'x'.repeat(200_000));
+      await eventually(() => budget.used === 3_000_000);
+      const sending = httpRequest({ port, host: '127.0.0.1', path: '/hooks', method: 'POST', headers: { 'Content-Type': 'application/json' } });
+      sending.end('x'.repeat(2_500_000));
+      const [response] = await once(sending, 'response');
+      expect(await textOf(response)).to.equal('{"length":2500000}');
+      const answered = String((await once(stalling, 'data'))[0]);
+      expect(statusOf(answered)).to.equal(503);
+      expect(answered).to.match(/^Retry-After: \d+\r$/m);
+      stalling.destroy();
+    });
+
+    it('is kept by a large body that stalls while nobody waits', async () => {
+      const budget = createByteBudget(4_000_000);
+      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 2000, memory: { budget, waitMs: 1000 } });
+      const stalling = connect(port, '127.0.0.1');
+      stalling.write(head('Content-Length: 3000000') + 'x'.repeat(200_000));
+      expect(statusOf(await textOf(stalling))).to.equal(408);
     });
 
     it('is given back when the body is refused, invalid, too slow, or its sender goes away', async () => {
@@ -197,7 +238,7 @@ describe('the body of a request', () => {
       expect(statusOf(await textOf(socket))).to.equal(408);
       const leaving = connect(port, '127.0.0.1');
       leaving.write(head('Content-Length: 10') + 'four');
-      await eventually(() => budget.used === 10);
+      await eventually(() => budget.used === 8);
       leaving.resetAndDestroy();
       await eventually(() => budget.used === 0);
     });

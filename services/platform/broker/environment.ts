@@ -69,7 +69,8 @@ async function readOver(file: string, { isReload = false, log }: ReadingOptions)
     const { settings, unknownLines, isBlank } = await readDotenv(file);
     // Truncated by whoever writes it: what is meant has more in it, if only a comment.
     if (isReload && isBlank) throw new ConfigError(['the file of broker connections is empty']);
-    if (unknownLines.length > 0) log?.warn({ lines: unknownLines }, 'lines of the file of broker connections that name neither a BROKER_URL_n nor a BROKER_LIMIT_n are passed over');
+    if (unknownLines.length > 0)
+      log?.warn({ lines: unknownLines }, 'lines of the file of broker connections that name neither a BROKER_URL_n nor a BROKER_LIMIT_n are passed over');
     return settings;
   } catch (error) {
     // A Secret that is mounted as optional appears when it is created.

@@ -265,7 +265,11 @@ describeWith(ownRabbitmq, 'a RabbitMQ that goes and comes back', () => {
     const state = async () => {
       const { body } = await administer(relay.url, 'GET', '/Broker/connections');
       const health = await fetch(`${relay.url}/api/health`);
-      return [(body['connections'] as { isConnected: boolean }[])[0]?.isConnected, health.status, await health.json().then((report) => (report as { status: string }).status)];
+      return [
+        (body['connections'] as { isConnected: boolean }[])[0]?.isConnected,
+        health.status,
+        await health.json().then((report) => (report as { status: string }).status),
+      ];
     };
     await eventually(async () => expect(await state()).to.deep.equal([true, 200, 'Healthy']));
     server.hang();
