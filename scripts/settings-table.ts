@@ -2,6 +2,7 @@
 import { deployables } from '../services/deployables.ts';
 import { processSettings } from '../services/platform/common-settings.ts';
 import type { Setting, SettingFamily, Settings } from '../services/platform/config.ts';
+import type { VerbLoaders } from '../services/platform/verb.ts';
 
 const preface = `# Settings
 
@@ -24,16 +25,33 @@ function section({ title, summary, settings, families = [] }: Section): string {
   return [`## ${title}`, '', summary, '', '| setting | value | default | what it is |', '|---|---|---|---|', ...rows, ...familyRows, ''].join('\n');
 }
 
+/** What the commands of a deployable read: each setting once, with the commands that read it. */
+async function verbSection(word: string, loaders: VerbLoaders): Promise<string> {
+  const verbs = await Promise.all(Object.entries(loaders).map(async ([verb, load]) => ({ verb, settings: Object.values((await load()).settings) })));
+  const all = Map.groupBy(
+    verbs.flatMap(({ verb, settings }) => settings.map((setting) => ({ verb, setting }))),
+    ({ setting }) => setting.name,
+  );
+  const described = [...all].flatMap(([name, [first, ...others]]) => {
+    if (!first) return [];
+    const readers = [first, ...others].map(({ verb, setting }) => `\`${verb}\`${setting.fallback && !first.setting.fallback ? ' if it is set' : ''}`);
+    return [[name, { ...first.setting, summary: `${first.setting.summary} (${readers.join(', ')})` }] as const];
+  });
+  return section({ title: `${word} commands`, summary: `What \`signalbox ${word} <command>\` reads.`, settings: Object.fromEntries(described) });
+}
+
 /** @returns path in the repository → content */
 export async function settingsFile(): Promise<Record<string, string>> {
   const sections = (await deployables.loadAll()).map(({ name, summary, settings, settingFamilies }) =>
     section({ title: name, summary: `${summary}.`, settings, families: settingFamilies }),
   );
+  const verbSections = await Promise.all(Object.entries(deployables.withVerbs).map(async ([word, { load }]) => verbSection(word, (await load()).verbs)));
   return {
     'docs/settings.md': [
       preface,
       section({ title: 'Every process', summary: 'What each process reads, whatever runs in it.', settings: processSettings }),
       ...sections,
+      ...verbSections,
     ].join('\n'),
   };
 }

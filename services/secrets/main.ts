@@ -22,7 +22,7 @@ async function start({ environment, log, metrics, health, lifecycle, listen }: R
 
 export const deployable: Deployable = {
   name: 'secrets',
-  summary: 'keeps secrets and configuration of applications, and hands each its own',
+  summary: 'Keeps secrets and configuration of applications, and hands each its own',
   settings,
   migrations,
   start,
