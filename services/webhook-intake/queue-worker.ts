@@ -71,7 +71,7 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
     queue,
     connect: ({ name, url }) =>
       connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
-    handle: measureRuns(metrics, worker, work.handle),
+    handle: measureRuns(metrics, { worker, handle: work.handle }),
     quietMs,
     unreachableMs,
     clock: Date.now,

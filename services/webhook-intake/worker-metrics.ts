@@ -10,8 +10,10 @@ type InHand = { readonly oldestMs: number; failedAtMs: number | undefined };
 /** A batch that failed comes again within seconds; one that has not was given back, and others may have it. */
 const comesAgainMs = 15_000;
 
+type RunsParts = { readonly worker: string; readonly handle: BatchHandler; readonly clock?: () => number };
+
 /** @returns the handler, watched */
-export function measureRuns(metrics: Metrics, worker: string, handle: BatchHandler): BatchHandler {
+export function measureRuns(metrics: Metrics, { worker, handle, clock = Date.now }: RunsParts): BatchHandler {
   const runs = metrics.counter({
     name: 'signalbox_worker_runs_total',
     help: 'Batches that a worker has worked on, by outcome: a failed one is tried again as a whole.',
@@ -24,7 +26,7 @@ export function measureRuns(metrics: Metrics, worker: string, handle: BatchHandl
     name: 'signalbox_worker_oldest_message_seconds',
     help: 'Age, since the relay received it, of the oldest delivery that the worker is at, or that it could not store yet; 0 when there is none.',
     labels: ['worker'],
-    collect: (gauge) => gauge.set({ worker }, oldestSeconds(inHand)),
+    collect: (gauge) => gauge.set({ worker }, oldestSeconds(inHand, clock())),
   });
   return async (batch) => {
     const entry: InHand = { oldestMs: Math.min(...batch.map((delivery) => receptionTime(delivery).getTime())), failedAtMs: undefined };
@@ -36,22 +38,19 @@ export function measureRuns(metrics: Metrics, worker: string, handle: BatchHandl
       return verdicts;
     } catch (error) {
       runs.inc({ worker, outcome: 'failed' });
-      entry.failedAtMs = Date.now();
-      dropGivenBack(inHand);
+      entry.failedAtMs = clock();
+      dropGivenBack(inHand, clock());
       throw error;
     }
   };
 }
 
-const isGivenBack = ({ failedAtMs }: InHand) => failedAtMs !== undefined && Date.now() - failedAtMs > comesAgainMs;
-
-function dropGivenBack(inHand: Map<Batch, InHand>): void {
-  for (const [batch, entry] of inHand) if (isGivenBack(entry)) inHand.delete(batch);
+function dropGivenBack(inHand: Map<Batch, InHand>, now: number): void {
+  for (const [batch, { failedAtMs }] of inHand) if (failedAtMs !== undefined && now - failedAtMs > comesAgainMs) inHand.delete(batch);
 }
 
-function oldestSeconds(inHand: Map<Batch, InHand>): number {
-  dropGivenBack(inHand);
-  const now = Date.now();
+function oldestSeconds(inHand: Map<Batch, InHand>, now: number): number {
+  dropGivenBack(inHand, now);
   return Math.max(0, ...[...inHand.values()].map(({ oldestMs }) => now - oldestMs)) / 1000;
 }
 

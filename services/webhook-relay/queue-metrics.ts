@@ -2,14 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Connection } from './connections/connection.ts';
-import type { Connections } from './connections/connections.ts';
 import { forgeTopology } from './contract.ts';
 
 const queues = [...forgeTopology.queues.map(({ name }) => name), forgeTopology.deadLetters.queue];
 /** A server that hangs must not hold up the rest of the scrape. */
 const answerMs = 1000;
 
-export function measureQueues(metrics: Metrics, connections: Pick<Connections, 'all'>): void {
+type Asked = Pick<Connection, 'isConnected' | 'depth'> & { readonly target: { readonly name: string } };
+
+/** @param connections those of `all` may change from scrape to scrape */
+export function measureQueues(metrics: Metrics, connections: { readonly all: readonly Asked[] }): void {
   metrics.gauge({
     name: 'signalbox_broker_queue_messages',
     help: 'Messages that wait in a queue of the connection: neither those in delayed retry nor those that a worker holds; forge.dead holds those given up.',
@@ -27,7 +29,7 @@ export function measureQueues(metrics: Metrics, connections: Pick<Connections, '
 }
 
 /** Undefined when nobody knows. */
-async function depthOf(connection: Connection, queue: string): Promise<number | undefined> {
+async function depthOf(connection: Asked, queue: string): Promise<number | undefined> {
   if (!connection.isConnected) return undefined;
   return Promise.race([connection.depth(queue).catch(() => undefined), sleep(answerMs, undefined, { ref: false })]);
 }

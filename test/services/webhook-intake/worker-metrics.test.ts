@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { BatchHandler } from '../../../services/platform/broker/broker.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
+import { measureRuns } from '../../../services/webhook-intake/worker-metrics.ts';
+import { message } from './deliveries.ts';
+
+const receivedAt = new Date('2026-01-02T03:04:05.000Z');
+
+function start(handle: BatchHandler) {
+  const metrics = createMetrics();
+  let now = receivedAt.getTime();
+  const work = measureRuns(metrics, { worker: 'service', handle, clock: () => now });
+  const delivery = { ...message({ event: 'push', payload: {}, receivedAt }), attempt: 1, redelivered: false };
+  return {
+    batch: [delivery],
+    work,
+    wait: (seconds: number) => (now += seconds * 1000),
+    valueOf: async (series: string) => Number(new RegExp(`^${series.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(await metrics.text())?.[1]),
+  };
+}
+
+const oldest = 'signalbox_worker_oldest_message_seconds{worker="service"}';
+const runs = (outcome: string) => `signalbox_worker_runs_total{worker="service",outcome="${outcome}"}`;
+
+describe('measureRuns', () => {
+  it('shows the age of a delivery while the worker is at it, and counts the run', async () => {
+    const gate = Promise.withResolvers<readonly 'done'[]>();
+    const { batch, work, wait, valueOf } = start(() => gate.promise);
+    const running = work(batch);
+    wait(90);
+    expect(await valueOf(oldest)).to.equal(90);
+    expect(await valueOf(runs('succeeded'))).to.equal(0);
+    gate.resolve(['done']);
+    expect(await running).to.deep.equal(['done']);
+    expect(await valueOf(oldest)).to.equal(0);
+    expect(await valueOf(runs('succeeded'))).to.equal(1);
+  });
+
+  it('goes on showing it between the tries of a batch that fails, and passes the failure on', async () => {
+    let isDown = true;
+    const { batch, work, wait, valueOf } = start(() => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(['done'])));
+    for (let tries = 0; tries < 3; tries++) {
+      const failure = await work(batch).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(Error).with.property('message').that.equals('down');
+      wait(5);
+    }
+    expect(await valueOf(oldest)).to.equal(15);
+    expect(await valueOf(runs('failed'))).to.equal(3);
+    isDown = false;
+    await work(batch);
+    expect(await valueOf(oldest)).to.equal(0);
+  });
+
+  it('forgets a batch that failed and was given back', async () => {
+    const { batch, work, wait, valueOf } = start(() => Promise.reject(new Error('down')));
+    await work(batch).catch(() => undefined);
+    wait(14);
+    expect(await valueOf(oldest)).to.equal(14);
+    wait(2);
+    expect(await valueOf(oldest)).to.equal(0);
+  });
+});
