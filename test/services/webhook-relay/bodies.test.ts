@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request, type RequestOptions } from 'node:http';
 import { expect } from 'chai';
 import { temporaryDirectory } from '../../support/guard.ts';
+import { describeWith, type Need } from '../../support/need.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../../support/processes.ts';
+import { rabbitmq, sharedRabbitmq } from '../../support/rabbitmq.ts';
 import { eventually, freePort } from '../../support/wait.ts';
 import { migrations, secret, sign, startRelay, type TestRelay } from './relay.ts';
 
@@ -81,6 +83,27 @@ describe('large bodies of deliveries', () => {
     expect((await chunked(relay.url, larger)).status).to.equal(413);
   });
 
+  it('is not kept up by senders that nobody knows, who announce much and send little', async () => {
+    const strangers = Array.from({ length: 30 }, (_, index) => {
+      const sent = request(`${relay.url}/Forge`, { method: 'POST', agent: false, headers: { 'Content-Type': 'application/json', 'Content-Length': maxBytes } });
+      sent.on('error', () => undefined);
+      if (index % 3 === 0) sent.flushHeaders();
+      else sent.write(largest.subarray(0, index % 3 === 1 ? 1 : 40_000));
+      return sent;
+    });
+    try {
+      const delivery = jsonOf(100_000);
+      await whole(relay.url, delivery); // by now all heads were read
+      const begun = performance.now();
+      expect((await whole(relay.url, largest)).status).to.equal(202);
+      expect((await whole(relay.url, delivery)).status).to.equal(202);
+      // Their room was theirs for 6 s, and half of that is the most that anything waits.
+      expect(performance.now() - begun).to.be.below(3000);
+    } finally {
+      for (const sent of strangers) sent.destroy();
+    }
+  });
+
   it('cuts a slow body off with 408 within the budget, and closes its connection', async function () {
     this.timeout(20_000);
     const begun = performance.now();
@@ -96,46 +119,61 @@ describe('large bodies of deliveries', () => {
   });
 });
 
-describe('50 bodies of 25 MiB at once', () => {
-  let database: TestDatabase;
-  let relay: RunningProcess;
-  let url: string;
-  before(async function () {
-    this.timeout(60_000);
-    database = await createTestDatabase({ schema: 'relay', migrations });
-    const port = String(await freePort());
-    relay = startProcess(['serve', 'webhook-relay'], {
-      env: {
-        DATABASE_URL: database.url,
-        BROKER_URL_1: database.url,
-        Broker__AuthToken: 'token',
-        Forge__WebhookSecrets: secret,
-        FailedPayloads__Directory: temporaryDirectory('spool'),
-        PORT: port,
-        METRICS_PORT: String(await freePort()),
-        APP_ENV: 'development',
-      },
-    });
-    await relay.waitForLine(/"msg":"ready"/);
-    url = `http://127.0.0.1:${port}`;
-  });
-  after(async () => {
-    await relay.kill();
-    await database.drop();
-  });
+type Place = { readonly url: string; close(): Promise<void> };
 
-  it('are each answered 202, or 503 with Retry-After, and the process stays below 512 MiB', async function () {
-    this.timeout(120_000);
-    const body = jsonOf(maxBytes);
-    const signature = sign(body);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => whole(url, body, signature)));
-    const statuses = answers.map(({ status, response }) =>
-      status === 503 && response.headers['retry-after'] !== undefined ? '503 with Retry-After' : String(status),
-    );
-    const peak = Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${relay.pid}/status`, 'utf8'))?.[1]) / 1024;
-    expect([...new Set(statuses)]).to.have.members(['202', '503 with Retry-After'].filter((status) => statuses.includes(status)));
-    expect(statuses).to.include('202');
-    expect(peak).to.be.below(512);
-    await eventually(async () => (await whole(url, Buffer.from('{}'))).status === 202);
-  });
+describeFlood({ name: 'Postgres', missing: undefined }, 'the embedded broker', async () => {
+  const { url, drop } = await createTestDatabase();
+  return { url, close: drop };
 });
+describeFlood(rabbitmq, 'RabbitMQ', async () => {
+  const { url, drop } = await (await sharedRabbitmq()).createVhost();
+  return { url, close: drop };
+});
+
+function describeFlood(need: Need, title: string, openBroker: () => Promise<Place>): void {
+  describeWith(need, `50 bodies of 25 MiB at once, over ${title}`, function () {
+    this.timeout(120_000);
+    let database: TestDatabase;
+    let broker: Place;
+    let relay: RunningProcess;
+    let url: string;
+    before(async () => {
+      database = await createTestDatabase({ schema: 'relay', migrations });
+      broker = await openBroker();
+      const port = String(await freePort());
+      relay = startProcess(['serve', 'webhook-relay'], {
+        env: {
+          DATABASE_URL: database.url,
+          BROKER_URL_1: broker.url,
+          Broker__AuthToken: 'token',
+          Forge__WebhookSecrets: secret,
+          FailedPayloads__Directory: temporaryDirectory('spool'),
+          PORT: port,
+          METRICS_PORT: String(await freePort()),
+          APP_ENV: 'development',
+        },
+      });
+      await relay.waitForLine(/"msg":"ready"/);
+      url = `http://127.0.0.1:${port}`;
+    });
+    after(async () => {
+      await relay.kill();
+      await broker.close();
+      await database.drop();
+    });
+
+    it('are each answered 202, or 503 with Retry-After, and the process stays below 512 MiB', async () => {
+      const body = jsonOf(maxBytes);
+      const signature = sign(body);
+      const answers = await Promise.all(Array.from({ length: 50 }, () => whole(url, body, signature)));
+      const statuses = answers.map(({ status, response }) =>
+        status === 503 && response.headers['retry-after'] !== undefined ? '503 with Retry-After' : String(status),
+      );
+      const peak = Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${relay.pid}/status`, 'utf8'))?.[1]) / 1024;
+      expect([...new Set(statuses)]).to.have.members(['202', '503 with Retry-After'].filter((status) => statuses.includes(status)));
+      expect(statuses).to.include('202');
+      expect(peak).to.be.below(512);
+      await eventually(async () => (await whole(url, Buffer.from('{}'))).status === 202);
+    });
+  });
+}
