@@ -1,0 +1,129 @@
+// One change of each value that a rendering must show: for values.test.ts, which holds that every value is used.
+import { merged, nested, type Values } from '../support/values.ts';
+
+type Change = {
+  /** The new value, where the usual change of its type would be refused. */
+  readonly to?: unknown;
+  /** What must be set for the value to count. */
+  readonly beside?: Values;
+  /** What the beginnings of its path want does not count: it is their switch. */
+  readonly alone?: true;
+};
+
+const peer = [{ ipBlock: { cidr: '203.0.113.0/24' } }];
+const pods = [{ podSelector: { matchLabels: { a: 'b' } } }];
+const digest = `sha256:${'1'.repeat(64)}`;
+const domain = 'example.test';
+const ingress: Values = { ingress: { enabled: true, domain } };
+const gateway: Values = { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } };
+const monitoring = (...parts: readonly string[]): Values => ({ monitoring: Object.fromEntries(parts.map((part) => [part, { enabled: true }])) });
+const postgresOutside: Values = { postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db' } } };
+const rabbitmqOutside: Values = { rabbitmq: { enabled: false, external: { existingSecret: 'brokers' } } };
+const redisOutside: Values = { redis: { external: { existingSecret: 'redis' } } };
+const redis: Values = { redis: { enabled: true } };
+const claims: Values = { services: { 'webhook-relay': { spool: { persistence: { enabled: true } } } } };
+const cronJobs: Values = { defaults: { worker: { kind: 'CronJob' } } };
+const scaling: Values = { defaults: { autoscaling: { enabled: true } } };
+/** Every entry of `services` says its own: without it, the default counts. */
+const without = (service: string, key: string): Values => nested(['services', service, key], null);
+
+/** By the value's path, or the beginning of it: all that fit count together. */
+const changes: Readonly<Record<string, Change>> = {
+  'image.digest': { to: digest },
+  'image.pullPolicy': { to: 'Always' },
+  'image.pullSecrets': { to: ['mine'] },
+  'defaults.host': { to: 'other', beside: merged(ingress, without('secrets', 'host')) },
+  'defaults.schema': { to: 'other', beside: without('secrets', 'schema') },
+  'defaults.credentials': { to: ['Other__Key'], beside: without('secrets', 'credentials') },
+  'defaults.image': { to: { tag: 'other' } },
+  'defaults.settings': { to: { LOG_LEVEL: 'debug' } },
+  'defaults.redis': { beside: redis },
+  'defaults.environmentFileKey': { beside: { defaults: { environmentFileSecret: 'brokers' } } },
+  'defaults.autoscaling': { beside: scaling },
+  'defaults.autoscaling.enabled': { alone: true },
+  'defaults.serviceMonitor': { beside: monitoring('serviceMonitor') },
+  'defaults.service.type': { to: 'LoadBalancer' },
+  'defaults.ingressAnnotations': { beside: ingress },
+  'defaults.tolerations': { to: [{ operator: 'Exists' }] },
+  'defaults.affinity': { to: { nodeAffinity: {} } },
+  'defaults.topologySpreadConstraints': { to: [{ maxSkew: 2, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {} }] },
+  'defaults.extraEnv': { to: [{ name: 'LOG_LEVEL', value: 'debug' }] },
+  'defaults.extraVolumes': { to: [{ name: 'mine', emptyDir: {} }] },
+  'defaults.extraVolumeMounts': { to: [{ name: 'mine', mountPath: '/mine' }] },
+  'defaults.worker.kind': { to: 'CronJob' },
+  'defaults.worker.schedule': { to: '*/7 * * * *', beside: cronJobs },
+  'defaults.worker.activeDeadlineSeconds': { beside: cronJobs },
+  'defaults.worker.credentials': { to: ['Other__Key'] },
+  'services.webhook-relay.credentials': { to: ['Forge__WebhookSecrets'] },
+  'services.webhook-intake.credentials': { to: ['Other__Key'] },
+  'services.secrets.credentials': { to: ['Other__Key'] },
+  'services.webhook-relay.host': { beside: ingress },
+  'services.webhook-intake.host': { beside: ingress },
+  'services.secrets.host': { beside: ingress },
+  'services.webhook-relay.ingressAnnotations': { beside: ingress },
+  'services.webhook-relay.spool.persistence': { beside: claims },
+  'services.webhook-relay.spool.persistence.enabled': { alone: true },
+  'postgres.image.digest': { to: digest },
+  'rabbitmq.image.digest': { to: digest },
+  'redis.image.digest': { to: digest },
+  'postgres.enabled': { beside: { postgres: { external: { host: 'db.example.test' } } } },
+  'postgres.tolerations': { to: [{ operator: 'Exists' }] },
+  'postgres.affinity': { to: { nodeAffinity: {} } },
+  'postgres.external': { beside: postgresOutside },
+  'postgres.external.sslmode': { to: 'require' },
+  'postgres.external.caSecret': { beside: { postgres: { external: { sslmode: 'verify-full' } } } },
+  'postgres.external.peers': { to: peer },
+  'rabbitmq.tolerations': { to: [{ operator: 'Exists' }] },
+  'rabbitmq.affinity': { to: { nodeAffinity: {} } },
+  'rabbitmq.extraConfiguration': { to: 'heartbeat = 30' },
+  'rabbitmq.external': { beside: rabbitmqOutside },
+  'rabbitmq.external.keys': { to: ['BROKER_URL_1', 'OTHER'] },
+  'rabbitmq.external.ports': { to: [5673] },
+  'rabbitmq.external.peers': { to: peer },
+  'rabbitmq.embedded': { beside: { rabbitmq: { enabled: false } } },
+  redis: { beside: redis },
+  'redis.enabled': { alone: true },
+  'redis.tolerations': { to: [{ operator: 'Exists' }] },
+  'redis.affinity': { to: { nodeAffinity: {} } },
+  'redis.external': { beside: merged(redis, { redis: { enabled: false } }, redisOutside) },
+  'redis.external.existingSecret': { to: 'other' },
+  'redis.external.peers': { to: peer },
+  ingress: { beside: ingress },
+  'ingress.domain': { to: 'other.test' },
+  'ingress.enabled': { beside: { ingress: { domain } }, alone: true },
+  'ingress.tls': { beside: { ingress: { tls: { enabled: true } } } },
+  'ingress.tls.enabled': { beside: ingress, alone: true },
+  gateway: { beside: gateway },
+  'gateway.enabled': { beside: merged(gateway, { gateway: { enabled: false } }), alone: true },
+  'gateway.parentRefs': { to: [{ name: 'other' }] },
+  'gateway.domain': { to: 'other.test' },
+  'networkPolicy.ingressController': { to: pods, beside: ingress },
+  'networkPolicy.prometheus': { to: pods, beside: monitoring('serviceMonitor') },
+  'networkPolicy.applications': { to: pods },
+  'networkPolicy.dns': { to: pods },
+  'networkPolicy.apiServer.peers': { to: peer },
+  'networkPolicy.apiServer.ports': { to: [8443] },
+  'networkPolicy.egress': { to: { secrets: [{ to: peer }] } },
+  'monitoring.serviceMonitor': { beside: monitoring('serviceMonitor') },
+  'monitoring.serviceMonitor.enabled': { alone: true },
+  'monitoring.prometheusRule': { beside: monitoring('prometheusRule') },
+  'monitoring.prometheusRule.enabled': { alone: true },
+  'monitoring.grafanaDashboard': { beside: monitoring('grafanaDashboard') },
+  'monitoring.grafanaDashboard.enabled': { alone: true },
+};
+
+/** The values to render with, before and after the one at the path changes. */
+export function changeOf(path: readonly string[], value: unknown): { readonly before: Values; readonly after: Values } {
+  const own = changes[path.join('.')] ?? {};
+  const beginnings = own.alone ? [] : path.slice(0, -1).map((_, index) => changes[path.slice(0, index + 1).join('.')] ?? {});
+  const before = merged(...[...beginnings, own].map(({ beside = {} }) => beside));
+  return { before, after: merged(before, nested(path, own.to ?? usual(value))) };
+}
+
+function usual(value: unknown): unknown {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value + 1;
+  if (Array.isArray(value)) return [...value, 'other'];
+  if (typeof value !== 'string') return { other: 'yes' };
+  return /^\d/.test(value) ? value.replace(/^\d+/, (digits) => String(Number(digits) + 1)) : `${value}other`;
+}

@@ -1,0 +1,64 @@
+// The chart as Helm renders it, for the tests beside this file.
+import { mkdtemp, cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { type Answer, runTool, tools } from '../support/tools.ts';
+import type { Values } from '../support/values.ts';
+import type { Manifest } from './manifests.ts';
+
+export const chart = join(import.meta.dirname, '../../charts/signalbox');
+export const helm = tools('helm', 'helm3');
+
+/** That of the API server in CI; what a Helm without a server assumes depends on how it was built. */
+const kubernetesVersion = '1.34.4';
+
+export type Rendering = {
+  readonly release?: string;
+  readonly namespace?: string;
+  readonly program?: 'helm' | 'helm3';
+  /** Another folder than the chart's own, as for another version. */
+  readonly folder?: string;
+};
+
+/** What `helm template` answers, whatever it is. */
+export const template = (values: Values = {}, { release = 'signalbox', namespace = 'signalbox', program = 'helm', folder = chart }: Rendering = {}): Promise<Answer> =>
+  runTool(program, ['template', release, folder, '--namespace', namespace, '--kube-version', kubernetesVersion, '--values', '-'], { input: JSON.stringify(values) });
+
+/** The rendered text; throws what Helm says when it refuses. */
+export async function renderText(values?: Values, rendering?: Rendering): Promise<string> {
+  const { code, stdout, stderr } = await template(values, rendering);
+  if (code !== 0) throw new Error(`helm refuses ${JSON.stringify(values)}: ${stderr}`);
+  return stdout;
+}
+
+const rendered = new Map<string, Promise<string>>();
+
+/** The rendered objects. */
+export async function render(values?: Values, rendering?: Rendering): Promise<Manifest[]> {
+  const key = JSON.stringify([values, rendering]);
+  const text = rendered.get(key) ?? renderText(values, rendering);
+  rendered.set(key, text);
+  return manifestsOf(await text);
+}
+
+export const manifestsOf = (text: string): Manifest[] =>
+  parseAllDocuments(text)
+    .map((document): Manifest | null => {
+      // Helm and Kubernetes read on where a key stands twice, and take the last: no rendering needs that.
+      if (document.errors.length > 0) throw new Error(`${document.errors.join('; ')} in\n${document.toString()}`);
+      return document.toJS();
+    })
+    .filter((manifest) => manifest !== null);
+
+/** The defaults. */
+export const readValues = async (): Promise<Values> => parse(await readFile(join(chart, 'values.yaml'), 'utf8'));
+
+/** A copy of the chart with other versions in its Chart.yaml: the next release. */
+export async function chartOfVersion(version: string, appVersion: string, into: string): Promise<string> {
+  const folder = join(await mkdtemp(join(into, 'chart-')), 'signalbox');
+  await cp(chart, folder, { recursive: true });
+  const file = join(folder, 'Chart.yaml');
+  const described: Record<string, unknown> = parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...described, version, appVersion }));
+  return folder;
+}

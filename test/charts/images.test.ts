@@ -1,0 +1,63 @@
+// Which image each container runs.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import type { Values } from '../support/values.ts';
+import { helm, render } from './chart.ts';
+import { containersOf, podsOf } from './manifests.ts';
+
+const digest = `sha256:${'ab'.repeat(32)}`;
+
+/** Container → image. */
+async function images(values: Values): Promise<Record<string, string>> {
+  const containers = podsOf(await render(values)).flatMap(({ pod }) => containersOf(pod).map(({ name, image }): [string, string] => [name, image]));
+  return Object.fromEntries(containers);
+}
+
+const upstream = /\/(postgres|rabbitmq|redis|busybox)[:@]/;
+
+describeWith(helm, 'images', () => {
+  it('are the chart’s appVersion, and the official ones of the servers', async () => {
+    const all = await images({ redis: { enabled: true } });
+    expect(new Set(Object.values(all))).to.deep.equal(
+      new Set(['docker.io/library/signalbox:0.1.0', 'docker.io/library/postgres:18', 'docker.io/library/rabbitmq:4-management', 'docker.io/library/redis:8']),
+    );
+  });
+
+  it('have the registry, repository and tag given for all', async () => {
+    const all = await images({ image: { registry: 'ghcr.example.test', repository: 'team/signalbox', tag: '7' } });
+    const own = Object.values(all).filter((image) => !upstream.test(image));
+    expect(new Set(own)).to.deep.equal(new Set(['ghcr.example.test/team/signalbox:7']));
+  });
+
+  it('have a digest instead of a tag', async () => {
+    const all = await images({ image: { tag: '7', digest }, postgres: { image: { digest } }, rabbitmq: { image: { digest } } });
+    expect(new Set(Object.values(all))).to.deep.equal(
+      new Set([`docker.io/library/signalbox@${digest}`, `docker.io/library/postgres@${digest}`, `docker.io/library/rabbitmq@${digest}`]),
+    );
+  });
+
+  it('may differ for one service and its workers', async () => {
+    const all = await images({ services: { 'webhook-intake': { image: { tag: '8', registry: 'other.example.test' } } } });
+    const intake = Object.entries(all).filter(([, image]) => image === 'other.example.test/library/signalbox:8');
+    expect(intake).to.have.length(3);
+    expect(all['webhook-relay']).to.equal('docker.io/library/signalbox:0.1.0');
+  });
+
+  it('come from one registry by global.imageRegistry, whatever is named below', async () => {
+    const all = await images({
+      global: { imageRegistry: 'mirror.example.test:5000' },
+      image: { registry: 'ghcr.example.test' },
+      services: { secrets: { image: { registry: 'other.example.test' } } },
+      redis: { enabled: true },
+    });
+    for (const [container, image] of Object.entries(all)) expect(image, container).to.match(/^mirror\.example\.test:5000\/library\//);
+  });
+
+  it('are pulled by policy and secrets of all', async () => {
+    const pods = podsOf(await render({ image: { pullPolicy: 'Always', pullSecrets: ['mine'] }, redis: { enabled: true } }));
+    for (const { pod } of pods) {
+      expect(pod.spec.imagePullSecrets).to.deep.equal([{ name: 'mine' }]);
+      for (const { imagePullPolicy } of containersOf(pod)) expect(imagePullPolicy).to.equal('Always');
+    }
+  });
+});

@@ -1,0 +1,77 @@
+// What Helm prints after an installation: commands that fit what was installed.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import { runTool } from '../support/tools.ts';
+import type { Values } from '../support/values.ts';
+import { chart, helm, render } from './chart.ts';
+import { keyOf, ofKind } from './manifests.ts';
+import { valueSets } from './value-sets.ts';
+
+const sets = await valueSets();
+
+async function notes(values: Values): Promise<string> {
+  const args = ['install', 'mine', chart, '--namespace', 'signalbox', '--dry-run=client', '--values', '-'];
+  const { code, stdout, stderr } = await runTool('helm', args, { input: JSON.stringify(values) });
+  expect(code, stderr).to.equal(0);
+  return stdout.slice(stdout.indexOf('NOTES:'));
+}
+
+/** Commands, a continued one as one line. */
+const commands = (text: string) => [...text.replaceAll(/\\\n\s*/g, '').matchAll(/^ {5}((?:helm|kubectl) .*)$/gm)].map(([, command = '']) => command);
+
+const domain = 'example.test';
+const byIngress: Values = { ingress: { enabled: true, domain } };
+const byGateway: Values = { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } };
+
+describeWith(helm, 'NOTES.txt', () => {
+  for (const [name, values] of sets) {
+    if (name.includes(',')) continue;
+    it(`names nothing that is not there, and its namespace, with ${name}`, async () => {
+      const text = await notes(values);
+      expect(text).not.to.contain('<no value>');
+      for (const command of commands(text)) expect(command).to.match(/--namespace signalbox\b/);
+      const installed = (await render(values, { release: 'mine' })).map(keyOf);
+      for (const [, service = ''] of text.matchAll(/service\/(\S+)/g)) expect(installed).to.include(`Service/${service}`);
+    });
+  }
+
+  it('says how to wait, to try it, to reach it and to read a credential', async () => {
+    const found = commands(await notes({}));
+    expect(found.map((command) => command.split(' ').filter((word) => !word.startsWith('-') && word !== 'signalbox')[1])).to.include.members(['wait', 'test', 'port-forward', 'get']);
+    expect(found.filter((command) => command.includes('port-forward'))).to.have.length(3);
+    for (const key of ['Forge__WebhookSecrets', 'Intake__AccessTokens', 'Management__AdminApiKey']) {
+      expect(found.filter((command) => command.includes(`{.data.${key}}`))).to.have.length(1);
+    }
+  });
+
+  it('names the hosts of what leads in, and nothing to forward', async () => {
+    for (const values of [byIngress, byGateway]) {
+      const text = await notes(values);
+      const manifests = await render(values, { release: 'mine' });
+      const hosts = ofKind(manifests, 'Ingress', 'HTTPRoute').flatMap(({ spec }) => spec?.hostnames ?? spec?.rules?.map(({ host }) => host ?? '') ?? []);
+      expect([...text.matchAll(/http:\/\/(\S+)/g)].map(([, host = '']) => host).sort()).to.deep.equal(hosts.sort());
+      expect(hosts).to.have.length(3);
+      expect(text).not.to.contain('port-forward');
+    }
+    expect(await notes({ ingress: { enabled: true, domain, tls: { enabled: true } } })).to.contain('https://relay.example.test');
+  });
+
+  it('speaks of the services that are on only', async () => {
+    const text = await notes({ services: { 'webhook-intake': { enabled: false }, secrets: { enabled: false } } });
+    expect(text).not.to.match(/Intake__AccessTokens|Management__AdminApiKey|mine-signalbox-secrets|helm test/);
+  });
+
+  it('reads from the Secret that was given, and does not say to delete it', async () => {
+    const text = await notes({ existingSecret: 'theirs' });
+    expect(text).to.contain('get secret theirs').and.not.to.contain('delete secret');
+  });
+
+  it('says where the SQL for the administrator is, when roles are made by hand', async () => {
+    expect(await notes(sets.get('postgres.external.createRoles=false') ?? {})).to.match(/logs .*component=migrate/);
+  });
+
+  it('warns when nothing limits who reaches the pods', async () => {
+    expect(await notes({ networkPolicy: { enabled: false } })).to.contain('networkPolicy.enabled=true');
+    expect(await notes({})).not.to.contain('networkPolicy.enabled=true');
+  });
+});

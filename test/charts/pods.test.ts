@@ -1,0 +1,130 @@
+// What every pod of the chart has beyond what the restricted standard asks for.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import type { Values } from '../support/values.ts';
+import { helm, render } from './chart.ts';
+import { containersOf, find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
+import { valueSets } from './value-sets.ts';
+
+const sets = await valueSets();
+
+/** Of processes that stay: a CronJob's pod and a Job's end by themselves. */
+const staying = async (values?: Values) => podsOf(await render(values)).filter(({ owner }) => owner.kind === 'Deployment' || owner.kind === 'StatefulSet');
+
+const relayOf = (manifests: readonly Manifest[], kind: string) => {
+  const [relay] = podsOf([find(manifests, `${kind}/signalbox-webhook-relay`)]);
+  const [container] = relay?.pod.spec.containers ?? [];
+  if (!relay || !container) throw new Error('the relay has no container');
+  return { spec: relay.pod.spec, container };
+};
+
+describeWith(helm, 'a pod', () => {
+  it('that stays is probed', async () => {
+    for (const { owner, pod } of await staying({ redis: { enabled: true } })) {
+      for (const { startupProbe, readinessProbe, livenessProbe } of pod.spec.containers) {
+        expect(startupProbe, keyOf(owner)).to.be.an('object');
+        expect(readinessProbe, keyOf(owner)).to.be.an('object');
+        expect(livenessProbe, keyOf(owner)).to.be.an('object');
+      }
+    }
+  });
+
+  it('of Signalbox is probed where design and services say', async () => {
+    for (const { owner, pod } of await staying()) {
+      if (owner.kind !== 'Deployment') continue;
+      const [{ startupProbe, readinessProbe, livenessProbe, args = [] } = { args: [] }] = pod.spec.containers;
+      const port = args[0] === 'serve' ? 'http' : 'metrics';
+      expect([startupProbe?.httpGet, livenessProbe?.httpGet]).to.deep.equal([
+        { path: '/health', port },
+        { path: '/health', port },
+      ]);
+      expect(readinessProbe?.httpGet).to.deep.equal({ path: '/health/ready', port });
+    }
+  });
+
+  it('of Signalbox has longer to stop than preStop, serving on and the stop deadline together', async () => {
+    for (const { owner, pod } of await staying()) {
+      if (owner.kind !== 'Deployment') continue;
+      const [container] = pod.spec.containers;
+      const { seconds } = (container?.lifecycle?.preStop as { sleep: { seconds: number } }).sleep;
+      expect(seconds, keyOf(owner)).to.be.at.least(1);
+      // The process serves on for 3 s, and gives up 20 s after SIGTERM.
+      expect(pod.spec.terminationGracePeriodSeconds, keyOf(owner)).to.be.above(seconds + 20);
+    }
+  });
+
+  it('is spread over nodes by its own labels', async () => {
+    for (const { owner, pod } of await staying()) {
+      if (owner.kind !== 'Deployment') continue;
+      const [constraint] = pod.spec.topologySpreadConstraints ?? [];
+      expect(pod.metadata.labels, keyOf(owner)).to.include(constraint?.labelSelector?.matchLabels);
+    }
+  });
+
+  it('cannot be taken from its selectors by labels of a user', async () => {
+    const mine = { 'app.kubernetes.io/component': 'mine', 'app.kubernetes.io/name': 'mine' };
+    const manifests = await render({ commonLabels: mine, defaults: { podLabels: mine }, redis: { enabled: true } });
+    for (const { owner, pod } of podsOf(manifests)) {
+      const selector = owner.spec?.selector;
+      if (selector && 'matchLabels' in selector) expect(pod.metadata.labels, keyOf(owner)).to.include(selector.matchLabels);
+    }
+  });
+
+  it('has no other variable twice, and none without a value', async () => {
+    for (const [name, values] of sets) {
+      if (name.includes(',')) continue;
+      for (const { owner, pod } of podsOf(await render(values))) {
+        for (const { env = [] } of containersOf(pod)) {
+          const names = env.map((variable) => variable.name);
+          expect(new Set(names).size, `${name}: ${keyOf(owner)}: ${names.join()}`).to.equal(names.length);
+          expect(env.filter(({ value, valueFrom }) => !valueFrom && !value).map((variable) => variable.name)).to.deep.equal([]);
+        }
+      }
+    }
+  });
+
+  it('takes passwords from variables that stand before the URLs made of them', async () => {
+    for (const name of ['the defaults', 'everything on', 'servers outside', 'queues in Postgres']) {
+      for (const { owner, pod } of podsOf(await render(sets.get(name)))) {
+        for (const { env = [] } of containersOf(pod)) {
+          for (const [index, { value = '' }] of env.entries()) {
+            const before = env.slice(0, index).map((variable) => variable.name);
+            for (const [, used = ''] of value.matchAll(/\$\(([^)]+)\)/g)) expect(before, keyOf(owner)).to.include(used);
+          }
+        }
+      }
+    }
+  });
+});
+
+describeWith(helm, 'the relay', () => {
+  it('keeps its spool over a restart of its container, and over its pod with a claim', async () => {
+    const { spec, container } = relayOf(await render(), 'Deployment');
+    expect(container.env).to.deep.include({ name: 'FailedPayloads__Directory', value: '/var/lib/signalbox/spool' });
+    expect(container.volumeMounts).to.deep.include({ name: 'spool', mountPath: '/var/lib/signalbox/spool' });
+    expect(spec.volumes).to.deep.include({ name: 'spool', emptyDir: { sizeLimit: '1Gi' } });
+
+    const manifests = await render(sets.get('a relay with claims'));
+    expect(relayOf(manifests, 'StatefulSet').container.volumeMounts).to.deep.include({ name: 'spool', mountPath: '/var/lib/signalbox/spool' });
+    const claims = find(manifests, 'StatefulSet/signalbox-webhook-relay').spec?.volumeClaimTemplates ?? [];
+    expect(JSON.stringify(claims)).to.contain('"name":"spool"').and.to.contain('"storageClassName":"fast"');
+    expect(ofKind(manifests, 'Deployment').map(keyOf)).not.to.include('Deployment/signalbox-webhook-relay');
+  });
+
+  it('mounts its connection file as a directory, so that a change arrives', async () => {
+    const { spec, container } = relayOf(await render(sets.get('a connection file of another name')), 'Deployment');
+    expect(spec.volumes).to.deep.include({ name: 'brokers', secret: { secretName: 'brokers', optional: true } });
+    expect(container.volumeMounts).to.deep.include({ name: 'brokers', mountPath: '/etc/signalbox/brokers', readOnly: true });
+    expect(container.env).to.deep.include({ name: 'Broker__EnvironmentFile', value: '/etc/signalbox/brokers/mine.env' });
+  });
+
+  it('leaves its number to the autoscaler that is on', async () => {
+    for (const set of ['everything on', 'a relay with claims that scales']) {
+      const manifests = await render(sets.get(set));
+      for (const autoscaler of ofKind(manifests, 'HorizontalPodAutoscaler')) {
+        const { scaleTargetRef } = autoscaler.spec as unknown as { scaleTargetRef: { kind: string; name: string } };
+        expect(find(manifests, `${scaleTargetRef.kind}/${scaleTargetRef.name}`).spec).not.to.have.property('replicas');
+      }
+    }
+  });
+});

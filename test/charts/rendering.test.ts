@@ -1,0 +1,52 @@
+// What every rendering holds, whatever is switched on.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import { helm, render, renderText } from './chart.ts';
+import { keyOf, ofKind, podsOf } from './manifests.ts';
+import { valueSets } from './value-sets.ts';
+
+const sets = await valueSets();
+
+describeWith(helm, 'helm template', () => {
+  for (const [name, values] of sets) {
+    it(`renders ${name}: every object once, no Secret, no namespace but the release's`, async () => {
+      const manifests = await render(values);
+      expect(manifests.map(keyOf)).to.have.length.above(0);
+      expect(new Set(manifests.map(keyOf)).size, manifests.map(keyOf).join(', ')).to.equal(manifests.length);
+      expect(ofKind(manifests, 'Secret')).to.deep.equal([]);
+      expect(manifests.filter(({ metadata }) => (metadata.namespace ?? 'signalbox') !== 'signalbox')).to.deep.equal([]);
+    });
+  }
+
+  for (const name of ['the defaults', 'everything on', 'servers outside', 'workers as CronJobs']) {
+    const values = sets.get(name);
+    it(`renders ${name} twice alike`, async () => {
+      expect(await renderText(values)).to.equal(await renderText(values));
+    });
+
+    it(`renders ${name} alike with Helm 3 and Helm 4`, async () => {
+      expect(await render(values, { program: 'helm3' })).to.deep.equal(await render(values, { program: 'helm' }));
+    });
+  }
+
+  it('has a pod of each service, its workers and the servers by default', async () => {
+    const names = podsOf(await render()).map(({ owner }) => keyOf(owner).replace(/-[0-9a-f]{8}$/, '-*'));
+    expect(names.sort()).to.deep.equal([
+      'Deployment/signalbox-secrets',
+      'Deployment/signalbox-webhook-intake',
+      'Deployment/signalbox-webhook-intake-database-service',
+      'Deployment/signalbox-webhook-intake-service',
+      'Deployment/signalbox-webhook-relay',
+      'Job/signalbox-credentials-*',
+      'Job/signalbox-migrate-*',
+      'Pod/signalbox-test',
+      'StatefulSet/signalbox-postgres',
+      'StatefulSet/signalbox-rabbitmq',
+    ]);
+  });
+
+  it('leaves nothing of a service that is off', async () => {
+    const rendered = await renderText({ services: { secrets: { enabled: false } } });
+    expect(rendered).not.to.match(/signalbox-secrets|Management__AdminApiKey|Encryption__MasterKeys|postgres-secrets-password/);
+  });
+});

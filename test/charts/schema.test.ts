@@ -1,0 +1,70 @@
+// What the schema refuses, and that it names the value.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import { isMap, leaves, merged, nested, type Values } from '../support/values.ts';
+import { helm, readValues, template } from './chart.ts';
+
+const all = leaves(await readValues());
+
+/** Maps with members of the user's own: labels, annotations, settings, selectors … */
+const open = /(Annotations|annotations|Labels|labels|nodeSelector|affinity|parameters|settings|egress|requests|limits|global)$/;
+
+function maps(values: Values, path: readonly string[] = []): string[][] {
+  return Object.entries(values).flatMap(([key, value]) => (isMap(value) ? [[...path, key], ...maps(value, [...path, key])] : []));
+}
+
+/** Paths such as `/services/secrets`, of which Helm complains. */
+async function complaints(values: Values): Promise<{ readonly paths: ReadonlySet<string>; readonly text: string }> {
+  const { code, stderr } = await template(values);
+  expect(code).to.equal(1);
+  return { paths: new Set([...stderr.matchAll(/^\s*- at '([^']*)'/gm)].map(([, path = '']) => path)), text: stderr };
+}
+
+const pointer = (path: readonly string[]) => `/${path.join('/')}`;
+
+describeWith(helm, 'values.schema.json', () => {
+  it('refuses a member that it does not know, in every map', async () => {
+    const closed = maps(await readValues()).filter((path) => !open.test(path.join('.')) && !path.some((key) => open.test(key)));
+    const { paths } = await complaints(merged({ unknown: 1 }, ...closed.map((path) => nested([...path, 'unknown'], 1))));
+    expect(closed.map(pointer).filter((path) => !paths.has(path))).to.deep.equal([]);
+    expect(paths).to.include('');
+  });
+
+  it('refuses a value of another type, everywhere', async () => {
+    const wrong = (value: unknown) => (typeof value === 'string' || Array.isArray(value) || isMap(value) ? 7 : 'wrong');
+    // Kubernetes' own quantities and counts may be numbers.
+    const typed = all.filter(({ path }) => !/\.(requests|limits|parameters|probes|maxUnavailable|size|sizeLimit|ingressAnnotations)(\.|$)/.test(path.join('.')));
+    const { paths } = await complaints(merged(...typed.map(({ path, value }) => nested(path, wrong(value)))));
+    expect(typed.map(({ path }) => pointer(path)).filter((path) => !paths.has(path))).to.deep.equal([]);
+  });
+
+  const refused: Readonly<Record<string, readonly [Values, string]>> = {
+    'an Ingress without a domain': [{ ingress: { enabled: true } }, '/ingress/domain'],
+    'a Gateway without the Gateways that take its routes': [{ gateway: { enabled: true, domain: 'example.test' } }, '/gateway/parentRefs'],
+    'a Postgres outside without a host': [{ postgres: { enabled: false } }, '/postgres/external/host'],
+    'another kind of worker': [{ services: { 'webhook-intake': { workers: { service: { kind: 'DaemonSet' } } } } }, '/services/webhook-intake/workers/service/kind'],
+    'a digest that is none': [{ image: { digest: 'sha256:12' } }, '/image/digest'],
+    'another pull policy': [{ image: { pullPolicy: 'Sometimes' } }, '/image/pullPolicy'],
+    'a service that it does not know': [{ services: { bookmarkz: { enabled: true } } }, '/services'],
+    'a worker that the intake does not have': [{ services: { 'webhook-intake': { workers: { other: {} } } } }, '/services/webhook-intake/workers'],
+    'a worker of the relay': [{ services: { 'webhook-relay': { workers: { service: {} } } } }, '/services/webhook-relay/workers'],
+    'a spool of the secrets service': [{ services: { secrets: { spool: {} } } }, '/services/secrets/spool'],
+    'a negative number of replicas': [{ services: { secrets: { replicas: -1 } } }, '/services/secrets/replicas'],
+    'a schedule that is none': [{ defaults: { worker: { schedule: 'often' } } }, '/defaults/worker/schedule'],
+    'a size that is none': [{ postgres: { persistence: { size: 'big' } } }, '/postgres/persistence/size'],
+    'a port that is none': [{ postgres: { external: { port: 70_000 } } }, '/postgres/external/port'],
+    'a database name that must be quoted': [{ postgres: { database: 'a"b' } }, '/postgres/database'],
+    'an unknown sslmode': [{ postgres: { external: { sslmode: 'maybe' } } }, '/postgres/external/sslmode'],
+    'a grace period below the stop deadline': [{ defaults: { terminationGracePeriodSeconds: 5 } }, '/defaults/terminationGracePeriodSeconds'],
+  };
+  for (const [what, [values, path]] of Object.entries(refused)) {
+    it(`refuses ${what}, and names ${path}`, async () => {
+      const { paths, text } = await complaints(values);
+      expect([...paths], text).to.include(path);
+    });
+  }
+
+  it('lets other charts have values of their own under global', async () => {
+    expect((await template({ global: { storageClass: 'fast' } })).code).to.equal(0);
+  });
+});

@@ -1,0 +1,93 @@
+// Which keys each pod is given, and who may ask the API server.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import type { Values } from '../support/values.ts';
+import { helm, render } from './chart.ts';
+import { containersOf, find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
+import { valueSets } from './value-sets.ts';
+
+const sets = await valueSets();
+
+/** Component → `secret: key` of everything that its pods read. */
+async function keysByComponent(values?: Values): Promise<Record<string, string[]>> {
+  const pods = podsOf(await render(values)).map(({ pod }): [string, string[]] => {
+    const environment = containersOf(pod).flatMap(({ env = [], envFrom = [] }) => {
+      // All keys of a Secret at once would be more than a service needs.
+      expect(envFrom).to.deep.equal([]);
+      return env.flatMap(({ valueFrom }) => (valueFrom?.secretKeyRef ? [`${valueFrom.secretKeyRef.name}: ${valueFrom.secretKeyRef.key}`] : []));
+    });
+    const mounted = (pod.spec.volumes ?? []).flatMap(({ secret }) => (secret ? (secret.items ?? [{ key: '*' }]).map(({ key }) => `${secret.secretName}: ${key}`) : []));
+    return [pod.metadata.labels?.['app.kubernetes.io/component'] ?? '', [...new Set([...environment, ...mounted])].sort()];
+  });
+  return Object.fromEntries(pods);
+}
+
+const of = (secret: string, ...keys: readonly string[]) => keys.map((key) => `${secret}: ${key}`).sort();
+const own = (...keys: readonly string[]) => of('signalbox-credentials', ...keys);
+
+describeWith(helm, 'the keys of a pod', () => {
+  it('are those of its service', async () => {
+    expect(await keysByComponent({ redis: { enabled: true } })).to.deep.equal({
+      'webhook-relay': own('Broker__AuthToken', 'Forge__WebhookSecrets', 'postgres-relay-password', 'rabbitmq-password', 'redis-password'),
+      'webhook-intake': own('Intake__AccessTokens', 'postgres-intake-password', 'redis-password'),
+      'webhook-intake-service': own('postgres-intake-password', 'rabbitmq-password'),
+      'webhook-intake-database-service': own('postgres-intake-password', 'rabbitmq-password'),
+      secrets: own('Encryption__MasterKeys', 'Management__AdminApiKey', 'postgres-secrets-password', 'redis-password'),
+      postgres: own('postgres-admin-password'),
+      rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-password'),
+      redis: own('redis-password'),
+      migrate: own('postgres-admin-password', 'postgres-intake-password', 'postgres-relay-password', 'postgres-secrets-password'),
+      credentials: [],
+      test: own('Forge__WebhookSecrets', 'Intake__AccessTokens'),
+    });
+  });
+
+  it('are the embedded broker’s where there is no RabbitMQ', async () => {
+    const keys = await keysByComponent({ rabbitmq: { enabled: false } });
+    for (const component of ['webhook-relay', 'webhook-intake-service', 'webhook-intake-database-service', 'migrate']) {
+      expect(keys[component]?.join(), component).to.contain('postgres-broker-password').and.not.to.contain('rabbitmq');
+    }
+    expect(keys['secrets']?.join()).not.to.contain('broker');
+  });
+
+  it('come from a Secret that is there', async () => {
+    const manifests = await render({ existingSecret: 'mine' });
+    const keys = await keysByComponent({ existingSecret: 'mine' });
+    expect(Object.values(keys).flat().filter((key) => !key.startsWith('mine: '))).to.deep.equal([]);
+    expect(manifests.filter(({ metadata }) => metadata.name.includes('-credentials')).map(keyOf)).to.deep.equal([]);
+  });
+
+  it('come from a service’s own Secret, and the rest from the common one', async () => {
+    const keys = await keysByComponent({ services: { secrets: { existingSecret: 'master-keys' } } });
+    expect(keys['secrets']).to.deep.equal([...of('master-keys', 'Encryption__MasterKeys', 'Management__AdminApiKey'), ...own('postgres-secrets-password')].sort());
+  });
+
+  it('do not include the administrator’s where roles are made by hand', async () => {
+    const keys = await keysByComponent(sets.get('postgres.external.createRoles=false'));
+    expect(Object.values(keys).flat().join()).not.to.contain('admin-password');
+  });
+});
+
+describeWith(helm, 'credentials', () => {
+  it('are made with the least rights, which only their Job has', async () => {
+    const manifests = await render();
+    expect(ofKind(manifests, 'ClusterRole', 'ClusterRoleBinding')).to.deep.equal([]);
+    expect(ofKind(manifests, 'Role').map(({ rules }) => rules)).to.deep.equal([
+      [
+        { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+        { apiGroups: [''], resources: ['secrets'], resourceNames: ['signalbox-credentials'], verbs: ['get', 'patch'] },
+      ],
+    ]);
+    expect(find(manifests, 'RoleBinding/signalbox-credentials')).to.deep.include({
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'signalbox-credentials' },
+      subjects: [{ kind: 'ServiceAccount', name: 'signalbox-credentials', namespace: 'signalbox' }],
+    });
+  });
+
+  it('are the only reason for a service account’s token', async () => {
+    const manifests = await render(sets.get('everything on'));
+    const withToken = (manifest: Manifest) => podsOf([manifest]).some(({ pod }) => pod.spec.automountServiceAccountToken !== false);
+    expect(manifests.filter(withToken).map((manifest) => keyOf(manifest).replace(/-[0-9a-f]{8}$/, ''))).to.deep.equal(['Job/signalbox-credentials']);
+    for (const account of ofKind(manifests, 'ServiceAccount')) expect(account, keyOf(account)).to.have.property('automountServiceAccountToken', false);
+  });
+});

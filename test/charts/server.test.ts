@@ -1,0 +1,46 @@
+// Every rendering before a real API server: schemas, validation and the restricted Pod Security Standard, strictly and without a warning.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import { apiServer, createTestNamespace, isKnown, type TestNamespace } from './api-server.ts';
+import { render } from './chart.ts';
+import { valueSets } from './value-sets.ts';
+
+const sets = await valueSets();
+
+describeWith(apiServer, 'a strict dry run on the API server', function () {
+  this.timeout(120_000);
+  let namespace: TestNamespace;
+  before(async () => {
+    namespace = await createTestNamespace();
+  });
+
+  for (const [name, values] of sets) {
+    it(`takes ${name} without a warning`, async () => {
+      const manifests = (await render(values, { namespace: namespace.name })).filter(isKnown);
+      const { code, stdout, stderr } = await namespace.dryRun(manifests);
+      expect(stderr).to.equal('');
+      expect(code).to.equal(0);
+      expect(stdout.trim().split('\n')).to.have.length(manifests.length);
+    });
+  }
+
+  it('takes a release with the longest name that Helm allows', async () => {
+    const { stderr } = await namespace.dryRun(await render(sets.get('everything on'), { namespace: namespace.name, release: 'r'.repeat(53) }));
+    expect(stderr).to.equal('');
+  });
+
+  it('refuses an unknown member, and warns of a pod below the standard', async () => {
+    const deployment = (spec: object) => ({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'canary' },
+      spec: {
+        selector: { matchLabels: { a: 'b' } },
+        template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'main', image: 'busybox:1' }] } },
+        ...spec,
+      },
+    });
+    expect((await namespace.dryRun([deployment({ replica: 2 })])).stderr).to.contain('unknown field "spec.replica"');
+    expect((await namespace.dryRun([deployment({})])).stderr).to.match(/^Warning: would violate PodSecurity "restricted:latest"/);
+  });
+});

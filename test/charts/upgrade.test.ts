@@ -1,0 +1,132 @@
+// What the next version of the chart, or a changed value, may touch in what is installed.
+import { expect } from 'chai';
+import { temporaryDirectory } from '../support/guard.ts';
+import { describeWith } from '../support/need.ts';
+import { apiServer, createTestNamespace } from './api-server.ts';
+import { merged, type Values } from '../support/values.ts';
+import { chartOfVersion, helm, manifestsOf, render, renderText } from './chart.ts';
+import { find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
+import { valueSets } from './value-sets.ts';
+
+const sets = await valueSets();
+
+/** What Kubernetes refuses to change of an object. */
+function fixedPart({ kind, spec = {} }: Manifest): unknown {
+  switch (kind) {
+    case 'Deployment':
+      return spec.selector;
+    case 'StatefulSet':
+      return { ...spec, template: undefined, replicas: undefined };
+    case 'Job':
+      return spec.template;
+    case 'Service':
+      return spec.clusterIP;
+    default:
+      return undefined;
+  }
+}
+
+const versioned = /helm\.sh\/chart|app\.kubernetes\.io\/version/;
+
+describeWith(helm, 'the next version of the chart', () => {
+  let next: string;
+  before(async () => {
+    next = await chartOfVersion('99.1.0', '99.1.0', temporaryDirectory('chart'));
+  });
+
+  for (const set of ['the defaults', 'everything on', 'a relay with claims', 'workers as CronJobs']) {
+    it(`keeps what Kubernetes refuses to change, and no Job's name with another spec (${set})`, async () => {
+      // The version of the image is set: without it the Jobs change with appVersion, and take another name.
+      const values = merged(sets.get(set) ?? {}, { image: { tag: 'fixed' } });
+      const [before, after] = [await render(values), await render(values, { folder: next })];
+      expect(after.map(keyOf)).to.deep.equal(before.map(keyOf));
+      for (const manifest of before) expect(fixedPart(find(after, keyOf(manifest))), keyOf(manifest)).to.deep.equal(fixedPart(manifest));
+    });
+
+    it(`rolls no pod whose image is the same (${set})`, async () => {
+      const values = merged(sets.get(set) ?? {}, { image: { tag: 'fixed' } });
+      const [before, after] = [podsOf(await render(values)), podsOf(await render(values, { folder: next }))];
+      for (const [index, { owner, pod }] of before.entries()) if (owner.kind !== 'Pod') expect(after[index]?.pod, keyOf(owner)).to.deep.equal(pod);
+    });
+  }
+
+  it('runs the migrations of another image in a Job of another name', async () => {
+    const jobs = async (tag: string) => ofKind(await render({ image: { tag } }), 'Job').map(({ metadata }) => metadata.name);
+    const [first, second] = [await jobs('1.0.0'), await jobs('1.1.0')];
+    const migrations = (names: readonly string[]) => names.filter((name) => name.includes('-migrate-'));
+    expect(migrations(first)).to.have.length(1);
+    expect(migrations(second)).to.have.length(1).and.not.to.deep.equal(migrations(first));
+  });
+
+  it('puts no label of a version into a selector or a claim', async () => {
+    for (const manifest of await render(sets.get('everything on'))) {
+      const { selector, volumeClaimTemplates, podSelector, template } = manifest.spec ?? {};
+      expect(JSON.stringify([selector, volumeClaimTemplates, podSelector, template?.spec.topologySpreadConstraints]), keyOf(manifest)).not.to.match(versioned);
+    }
+  });
+});
+
+describeWith(helm, 'a changed setting', () => {
+  const annotationsOf = async (values: Values) =>
+    new Map(podsOf(await render(values)).map(({ owner, pod }) => [keyOf(owner).replace(/-[0-9a-f]{8}$/, ''), JSON.stringify(pod)]));
+
+  /** Whose pods the value rolls. */
+  const rolled = async (values: Values, base: Values = {}) => {
+    const [before, after] = [await annotationsOf(base), await annotationsOf(merged(base, values))];
+    return [...before].filter(([key, pod]) => after.get(key) !== pod && !key.startsWith('Job/') && !key.startsWith('Pod/')).map(([key]) => key);
+  };
+
+  it('rolls the pods of its service, and no others', async () => {
+    expect(await rolled({ services: { secrets: { settings: { Audit__RetentionDays: '30' } } } })).to.deep.equal(['Deployment/signalbox-secrets']);
+  });
+
+  it('of RabbitMQ rolls RabbitMQ', async () => {
+    expect(await rolled({ rabbitmq: { extraConfiguration: 'heartbeat = 30' } })).to.deep.equal(['StatefulSet/signalbox-rabbitmq']);
+  });
+
+  it('of Postgres rolls Postgres', async () => {
+    expect(await rolled({ postgres: { parameters: { work_mem: '16MB' } } })).to.deep.equal(['StatefulSet/signalbox-postgres']);
+  });
+});
+
+describeWith(apiServer, 'an upgrade on the API server', function () {
+  this.timeout(120_000);
+  const changes: Readonly<Record<string, Values>> = {
+    'another version': {},
+    'other labels': { commonLabels: { team: 'other' } },
+    'another image': { image: { tag: '99.0.0' }, global: { imageRegistry: 'other.example.test' } },
+    'other settings, sizes and replicas': {
+      defaults: { settings: { LOG_LEVEL: 'debug' }, replicas: 3, resources: { requests: { cpu: '1' } } },
+      postgres: { parameters: { work_mem: '1MB' } },
+      rabbitmq: { extraConfiguration: 'heartbeat = 30' },
+    },
+    'everything on': sets.get('everything on') ?? {},
+  };
+
+  // Helm makes the pod of `helm test` anew each time, and nobody applies it.
+  const isInstalled = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === undefined;
+
+  for (const set of ['the defaults', 'a relay with claims', 'workers as CronJobs']) {
+    it(`takes every change of ${set}`, async () => {
+      const { name: namespace, apply, dryRun, drop } = await createTestNamespace();
+      const next = await chartOfVersion('99.1.0', '99.1.0', temporaryDirectory('chart'));
+      const base = sets.get(set) ?? {};
+      expect((await apply((await render(base, { namespace })).filter(isInstalled))).stderr).to.equal('');
+      for (const [change, values] of Object.entries(changes)) {
+        const changed = (await render(merged(base, values), { namespace, folder: next })).filter(isInstalled);
+        expect((await dryRun(changed)).stderr, change).to.equal('');
+      }
+      await drop();
+    });
+  }
+
+  it('refuses a changed selector: the check can fail', async () => {
+    const { name: namespace, apply, dryRun, drop } = await createTestNamespace();
+    const text = await renderText({}, { namespace });
+    expect((await apply(manifestsOf(text))).code).to.equal(0);
+    const { code, stderr } = await dryRun(manifestsOf(text.replaceAll('app.kubernetes.io/component: secrets', 'app.kubernetes.io/component: vault')));
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('field is immutable');
+    await drop();
+  });
+});

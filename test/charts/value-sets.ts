@@ -1,0 +1,101 @@
+// The value sets that the chart is tried with: its defaults, every switch the other way, and what only comes together.
+import { isMap, leaves, merged, nested, type Values } from '../support/values.ts';
+import { readValues } from './chart.ts';
+
+const domain = 'example.test';
+const gateway = { parentRefs: [{ name: 'traefik', namespace: 'traefik' }], domain };
+
+/** What a switch needs beside itself, in the position that it is turned to. */
+const companions: Readonly<Record<string, Values>> = {
+  'ingress.enabled=true': { ingress: { domain } },
+  'ingress.tls.enabled=true': { ingress: { enabled: true, domain } },
+  'gateway.enabled=true': { gateway },
+  'postgres.enabled=false': { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } },
+  'postgres.external.createRoles=false': { postgres: { enabled: false, external: { host: 'db.example.test' } } },
+  'rabbitmq.embedded=false': { rabbitmq: { enabled: false } },
+  'defaults.redis=false': { redis: { enabled: true } },
+};
+
+const everythingOn: Values = {
+  global: { imageRegistry: 'registry.example.test:5000' },
+  commonLabels: { team: 'platform' },
+  image: { pullSecrets: ['registry'], digest: `sha256:${'0'.repeat(64)}` },
+  defaults: { autoscaling: { enabled: true } },
+  services: { 'webhook-relay': { settings: { Monitoring__AlertUrl: 'https://alerts.example.test/hook' } } },
+  redis: { enabled: true },
+  ingress: { enabled: true, domain, className: 'traefik', tls: { enabled: true } },
+  gateway: { enabled: true, ...gateway },
+  monitoring: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, grafanaDashboard: { enabled: true } },
+};
+
+/** What only comes together. */
+const combinations: Readonly<Record<string, Values>> = {
+  'the defaults': {},
+  'everything on': everythingOn,
+  'servers outside': {
+    postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db', sslmode: 'verify-full', caSecret: 'db-ca' } },
+    rabbitmq: { enabled: false, external: { existingSecret: 'brokers', keys: ['BROKER_URL_1', 'BROKER_URL_2'] } },
+    redis: { external: { existingSecret: 'redis' } },
+  },
+  'queues in Postgres': { rabbitmq: { enabled: false } },
+  'queues in a Postgres outside': { postgres: { enabled: false, external: { host: 'db.example.test' } }, rabbitmq: { enabled: false } },
+  'credentials of a Secret that is there': { existingSecret: 'mine' },
+  'credentials of a service of its own': { services: { secrets: { existingSecret: 'master-keys' } } },
+  'workers as CronJobs': { defaults: { worker: { kind: 'CronJob' } } },
+  'a relay with claims': { services: { 'webhook-relay': { replicas: 2, spool: { persistence: { enabled: true, storageClass: 'fast' } } } } },
+  'a relay with claims that scales': {
+    services: { 'webhook-relay': { autoscaling: { enabled: true }, spool: { persistence: { enabled: true } } } },
+  },
+  'one Secret for all of TLS': { ingress: { enabled: true, domain, tls: { enabled: true, secretName: 'wildcard' } } },
+  'services under names of their own': { ingress: { enabled: true, domain }, services: { secrets: { host: 'vault.example.com' } } },
+  'a connection file of another name': { services: { 'webhook-relay': { environmentFileSecret: 'brokers', environmentFileKey: 'mine.env' } } },
+  'outgoing flows': {
+    networkPolicy: {
+      egress: {
+        'webhook-relay': [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ port: 443, protocol: 'TCP' }] }],
+        all: [{ to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'otel' } } }], ports: [{ port: 4318, protocol: 'TCP' }] }],
+      },
+    },
+  },
+  'what pods can be given': {
+    defaults: {
+      podAnnotations: { note: 'mine' },
+      podLabels: { pool: 'web' },
+      nodeSelector: { 'kubernetes.io/arch': 'amd64' },
+      tolerations: [{ key: 'web', operator: 'Exists' }],
+      affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }],
+      priorityClassName: 'system-cluster-critical',
+      extraEnv: [{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://otel.example.test:4318' }],
+      extraVolumes: [{ name: 'scoring', configMap: { name: 'scoring' } }],
+      extraVolumeMounts: [{ name: 'scoring', mountPath: '/etc/scoring' }],
+    },
+  },
+};
+
+/** Every boolean of values.yaml, and the `enabled` of every service and worker, each the other way than its default. */
+async function switches(): Promise<{ readonly name: string; readonly values: Values }[]> {
+  const defaults = await readValues();
+  const services = isMap(defaults['services']) ? defaults['services'] : {};
+  const parts = Object.entries(services).flatMap(([service, entry]) => {
+    const workers = isMap(entry) && isMap(entry['workers']) ? Object.keys(entry['workers']) : [];
+    return [['services', service, 'enabled'], ...workers.map((worker) => ['services', service, 'workers', worker, 'enabled'])];
+  });
+  return [
+    ...leaves(defaults).flatMap(({ path, value }) => (typeof value === 'boolean' ? [{ path, to: !value }] : [])),
+    ...parts.map((path) => ({ path, to: false })),
+  ].map(({ path, to }) => {
+    const name = `${path.join('.')}=${to}`;
+    return { name, values: merged(companions[name] ?? {}, nested(path, to)) };
+  });
+}
+
+/** Name → values: each is a way in which somebody may install the chart. */
+export async function valueSets(): Promise<Map<string, Values>> {
+  const sets = new Map(Object.entries(combinations));
+  for (const { name, values } of await switches()) {
+    sets.set(name, values);
+    sets.set(`${name}, and everything else on`, merged(everythingOn, values));
+  }
+  return sets;
+}
