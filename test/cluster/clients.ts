@@ -1,0 +1,88 @@
+// The clients of an installation: a forge that delivers, a dashboard that reads, an application that reads its secret.
+import { createHmac, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Ask, Way } from './http.ts';
+
+const payload = readFileSync(join(import.meta.dirname, '../../services/laptop/example-delivery.json'));
+
+export type ClientParts = {
+  readonly way: Way;
+  /** `relay.<domain>` and so on. */
+  readonly domain: string;
+  /** Of the Secret `<release>-credentials`. */
+  readonly credentials: Readonly<Record<string, string>>;
+};
+
+export type Delivered = { readonly deliveryId: string; readonly status: number; readonly body: string };
+
+export type Clients = {
+  /** A signed example delivery, once; status 0 when there was no answer. */
+  deliver(): Promise<Delivered>;
+  /** @throws unless it is answered 200 */
+  readDashboard(): Promise<void>;
+  /** Delivery id → how many events of the log have it. */
+  eventLog(): Promise<ReadonlyMap<string, number>>;
+  /** An application with a secret, and the read of it: throws unless the value is answered. */
+  createApplication(name: string): Promise<SecretReader>;
+};
+
+export type SecretReader = { readonly key: string; readonly value: string; read(): Promise<void> };
+
+export function createClients({ way, domain, credentials }: ClientParts): Clients {
+  const first = (name: string) => {
+    const value = credentials[name]?.split(',')[0];
+    if (!value) throw new Error(`the credentials hold no ${name}; they hold ${Object.keys(credentials).join(', ')}`);
+    return value;
+  };
+  const succeed = async (ask: Ask): Promise<unknown> => {
+    const { status, body } = await way.ask(ask);
+    if (status < 200 || status > 299) throw new Error(`${ask.method ?? 'GET'} ${ask.host}${ask.path} answers ${status}: ${body.slice(0, 300)}`);
+    return body === '' ? undefined : JSON.parse(body);
+  };
+  const dashboard = (query: string) =>
+    succeed({ host: `intake.${domain}`, path: `/api/v1/events?${query}`, headers: { Authorization: `token ${first('Intake__AccessTokens')}` } });
+  return {
+    deliver: () => deliver(way, `relay.${domain}`, first('Forge__WebhookSecrets')),
+    readDashboard: async () => void (await dashboard('limit=5')),
+    eventLog: async () => {
+      const counts = new Map<string, number>();
+      for (let after: string | null = ''; after !== null;) {
+        const page = (await dashboard(`limit=200${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`)) as EventPage;
+        for (const { deliveryId } of page.items) counts.set(deliveryId, (counts.get(deliveryId) ?? 0) + 1);
+        after = page.next;
+      }
+      return counts;
+    },
+    createApplication: (name) => createApplication(name, { host: `secrets.${domain}`, token: () => first('Management__AdminApiKey'), succeed }),
+  };
+}
+
+type EventPage = { readonly items: readonly { readonly deliveryId: string }[]; readonly next: string | null };
+
+async function deliver(way: Way, host: string, secret: string): Promise<Delivered> {
+  const deliveryId = randomUUID();
+  const signature = `sha256=${createHmac('sha256', secret).update(payload).digest('hex')}`;
+  const headers = { 'Content-Type': 'application/json', 'X-Forge-Event': 'issues', 'X-Forge-Delivery': deliveryId, 'X-Hub-Signature-256': signature };
+  try {
+    return { deliveryId, ...(await way.ask({ host, path: '/Forge', method: 'POST', headers, body: payload })) };
+  } catch (error) {
+    return { deliveryId, status: 0, body: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+type Management = { readonly host: string; token(): string; succeed(ask: Ask): Promise<unknown> };
+
+async function createApplication(name: string, { host, token, succeed }: Management): Promise<SecretReader> {
+  const post = (path: string, body: unknown) =>
+    succeed({ host, path, method: 'POST', headers: { Authorization: `Bearer ${token()}`, 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+  const { slug, plainApiKey: key } = (await post('/api/management/applications', { name })) as { slug: string; plainApiKey: string };
+  const value = randomUUID();
+  await post(`/api/management/applications/${slug}/secrets`, { name: 'password' });
+  await post(`/api/management/applications/${slug}/secrets/password/values`, [{ environmentSlug: 'local', value }]);
+  const read = async () => {
+    const secret = (await succeed({ host, path: '/api/consumer/secrets/password?environment=local', headers: { 'X-Api-Key': key } })) as { value?: string };
+    if (secret.value !== value) throw new Error('the secrets service answers another value than was stored');
+  };
+  return { key, value, read };
+}

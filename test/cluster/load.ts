@@ -1,0 +1,82 @@
+// Steady load on relay, dashboard and secrets at once, and the account of it.
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../support/wait.ts';
+import type { Clients, Delivered, SecretReader } from './clients.ts';
+import { say } from './say.ts';
+
+export type Load = {
+  /** Ends it, waits for what is under way. @returns the account */
+  stop(): Promise<Account>;
+};
+
+export type Account = {
+  readonly deliveries: readonly Delivered[];
+  readonly reads: number;
+  /** What failed, with the time since the load began. */
+  readonly failures: readonly string[];
+};
+
+export type LoadParts = { readonly clients: Clients; readonly secret: SecretReader; readonly perSecond: number };
+
+/** So many deliveries, dashboard reads and secret reads a second, whether earlier ones were answered or not. */
+export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
+  const begun = performance.now();
+  const failures: string[] = [];
+  const deliveries: Delivered[] = [];
+  const pending = new Set<Promise<void>>();
+  let reads = 0;
+  const fail = (what: string, why: string) => failures.push(`after ${((performance.now() - begun) / 1000).toFixed(1)} s ${what}: ${why}`);
+  const read = async (what: string, work: () => Promise<void>) => {
+    reads++;
+    await work().catch((error: unknown) => fail(what, error instanceof Error ? error.message : String(error)));
+  };
+  const deliver = async () => {
+    const delivered = await clients.deliver();
+    deliveries.push(delivered);
+    if (delivered.status !== 202) fail('a delivery', `${delivered.status} ${delivered.body.slice(0, 200)}`);
+  };
+  const track = (work: Promise<void>) => {
+    pending.add(work);
+    void work.finally(() => pending.delete(work));
+  };
+  let stopped = false;
+  const running = (async () => {
+    for (let round = 1; !stopped; round++) {
+      track(deliver());
+      track(read('a dashboard read', clients.readDashboard));
+      track(read('a secret read', secret.read));
+      await pause(Math.max(0, begun + (round * 1000) / perSecond - performance.now()));
+    }
+  })();
+  return {
+    stop: async () => {
+      stopped = true;
+      await running;
+      await Promise.all(pending);
+      return { deliveries, reads, failures };
+    },
+  };
+}
+
+/** Throws when one request of the account failed. */
+export function expectNoFailure({ deliveries, reads, failures }: Account): void {
+  say(`  ${deliveries.length} deliveries and ${reads} reads, ${failures.length} failed`);
+  if (failures.length > 0) throw new Error(`${failures.length} requests failed:\n  ${failures.slice(0, 20).join('\n  ')}`);
+}
+
+/** Waits until each of the deliveries is in the event log, and throws when one is there twice. */
+export async function expectExactlyOnce(clients: Clients, deliveryIds: readonly string[], withinMs = 180_000): Promise<void> {
+  const log = await eventually(
+    async () => {
+      const found = await clients.eventLog();
+      const missing = deliveryIds.filter((id) => !found.has(id));
+      if (missing.length > 0)
+        throw new Error(`${missing.length} of ${deliveryIds.length} deliveries are not in the event log, such as ${missing.slice(0, 3).join(', ')}`);
+      return found;
+    },
+    { withinMs, everyMs: 1000 },
+  );
+  const twice = deliveryIds.filter((id) => (log.get(id) ?? 0) > 1);
+  if (twice.length > 0) throw new Error(`in the event log more than once: ${twice.slice(0, 5).join(', ')}`);
+  say(`  ${deliveryIds.length} deliveries are in the event log, each once`);
+}

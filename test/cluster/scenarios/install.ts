@@ -1,0 +1,39 @@
+// The first installation: how long it takes, and whether what it brings works.
+import { expectAllReady } from '../installation.ts';
+import { expectExactlyOnce } from '../load.ts';
+import { say, seconds } from '../say.ts';
+import type { Scenario } from '../scenario.ts';
+
+const readyWithinMs = 180_000;
+
+export const install: Scenario = {
+  name: 'install',
+  proves:
+    'helm install is ready within three minutes in a restricted namespace; a signed delivery through the ingress is answered by /api/v1/events; helm test passes',
+  async run({ prepare }) {
+    const { kubectl, install: helmInstall, clients, helm } = await prepare();
+    const begun = performance.now();
+    await helmInstall();
+    await expectAllReady(kubectl);
+    const took = performance.now() - begun;
+    if (took > readyWithinMs) throw new Error(`ready after ${seconds(took)} only`);
+
+    const forge = await clients();
+    const { deliveryId, status, body } = await forge.deliver();
+    say(`a delivery through the ingress: ${status} ${body}`);
+    if (status !== 202) throw new Error(`the relay answers ${status} through the ingress`);
+    await expectExactlyOnce(forge, [deliveryId]);
+    const application = await forge.createApplication('Install');
+    await application.read();
+    say('an application reads its secret through the ingress');
+
+    say(await helm(['test', 'signalbox', '--logs']));
+    expectQuiet(await kubectl.run(['get', 'events', '--output', 'jsonpath={range .items[*]}{.type} {.reason} {.message}{"\\n"}{end}']));
+  },
+};
+
+/** What the restricted standard refuses shows as an event of what should have made the pod. */
+function expectQuiet(events: string): void {
+  const refused = events.split('\n').filter((line) => /FailedCreate|violates PodSecurity/.test(line));
+  if (refused.length > 0) throw new Error(refused.join('\n'));
+}
