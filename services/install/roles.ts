@@ -28,19 +28,20 @@ async function make({ database, passwords, server }: RolesTarget, adminUrl: stri
     log.info({ server, database: `${database}: ${outcome}`, roles: schemas }, 'each schema has its role');
   } catch (cause) {
     if (!isLoginRefused(cause)) throw cause;
-    throw new Error('the administrator is refused (a server keeps the password that it was first started with, whatever a Secret says later)', { cause });
+    const user = decodeURIComponent(new URL(adminUrl).username);
+    throw new Error(`administrator ${user} is refused (a server keeps the password that it was first started with, whatever a Secret says later)`, { cause });
   }
 }
 
-function waitingFor({ database, passwords, urlOf }: RolesTarget, { isServerOurs, log, print }: RolesParts): () => Promise<void> {
+function waitingFor({ database, passwords, urlOf }: RolesTarget, { isServerOurs, print }: RolesParts): () => Promise<void> {
   let isTold = false;
   return async () => {
     for (const schema of passwords.keys()) {
       const lack = await lacking(urlOf(schema), schema);
       if (lack === undefined) continue;
       if (!isTold) {
-        log.warn({ reason: lack }, 'an administrator must run the SQL that follows');
-        print(rolesScript({ database, schemas: [...passwords.keys()], isServerOurs }));
+        const sql = rolesScript({ database, schemas: [...passwords.keys()], isServerOurs });
+        print(`-- ${lack}. An administrator must run this; it is waited for.\n${sql}`);
       }
       isTold = true;
       throw new RoleMissing(lack);
