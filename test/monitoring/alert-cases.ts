@@ -71,7 +71,10 @@ const relayCases: readonly Cases[] = [
     alert: 'SignalboxRelayDown',
     labels: { severity: 'critical', service: 'webhook-relay' },
     fires: { 'five minutes after the last relay went': [{ [Object.keys(relayRuns)[0] ?? '']: '1+0x5' }, '20m'] },
-    silent: { 'while one runs': [relayRuns, '20m'], 'during a restart of three minutes': [{ [Object.keys(relayRuns)[0] ?? '']: '1 1 1 _ _ _ 1+0x30' }, '9m'] },
+    silent: {
+      'while one runs': [relayRuns, '20m'],
+      'during a restart of three minutes': [{ [Object.keys(relayRuns)[0] ?? '']: '1 1 stale _ _ 1+0x30' }, '4m'],
+    },
   },
   {
     alert: 'SignalboxNoActiveBroker',
@@ -89,7 +92,7 @@ const relayCases: readonly Cases[] = [
     alert: 'SignalboxBrokerDisconnected',
     labels: { severity: 'warning', namespace, pod: 'relay-0', broker },
     fires: { 'for the one that is away': [{ ...connected(broker, always(0)), ...connected('BROKER_URL_2', always(1)) }, '11m'] },
-    silent: { 'after a reconnect': [connected(broker, '1 0 0 0 1+0x30'), '12m'] },
+    silent: { 'during a reconnect': [connected(broker, '1 0 0 0 1+0x30'), '3m'] },
   },
   {
     alert: 'SignalboxAllBrokersAtLimit',
@@ -174,7 +177,7 @@ const relayCases: readonly Cases[] = [
     alert: 'SignalboxRefusedKept',
     labels: { severity: 'warning', namespace, pod: 'relay-0' },
     fires: { 'while one lies there': [{ [onRelay('signalbox_spool_refused_files')]: always(1) }, '16m'] },
-    silent: { 'once somebody has moved it back': [{ [onRelay('signalbox_spool_refused_files')]: '1+0x10 0+0x30' }, '20m'] },
+    silent: { 'when somebody moves it back soon': [{ [onRelay('signalbox_spool_refused_files')]: '1+0x10 0+0x30' }, '10m'] },
   },
   {
     alert: 'SignalboxDeliveryLost',
@@ -195,7 +198,7 @@ const relayCases: readonly Cases[] = [
     alert: 'SignalboxQueueBacklog',
     labels: { severity: 'warning', namespace, broker, queue: 'forge-database' },
     fires: { 'above a thousand': [queue('forge-database', always(1001)), '16m'] },
-    silent: { 'when it is worked off in ten minutes': [queue('forge-database', '5000-500x10 0+0x30'), '16m'] },
+    silent: { 'while it is worked off in ten minutes': [queue('forge-database', '5000-500x10 0+0x30'), '7m'] },
   },
   {
     alert: 'SignalboxDeadLetters',
@@ -222,13 +225,13 @@ const otherCases: readonly Cases[] = [
     alert: 'SignalboxWorkerMessageOld',
     labels: { severity: 'warning', namespace, pod: 'service-0', worker: 'service' },
     fires: { 'when a delivery is in hand for long': [{ [onWorker('signalbox_worker_oldest_message_seconds')]: rising(60) }, '27m'] },
-    silent: { 'at a delivery that was spooled for long, once': [{ [onWorker('signalbox_worker_oldest_message_seconds')]: '0 5000 0+0x30' }, '12m'] },
+    silent: { 'at a delivery that was spooled for long, once': [{ [onWorker('signalbox_worker_oldest_message_seconds')]: '0 5000 5000 0+0x30' }, '2m'] },
   },
   {
     alert: 'SignalboxWorkerDisconnected',
     labels: { severity: 'warning', namespace, pod: 'service-0', worker: 'service', broker },
     fires: { 'when it is away': [{ [onWorker('signalbox_worker_connected', { broker })]: always(0) }, '11m'] },
-    silent: { 'when it comes back': [{ [onWorker('signalbox_worker_connected', { broker })]: '0 0 0 0 1+0x30' }, '14m'] },
+    silent: { 'while it is away for three minutes': [{ [onWorker('signalbox_worker_connected', { broker })]: '0 0 0 0 1+0x30' }, '3m'] },
   },
   {
     alert: 'SignalboxSecretsDown',
@@ -260,7 +263,7 @@ const otherCases: readonly Cases[] = [
     alert: 'SignalboxAuditBehind',
     labels: { severity: 'warning', namespace, pod: 'secrets-0' },
     fires: { 'when thousands wait': [{ [onSecrets('signalbox_secrets_audit_waiting')]: always(5001) }, '6m'] },
-    silent: { 'at a burst that is written': [{ [onSecrets('signalbox_secrets_audit_waiting')]: '0 9000 9000 0+0x30' }, '7m'] },
+    silent: { 'at a burst that is written': [{ [onSecrets('signalbox_secrets_audit_waiting')]: '0 9000 9000 0+0x30' }, '2m'] },
   },
   {
     alert: 'SignalboxAuditLost',
