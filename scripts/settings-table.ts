@@ -1,5 +1,6 @@
 // docs/settings.md: one table a deployable, from the declarations that read the settings.
 import { deployables } from '../services/deployables.ts';
+import { migrateSettings, rolePasswordFamily } from '../services/install/settings.ts';
 import { processSettings } from '../services/platform/common-settings.ts';
 import type { Setting, SettingFamily, Settings } from '../services/platform/config.ts';
 import type { VerbLoaders } from '../services/platform/verb.ts';
@@ -51,6 +52,12 @@ export async function settingsFile(): Promise<Record<string, string>> {
       preface,
       section({ title: 'Every process', summary: 'What each process reads, whatever runs in it.', settings: processSettings }),
       ...sections,
+      section({
+        title: 'signalbox migrate',
+        summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
+        settings: migrateSettings,
+        families: [rolePasswordFamily],
+      }),
       ...verbSections,
     ].join('\n'),
   };
