@@ -33,6 +33,7 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
   const { log } = parts;
   let model: ChannelModel | null = null;
   let lastFailure: string | null = null;
+  let isClosing = false;
 
   const setup = async (opened: ChannelModel) => {
     model = opened;
@@ -43,6 +44,7 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
   };
 
   const failed = (error: Error) => {
+    if (isClosing) return; // the try that was under way
     const reason = describeRefusal(error, parts.url);
     // The same fault every five seconds is one line, not a flood.
     if (reason !== lastFailure) log.error({ reason }, 'cannot connect to the broker; trying on');
@@ -75,6 +77,7 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
       model?.close().catch(() => undefined);
     },
     async close() {
+      isClosing = true;
       const connection = await recovering;
       const closing = connection.close();
       const deadline = setTimeout(() => destroySocket(model), closeTimeoutMs);
@@ -87,7 +90,7 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
 // amqplib expected another frame than the server's refusal, and tells neither what it says nor why.
 function describeRefusal(error: Error, url: string): string {
   const reason = describeError(error);
-  if (!/^Expected ConnectionOpenOk; got <ConnectionClose/.test(reason)) return reason;
+  if (!reason.startsWith('Expected ConnectionOpenOk; got <ConnectionClose')) return reason;
   return `the server does not open the virtual host "${parseBrokerUrl(url).virtualHost}": it does not exist there, or this user may not use it`;
 }
 

@@ -73,7 +73,7 @@ export type Broker = {
   readonly isConnected: boolean;
   /** Why it is not, or was last not, connected; never holds a password. */
   readonly lastError: string | null;
-  /** Resolves when connected; rejects after `timeoutMs` with the last error as its cause. */
+  /** Resolves when connected; rejects after `timeoutMs` with the last error as its cause, or when it is closed. */
   ready(timeoutMs: number): Promise<void>;
   /** To the topology's exchange, mandatory and confirmed. Never throws; answers `unknown` at the latest after `timeoutMs`. */
   publish(message: Message, timeoutMs: number): Promise<PublishResult>;

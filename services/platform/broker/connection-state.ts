@@ -13,7 +13,7 @@ export type ConnectionState = {
 export function createConnectionState(onUp: () => void = () => undefined): ConnectionState {
   let isConnected = false;
   let lastError: string | null = null;
-  const waiters = new Set<() => void>();
+  const waiters = new Set<{ readonly up: () => void; readonly closed: () => void }>();
 
   return {
     get isConnected() {
@@ -24,27 +24,30 @@ export function createConnectionState(onUp: () => void = () => undefined): Conne
     },
     up() {
       isConnected = true;
-      for (const resolve of waiters) resolve();
+      for (const waiter of waiters) waiter.up();
       waiters.clear();
       onUp();
     },
     down(reason) {
       isConnected = false;
       if (reason !== undefined) lastError = reason;
+      else waiters.forEach((waiter) => waiter.closed());
     },
     ready(timeoutMs) {
       if (isConnected) return Promise.resolve();
       return new Promise((resolve, reject) => {
-        const connected = () => {
+        const end = (outcome: () => void) => () => {
           clearTimeout(timer);
-          resolve();
+          waiters.delete(waiter);
+          outcome();
         };
-        const timer = setTimeout(() => {
-          waiters.delete(connected);
+        const late = () => {
           const cause = lastError === null ? undefined : new Error(lastError);
           reject(new Error(`the broker is not connected after ${timeoutMs} ms`, { cause }));
-        }, timeoutMs);
-        waiters.add(connected);
+        };
+        const waiter = { up: end(resolve), closed: end(() => reject(new Error('the broker connection was closed'))) };
+        const timer = setTimeout(end(late), timeoutMs);
+        waiters.add(waiter);
       });
     },
   };

@@ -36,7 +36,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
   let all: readonly Connection[] = [];
   let quotas: readonly Quota[] = [];
   let lastReload: Promise<unknown> = Promise.resolve();
-  const closing = new AbortController();
+  const closing = Promise.withResolvers<undefined>();
   const listeners = new Set<() => void>();
   /** Those that were replaced or removed, until what they had in hand is settled. */
   const retiring = new Set<Promise<void>>();
@@ -69,20 +69,17 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     const previous = all;
     const changes = compare(previous, targets, quotaOf);
     const next = targets.map(follow);
-    const isKept = ({ target }: Connection) => targets.some(({ name, url }) => name === target.name && url === target.url);
     // Those that go work until those that come are there: no delivery has to be spooled in between.
-    if (isReload) await allReady(next.filter(({ target }) => !previous.some(({ target: { url } }) => url === target.url)));
+    if (isReload) await allReady(next.filter((connection) => !isAmong(previous, connection)));
     all = next;
     quotas = all.map(({ quota }) => quota);
-    for (const connection of previous) if (!isKept(connection)) retire(connection);
+    for (const connection of previous) if (!isAmong(next, connection)) retire(connection);
     if (all.length === 0) log.warn('no BROKER_URL_n is set: deliveries are spooled until there is one');
     return changes;
   }
 
   async function allReady(connections: readonly Connection[]): Promise<void> {
-    const ready = Promise.allSettled(connections.map((connection) => connection.ready(handOverMs)));
-    const closed = new Promise((resolve) => closing.signal.addEventListener('abort', resolve, { once: true }));
-    if (!closing.signal.aborted) await Promise.race([ready, closed]);
+    await Promise.race([Promise.allSettled(connections.map((connection) => connection.ready(handOverMs))), closing.promise]);
   }
 
   const inTurn = (isReload: boolean): Promise<Changes> => {
@@ -103,12 +100,15 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     reload: () => inTurn(true),
     onUsable: (listener) => void listeners.add(listener),
     async close() {
-      closing.abort();
+      closing.resolve(undefined);
       await lastReload;
       await Promise.all([...all.map((connection) => connection.close()), ...retiring]);
     },
   };
 }
+
+const isAmong = (connections: readonly Connection[], { target: { name, url } }: Connection): boolean =>
+  connections.some(({ target }) => target.name === name && target.url === url);
 
 function compare(before: readonly Connection[], targets: readonly BrokerConnection[], quotaOf: (target: BrokerConnection) => Quota): Changes {
   const old = new Map(before.map((connection) => [connection.target.name, connection]));

@@ -5,6 +5,7 @@ import type { Broker, Topology } from '../../../services/platform/broker/broker.
 import { describeWith, type Need } from '../../support/need.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { ownRabbitmq, startRabbitmq } from '../../support/rabbitmq.ts';
+import { freePort } from '../../support/wait.ts';
 import { type BrokerServer, collect, connect, consumerProcess, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
 
 describeContract({ name: 'Postgres', missing: undefined }, 'the embedded broker on Postgres', startPostgres);
@@ -60,6 +61,19 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       const { deliveries } = collect(broker, first);
       await until(() => deliveries.length === 1, 'the message arrives');
       expect(deliveries[0]).to.deep.equal({ ...sent, attempt: 1, redelivered: false });
+    });
+
+    it('waits no longer to be ready once it is closed', async () => {
+      const { topology } = newTopology();
+      const url = new URL(server.url);
+      url.port = String(await freePort());
+      const broker = connect(url.href, topology);
+      const ready = broker.ready(3_600_000).then(
+        () => 'ready',
+        (error: unknown) => (error instanceof Error ? error.message : error),
+      );
+      await broker.close();
+      expect(await ready).to.equal('the broker connection was closed');
     });
 
     it('carries an empty body', async () => {

@@ -53,6 +53,62 @@ describe('readBrokerConnections', () => {
     expect(await readBrokerConnections({}, join(folder, 'none.env'))).to.deep.equal([]);
   });
 
+  describe('from a file', () => {
+    const file = () => join(folder, 'brokers.env');
+    const faultsOf = async (text: string, isReload = true) => {
+      await writeFile(file(), text);
+      const error: unknown = await readBrokerConnections({}, file(), { isReload }).catch((failure: unknown) => failure);
+      return error instanceof ConfigError ? error.faults : error;
+    };
+
+    it('asks on a reload for one that is there', async () => {
+      const error: unknown = await readBrokerConnections({ BROKER_URL_1: 'amqp://one' }, file(), { isReload: true }).catch((failure: unknown) => failure);
+      expect(error).to.be.instanceOf(ConfigError).with.property('faults').that.deep.equals(['the file of broker connections is missing (ENOENT)']);
+    });
+
+    for (const text of ['', ' \n\n'])
+      it(`asks on a reload for one that is not blank: ${JSON.stringify(text)}`, async () => {
+        expect(await faultsOf(text)).to.deep.equal(['the file of broker connections is empty']);
+        expect(await faultsOf(text, false)).to.deep.equal([]);
+      });
+
+    for (const text of ['# none\n', 'BROKER_URL_1=\n', 'BROKER_LIMIT_1=5\n'])
+      it(`asks on a reload for a connection: ${JSON.stringify(text)}`, async () => {
+        expect(await faultsOf(text)).to.deep.equal(['no BROKER_URL_n is set; to publish nothing on a connection, set its BROKER_LIMIT_n to 0']);
+      });
+
+    it('takes a file of comments where the environment has connections', async () => {
+      await writeFile(file(), '# nothing is overridden\n');
+      expect(await readBrokerConnections({ BROKER_URL_1: 'amqp://one' }, file(), { isReload: true })).to.have.length(1);
+    });
+
+    it('names malformed lines by number, at a start and on a reload, and repeats nothing of them', async () => {
+      const text = 'BROKER_URL_1=amqp://one\nBROKER_URL_2 amqp://user:hunter2@two\n\n\u0000\u0001hunter2\n=hunter2\nBROKER_LIMIT_1=\u0000\n';
+      const expected = ['lines 2, 4, 5, 6 of the file of broker connections: neither NAME=value nor a comment'];
+      expect(await faultsOf(text)).to.deep.equal(expected);
+      expect(await faultsOf(text, false)).to.deep.equal(expected);
+    });
+
+    it('tells the log which lines name something else, by number, and takes the others', async () => {
+      const lines: unknown[] = [];
+      const log = { warn: (...told: unknown[]) => void lines.push(told) };
+      await writeFile(file(), '# comment\nBROKER_URL_1=amqp://one\nBROKER_ULR_2=amqp://user:hunter2@two\nexport BROKER_LIMIT_1=3 # all\nBROKER_LIMIT_x=1\n');
+      const [connection, ...others] = await readBrokerConnections({}, file(), { isReload: true, log });
+      expect([connection?.limit, others]).to.deep.equal([3, []]);
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.have.deep.nested.property('[0]', { lines: [3, 5] });
+      expect(JSON.stringify(lines)).to.not.include('hunter2');
+    });
+
+    it('lets a quoted value go on over several lines', async () => {
+      expect(await faultsOf('BROKER_URL_1="amqp://one\n"\nBROKER_LIMIT_1=\'3\'\n')).to.have.nested.property('[0].limit', 3);
+    });
+
+    it('reads one with a byte order mark and with lines that end in CR LF', async () => {
+      expect(await faultsOf('\uFEFFBROKER_URL_1=amqp://one\r\nBROKER_LIMIT_1=3\r\n')).to.have.nested.property('[0].limit', 3);
+    });
+  });
+
   describe('as files', () => {
     const written = async (name: string, text: string) => {
       await writeFile(join(folder, name), text);

@@ -1,5 +1,5 @@
 // The administration routes of connections, the health report and the redirect.
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryDirectory } from '../../support/guard.ts';
@@ -153,12 +153,59 @@ describe('administration', () => {
       expect((await deliver(relay.url)).status).to.equal(202);
     });
 
-    it('may leave no connection at all: deliveries are spooled then', async () => {
-      await write('');
-      expect((await administer(relay.url, 'POST', '/Broker/reload')).body['active']).to.equal(null);
-      const { status, body } = await deliver(relay.url);
-      expect(status).to.equal(400);
-      expect(body['spooled']).to.equal(true);
+    describe('to a file that is missing or garbled', () => {
+      const intact = async () => {
+        const { body } = await administer(relay.url, 'GET', '/Broker/connections');
+        return (body['connections'] as { name: string; isConnected: boolean; monthlyLimit: number }[]).map(({ name, isConnected, monthlyLimit }) => [
+          name,
+          isConnected,
+          monthlyLimit,
+        ]);
+      };
+      beforeEach(async () => {
+        await write(first(), third(), 'BROKER_LIMIT_3=9');
+        expect((await administer(relay.url, 'POST', '/Broker/reload')).status).to.equal(200);
+      });
+      for (const [what, spoil, reason] of [
+        ['missing', () => rm(file), 'is missing (ENOENT)'],
+        ['empty', () => write(''), 'is empty'],
+        ['without a connection', () => write('# all gone', 'BROKER_LIMIT_1=5'), 'no BROKER_URL_n is set'],
+        ['garbled', () => write(first(), '\u0000\u0001 hush'), 'line 2'],
+      ] as const)
+        it(`answers 409 with the reason when it is ${what}, and keeps every connection`, async () => {
+          await spoil();
+          const { status, body } = await administer(relay.url, 'POST', '/Broker/reload');
+          expect(status).to.equal(409);
+          expect(body['type']).to.equal('urn:signalbox:problem:connections-unusable');
+          expect(body['detail']).to.include(reason).and.not.include('hush');
+          expect(await intact()).to.deep.equal([
+            ['BROKER_URL_1', true, 70],
+            ['BROKER_URL_3', true, 9],
+          ]);
+          expect((await deliver(relay.url)).status).to.equal(202);
+        });
+    });
+
+    it('publishes without a gap while a connection is exchanged for another', async () => {
+      const roomy = 'BROKER_LIMIT_7=1000000';
+      await write(`BROKER_URL_7=${database.url}`, roomy);
+      await administer(relay.url, 'POST', '/Broker/reload');
+      let isOver = false;
+      const statuses = new Set<number>();
+      const sender = async () => {
+        while (!isOver) statuses.add((await deliver(relay.url)).status);
+      };
+      const senders = [sender(), sender()];
+      for (const schema of ['swap_one', 'swap_two']) {
+        await write(`BROKER_URL_7=${withSchema(database.url, schema)}`, roomy);
+        expect((await administer(relay.url, 'POST', '/Broker/reload')).body['changed']).to.deep.equal(['BROKER_URL_7']);
+      }
+      await write(`BROKER_URL_9=${withSchema(database.url, 'swap_three')}`);
+      await administer(relay.url, 'POST', '/Broker/reload');
+      isOver = true;
+      await Promise.all(senders);
+      expect([...statuses]).to.deep.equal([202]);
+      expect((await deliver(relay.url)).body['broker']).to.equal('BROKER_URL_9');
     });
   });
 

@@ -1,5 +1,6 @@
 // The relay as real processes: two that share limits, a file that is watched, settings that are missing, a stop in the middle.
 import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
@@ -12,7 +13,7 @@ import { administer, counts, deliver, migrations, secret, token } from './relay.
 
 type RelayProcess = { readonly process: RunningProcess; readonly url: string; readonly metricsUrl: string };
 
-async function launch(databaseUrl: string, extra: Readonly<Record<string, string>>): Promise<RelayProcess> {
+async function launch(databaseUrl: string, extra: Readonly<Record<string, string>>, until = /"msg":"ready"/): Promise<RelayProcess> {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const env = {
     DATABASE_URL: databaseUrl,
@@ -25,7 +26,7 @@ async function launch(databaseUrl: string, extra: Readonly<Record<string, string
     ...extra,
   };
   const process = startProcess(['serve', 'webhook-relay'], { env });
-  await process.waitForLine(/"msg":"ready"/);
+  await process.waitForLine(until);
   return { process, url: `http://127.0.0.1:${port}`, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` };
 }
 
@@ -75,9 +76,45 @@ describe('relay processes', function () {
     const { url } = await start({ Broker__EnvironmentFile: file });
     expect((await fetch(`${url}/health/ready`)).status).to.equal(200);
     expect((await deliver(url)).body['spooled']).to.equal(true);
-    await writeFile(file, `BROKER_URL_1=${database.url}\nBROKER_LIMIT_1=7\n`);
+    await writeFile(file, `BROKER_URL_1=${database.url}\nBROKER_LIMIT_1=700000\n`);
     await eventually(async () => (await deliver(url)).status === 202);
-    expect((await administer(url, 'GET', '/Broker/connections')).body).to.have.nested.property('connections[0].monthlyLimit', 7);
+    expect((await administer(url, 'GET', '/Broker/connections')).body).to.have.nested.property('connections[0].monthlyLimit', 700_000);
+  });
+
+  /** Takes connections and says nothing: a broker that neither works nor refuses. */
+  async function startSilentServer() {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { port: (server.address() as AddressInfo).port, close: () => (sockets.forEach((socket) => socket.destroy()), server.close()) };
+  }
+
+  describe('whose broker does not answer', () => {
+    let silent: Awaited<ReturnType<typeof startSilentServer>>;
+    beforeEach(async () => {
+      silent = await startSilentServer();
+    });
+    afterEach(() => silent.close());
+
+    it('open their port at once, are unready while they connect, and then ready', async () => {
+      const relay = await launch(database.url, { BROKER_URL_1: `amqp://user:hush@127.0.0.1:${silent.port}` }, /"msg":"listening"/);
+      relays.push(relay);
+      const response = await fetch(`${relay.url}/health/ready`);
+      expect([response.status, await response.json()]).to.have.deep.nested.property('[1].checks.brokers', { ok: false, detail: 'connecting' });
+      expect(response.status).to.equal(503);
+      expect((await deliver(relay.url)).body['spooled']).to.equal(true);
+      await eventually(async () => (await fetch(`${relay.url}/health/ready`)).status === 200);
+    });
+
+    it('stop in the midst of that without a word of warning, and exit 0', async () => {
+      const relay = await launch(database.url, { BROKER_URL_1: `amqp://user:hush@127.0.0.1:${silent.port}` }, /"msg":"listening"/);
+      relays.push(relay);
+      relay.process.signal('SIGTERM');
+      expect(await relay.process.exited).to.deep.equal({ code: 0, signal: null });
+      const afterwards = relay.process.lines.slice(relay.process.lines.findIndex((line) => line.includes('"msg":"stopping"')) + 1);
+      expect(afterwards.filter((line) => !/"level":"?(info|30|debug|20)/.test(line))).to.deep.equal([]);
+      expect(afterwards.join('\n')).to.not.include('listening');
+    });
   });
 
   it('tell usage, the active connection and deliveries in their metrics', async () => {

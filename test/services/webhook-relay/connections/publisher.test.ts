@@ -31,7 +31,7 @@ function createObedientBroker(answers: PublishResult[]) {
     depth: () => Promise.resolve(0),
     close: () => Promise.resolve(),
   };
-  return { broker, published };
+  return { broker, published, connectAgain: () => undefined as void };
 }
 
 const message: Message = { id: 'm-1', type: 'push', body: Buffer.from('{}'), contentType: 'application/json', priority: 5, timestamp: new Date(), headers: {} };
@@ -55,7 +55,11 @@ describe('publishing', () => {
     const environment = Object.fromEntries(brokers.map((_, index) => [`BROKER_URL_${index + 1}`, 'amqp://localhost']));
     const connections: Connections = await createConnections({
       read: () => readBrokerConnections(environment),
-      connect: ({ index }) => brokers[index - 1]?.broker ?? createObedientBroker([]).broker,
+      connect: ({ index }, up) => {
+        const one = brokers[index - 1] ?? createObedientBroker([]);
+        one.connectAgain = up;
+        return one.broker;
+      },
       defaultLimit: limit,
       clock: () => new Date(),
       log: silentLog,
@@ -110,6 +114,32 @@ describe('publishing', () => {
     await publisher.publish(message, soon());
     await publisher.publish(message, soon());
     expect(brokers.map(({ published }) => published.length)).to.deep.equal([1, 2]);
+  });
+
+  it('tries a connection again as soon as it was made anew, and tells that it can be used', async () => {
+    const { publisher, connections, brokers } = await setUp([[failed('unknown')]]);
+    let told = 0;
+    connections.onUsable(() => (told += 1));
+    await publisher.publish(message, soon());
+    expect(connections.find('BROKER_URL_1')).to.include({ isUsable: false, isConnected: false });
+    brokers[0]?.connectAgain();
+    expect(connections.find('BROKER_URL_1')).to.include({ isUsable: true, isConnected: true });
+    expect(told).to.equal(1);
+    expect((await publisher.publish(message, soon())).outcome).to.equal('published');
+  });
+
+  it('shows a connection as not connected after a failure, until it answers again', async () => {
+    const { publisher, connections, brokers } = await setUp([[failed('unknown')]]);
+    const depth = Promise.withResolvers<number>();
+    if (brokers[0]) brokers[0].broker.depth = () => depth.promise;
+    let told = 0;
+    connections.onUsable(() => (told += 1));
+    await publisher.publish(message, soon());
+    await eventually(() => connections.find('BROKER_URL_1')?.isUsable === true); // the breaker's pause is over
+    expect(connections.find('BROKER_URL_1')?.isConnected).to.equal(false);
+    depth.resolve(0);
+    await eventually(() => connections.find('BROKER_URL_1')?.isConnected === true);
+    expect(told).to.equal(1);
   });
 
   it('tries no connection twice for one message', async () => {
