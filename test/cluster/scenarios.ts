@@ -1,8 +1,13 @@
 // All scenarios, in the order in which they run: what fails early would fail the later ones, too.
 import type { Scenario } from './scenario.ts';
+import { apply } from './scenarios/apply.ts';
+import { cronJobs } from './scenarios/cron-jobs.ts';
+import { flows } from './scenarios/flows.ts';
+import { helm3, helm4 } from './scenarios/helm.ts';
 import { install } from './scenarios/install.ts';
 import { outage } from './scenarios/outage.ts';
 import { rolling } from './scenarios/rolling.ts';
 import { routes } from './scenarios/routes.ts';
+import { spool } from './scenarios/spool.ts';
 
-export const scenarios: readonly Scenario[] = [install, routes, rolling, outage];
+export const scenarios: readonly Scenario[] = [install, routes, flows, rolling, outage, spool, helm4, helm3, apply, cronJobs];

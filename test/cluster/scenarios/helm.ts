@@ -1,0 +1,81 @@
+// The life of a release, with each version of Helm: nothing that was kept is lost on the way.
+import type { Clients, SecretReader } from '../clients.ts';
+import type { HelmProgram, Installation } from '../installation.ts';
+import { expectAllReady } from '../installation.ts';
+import { expectExactlyOnce } from '../load.ts';
+import { say, step } from '../say.ts';
+import type { Scenario, Stage } from '../scenario.ts';
+
+const life = (name: string, program: HelmProgram): Scenario => ({
+  name,
+  proves: `with ${program}: credentials and data are the same after upgrade, rollback, and uninstall followed by reinstall on the kept volumes and Secret`,
+  run: (stage) => live(stage, program),
+});
+
+export const helm4 = life('helm-4', 'helm');
+export const helm3 = life('helm-3', 'helm3');
+
+async function live({ prepare, tags }: Stage, program: HelmProgram): Promise<void> {
+  const installation = await prepare(program);
+  await installation.install();
+  const before = await remember(installation);
+
+  await installation.upgrade({ image: { tag: tags.second } });
+  await before.expectAll('after the upgrade');
+  await expectTag(installation, tags.second);
+
+  await installation.rollback();
+  await before.expectAll('after the rollback');
+  await expectTag(installation, tags.first);
+
+  await installation.uninstall();
+  await step('what an uninstall leaves', () => expectLeft(installation));
+  await installation.install();
+  await before.expectAll('after the reinstall');
+
+  await step('helm test', async () => void (await installation.helm(['test', 'signalbox'])));
+  await expectAllReady(installation.kubectl);
+}
+
+type Memory = { expectAll(when: string): Promise<void> };
+
+/** Credentials, a delivery and an application's secret; each `expectAll` adds a delivery, which the later ones expect, too. */
+async function remember({ credentials, clients }: Installation): Promise<Memory> {
+  const kept = await credentials();
+  say(`${Object.keys(kept).length} credentials: ${Object.keys(kept).join(', ')}`);
+  const secret: SecretReader = await (await clients()).createApplication('Kept');
+  const delivered: string[] = [];
+  const deliver = async (forge: Clients) => {
+    const { deliveryId, status, body } = await forge.deliver();
+    if (status !== 202) throw new Error(`the relay answers ${status}: ${body}`);
+    delivered.push(deliveryId);
+  };
+  await deliver(await clients());
+  return {
+    expectAll: (when) =>
+      step(`${when}: credentials, event log and secrets are what they were`, async () => {
+        const now = await credentials();
+        const changed = Object.keys({ ...kept, ...now }).filter((key) => kept[key] !== now[key]);
+        if (changed.length > 0) throw new Error(`${when} other credentials: ${changed.join(', ')}`);
+        const forge = await clients();
+        await deliver(forge);
+        await expectExactlyOnce(forge, delivered);
+        await secret.read();
+      }),
+  };
+}
+
+async function expectTag({ kubectl }: Installation, tag: string): Promise<void> {
+  const images = (await kubectl.pods()).flatMap(({ spec }) => spec.containers.map(({ image }) => image)).filter((image) => image.includes('/signalbox:'));
+  const others = images.filter((image) => !image.endsWith(`:${tag}`));
+  if (images.length === 0 || others.length > 0) throw new Error(`not of ${tag}: ${others.join(', ') || 'no pod at all'}`);
+}
+
+async function expectLeft({ kubectl }: Installation): Promise<void> {
+  type List = { items: readonly { kind: string; metadata: { name: string } }[] };
+  const { items } = await kubectl.get<List>(['deployments,statefulsets,jobs,services,networkpolicies,ingresses,secrets,persistentvolumeclaims']);
+  const left = items.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort();
+  say(`  left: ${left.join(', ')}`);
+  const expected = ['PersistentVolumeClaim/data-signalbox-postgres-0', 'PersistentVolumeClaim/data-signalbox-rabbitmq-0', 'Secret/signalbox-credentials'];
+  if (left.join() !== expected.join()) throw new Error(`an uninstall leaves ${left.join(', ')}, and not ${expected.join(', ')}`);
+}
