@@ -15,20 +15,22 @@ export type ConfiguredParts = {
 
 const lookEveryMs = 1000;
 
-/** Works until stopping. A file that turned faulty changes nothing until it is put right. */
+/** Works until stopping. A file that turned faulty, or is missing or blank, changes nothing until it is put right. */
 export async function consumeConfigured(consumption: Consumption, parts: ConfiguredParts): Promise<void> {
   const { environment, file, stopping, log } = parts;
-  const read = () => readBrokerConnections(environment, file);
+  const read = (isReload: boolean) => readBrokerConnections(environment, file, { isReload, log });
   let hasChanged = false;
   // Watched before it is read, so that no change falls in between.
   const watch = file === undefined ? undefined : watchFile(file, () => (hasChanged = true), { intervalMs: lookEveryMs });
   try {
-    consumption.configure(await read());
+    consumption.configure(await read(false));
     while (!stopping.aborted) {
       await sleep(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined); // stopping ends the wait
       if (hasChanged) {
         hasChanged = false;
-        await read().then(consumption.configure, (error: unknown) => log.error({ error }, 'the broker connections cannot be read; the known ones are kept'));
+        await read(true).then(consumption.configure, (error: unknown) =>
+          log.error({ error }, 'the broker connections cannot be read; the known ones are kept'),
+        );
       }
       await consumption.tidy();
     }

@@ -27,7 +27,7 @@ describe('the configured connections', () => {
     return { configured, consumption, isClosed: () => closed };
   }
 
-  it('follows the file, and keeps the known ones while it is faulty', async () => {
+  it('follows the file, and keeps the known ones while it is faulty, empty or missing', async () => {
     const file = join(directory, 'broker.env');
     await writeFile(file, 'BROKER_URL_2=amqp://127.0.0.1:1\n');
     const { configured, consumption, isClosed } = createRecorder();
@@ -39,6 +39,10 @@ describe('the configured connections', () => {
     await eventually(() => expect(configured).to.deep.equal([['BROKER_URL_1', 'BROKER_URL_2']]));
     await writeFile(file, 'BROKER_URL_2=not a url\n');
     await eventually(() => expect(complaints.join()).to.contain('BROKER_URL_2').and.not.contain('not a url'));
+    await writeFile(file, '');
+    await eventually(() => expect(complaints.join()).to.contain('is empty'));
+    await rm(file);
+    await eventually(() => expect(complaints.join()).to.contain('is missing'));
     expect(configured).to.have.length(1);
     await writeFile(file, 'BROKER_URL_3=amqp://127.0.0.1:3\n');
     await eventually(() => expect(configured.at(-1)).to.deep.equal(['BROKER_URL_1', 'BROKER_URL_3']));
