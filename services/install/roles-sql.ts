@@ -20,7 +20,7 @@ export function rolesSql({ database, schemas, isServerOurs }: RolesWanted): stri
   const closed = [database, ...(isServerOurs ? ['postgres', 'template1'] : [])];
   return [
     '-- One at a time.',
-    `select pg_advisory_xact_lock(hashtextextended('signalbox.roles', 0));`,
+    `do $$ begin perform pg_advisory_xact_lock(hashtextextended('signalbox.roles', 0)); end $$;`,
     '-- Nobody but those named below may connect or leave temporary tables, and nobody adds to schema public.',
     ...closed.filter((name, index) => closed.indexOf(name) === index).map((name) => `revoke all on database ${identifier(name)} from public;`),
     'revoke create on schema public from public;',
