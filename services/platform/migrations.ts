@@ -37,7 +37,7 @@ export const neededVersion = async (directory: URL): Promise<number> => (await r
  */
 export async function migrate(databaseUrl: string, { schema, directory }: MigrationSource, log: Log): Promise<number> {
   const migrations = await readMigrations(directory);
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'signalbox-migrate' });
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'signalbox-migrate', connectionTimeoutMillis: 10_000 });
   client.on('error', (error) => log.warn({ error }, 'the connection of the migration was lost'));
   await client.connect();
   try {

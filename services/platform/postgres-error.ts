@@ -24,7 +24,9 @@ export function isUnavailable(error: unknown): boolean {
   if ('code' in error && typeof error.code === 'string') return networkCodes.has(error.code);
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   // node-postgres gives these no code
-  return /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed|query read timeout/i.test(error.message);
+  return /connection terminated|timeout exceeded when trying to connect|^timeout expired$|not queryable|client was closed|query read timeout/i.test(
+    error.message,
+  );
 }
 
 /** True when a row or table was held by others for longer than a question may wait. */

@@ -18,7 +18,7 @@ const words: Readonly<Record<string, string>> = {
 /** A sentence without host, user or password; undefined when something else went wrong than getting there. */
 export function describeDatabaseFault(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-  const isLate = error instanceof Error && /timeout exceeded when trying to connect/.test(error.message); // node-postgres gives it no code
+  const isLate = error instanceof Error && /timeout exceeded when trying to connect|^timeout expired$/.test(error.message); // node-postgres gives it no code
   const reason = code === undefined ? (isLate ? silent : undefined) : words[code];
   return reason === undefined ? undefined : `the database cannot be reached: ${reason}${code === undefined ? '' : ` (${code})`}`;
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createLog } from '../../services/platform/log.ts';
 import { eventually } from '../support/wait.ts';
@@ -179,6 +181,21 @@ describe('signalbox migrate on a server of roles', () => {
         'roles on 127.0.0.1:1: the database cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)',
       );
     });
+  });
+
+  it('waits for a server that takes the connection and does not answer', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } });
+    const migrated = runMigrate({ ...server.environment(database), POSTGRES_URL: `postgres://127.0.0.1:${port}/${database}` }, { waitMs: 7000, log });
+    await eventually(() => lines.some((line) => line.includes('waiting for Postgres') && line.includes('timeout')));
+    expect(String(await migrated.catch((error: unknown) => error))).to.contain('the database cannot be reached: it does not answer');
+    for (const socket of sockets) socket.destroy();
+    silent.close();
   });
 
   it('waits for a server that is not up yet, and says so in the log', async () => {

@@ -11,7 +11,8 @@ describe('isUnavailable', () => {
     for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
       expect(isUnavailable(networkError(code)), code).to.equal(true);
     expect(isUnavailable(new AggregateError([networkError('ECONNREFUSED')]))).to.equal(true);
-    expect(isUnavailable(new Error('Connection terminated unexpectedly'))).to.equal(true);
+    for (const message of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect', 'timeout expired'])
+      expect(isUnavailable(new Error(message)), message).to.equal(true);
   });
 
   it('is false of everything that would fail again as it is', () => {
