@@ -207,7 +207,7 @@ describe('a database that hangs', () => {
       const paths = ['/Stats', '/Broker/connections', '/broker/usage', '/broker/usage/current'];
       const answers = await Promise.all(paths.map((path) => administer(relay.url, 'GET', path)));
       for (const { status, headers } of answers) expect([status, headers.get('retry-after')]).to.deep.equal([503, '5']);
-      expect(performance.now() - begun).to.be.below(5000);
+      expect(performance.now() - begun).to.be.below(8000); // the pool's own patience is 10 s and more
     } finally {
       proxy.unmute();
       await relay.close();
