@@ -4,27 +4,29 @@
 {{ .Values.nameOverride | default .Chart.Name | trunc 50 | trimSuffix "-" }}
 {{- end -}}
 
+{{/* What every name begins with, at most 50 characters */}}
 {{- define "signalbox.fullname" -}}
 {{- $name := include "signalbox.name" . -}}
-{{- if .Values.fullnameOverride -}}
-{{ .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
-{{- else if contains $name .Release.Name -}}
-{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- $full := .Values.fullnameOverride | default .Release.Name -}}
+{{- if not (or .Values.fullnameOverride (contains $name .Release.Name)) -}}
+{{- $full = printf "%s-%s" .Release.Name $name -}}
+{{- end -}}
+{{ include "signalbox.cut" (dict "text" $full "room" 50) }}
+{{- end -}}
+
+{{/* A text in its room: one that is cut short ends with a digest of the whole, so that two long names do not meet. text, room */}}
+{{- define "signalbox.cut" -}}
+{{- if gt (len .text) (int .room) -}}
+{{ trunc (sub .room 6 | int) .text | trimSuffix "-" }}-{{ sha256sum .text | trunc 5 }}
 {{- else -}}
-{{ printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" }}
+{{ .text | trimSuffix "-" }}
 {{- end -}}
 {{- end -}}
 
 {{/* Of what belongs to a component, at most 52 characters: what Kubernetes hangs onto the name of a CronJob or a StatefulSet
-     must fit into 63. A name cut short ends its first part with a digest, so that two long releases do not meet.
-     root, component */}}
+     must fit into 63. root, component */}}
 {{- define "signalbox.componentName" -}}
-{{- $full := include "signalbox.fullname" .root -}}
-{{- $room := sub 51 (len .component) | int -}}
-{{- if gt (len $full) $room -}}
-{{- $full = printf "%s-%s" (trunc (sub $room 6 | int) $full | trimSuffix "-") (sha256sum $full | trunc 5) -}}
-{{- end -}}
-{{ $full }}-{{ .component }}
+{{ include "signalbox.cut" (dict "text" (include "signalbox.fullname" .root) "room" (sub 51 (len .component))) }}-{{ .component }}
 {{- end -}}
 
 {{/* root, component */}}
