@@ -10,6 +10,8 @@ export type BodyLease = {
   take(length: number): boolean;
   /** False when there was none in time. */
   waitFor(length: number): Promise<boolean>;
+  /** True when its time went by in waiting for room, not for its sender. */
+  readonly wasKeptUp: boolean;
   /** True when it holds room that others wait for, and fills it too slowly to be done in time. */
   isIdle(length: number): boolean;
   /** It has ended with so many bytes. */
@@ -19,7 +21,7 @@ export type BodyLease = {
 
 export type BodyLeaseParts = SharedMemory & {
   readonly maxBytes: number;
-  /** What the request says of its length. */
+  /** What the request says of its length; a body that says nothing counts as one of `maxBytes`. */
   readonly declared: number | undefined;
   /** When it must have arrived. */
   readonly timeoutMs: number;
@@ -29,17 +31,16 @@ export type BodyLeaseParts = SharedMemory & {
  *  on piece by piece, many large ones would all begin and none could end. */
 const smallBytes = 1_048_576;
 const beginningBytes = 65_536;
-/** Of a body that does not declare its length, and so leases the most that there may be. */
-const undeclaredBeginningBytes = 262_144;
 const graceMs = 1000;
 
 export function createBodyLease({ budget, waitMs, maxBytes, declared, timeoutMs }: BodyLeaseParts): BodyLease {
   const lease: ByteLease = budget.open();
   const whole = declared ?? maxBytes;
-  const mostByPieces = whole <= smallBytes ? whole : declared === undefined ? undeclaredBeginningBytes : beginningBytes;
+  const mostByPieces = whole <= smallBytes ? whole : beginningBytes;
   let held = 0;
   let heldSince = 0;
   let waitedMs = 0;
+  let waitsSince: number | undefined;
 
   const wanted = (length: number) => (length <= mostByPieces ? Math.min(whole, length * 2) : whole);
   function note(isTaken: boolean, bytes: number): boolean {
@@ -52,10 +53,14 @@ export function createBodyLease({ budget, waitMs, maxBytes, declared, timeoutMs 
     holds: (length) => length <= held,
     take: (length) => length <= held || note(lease.tryGrowTo(wanted(length)), wanted(length)),
     async waitFor(length) {
-      const begun = performance.now();
+      waitsSince = performance.now();
       const isTaken = await lease.growTo(wanted(length), Math.max(0, waitMs - waitedMs));
-      waitedMs += performance.now() - begun;
+      waitedMs += performance.now() - waitsSince;
+      waitsSince = undefined;
       return note(isTaken, wanted(length));
+    },
+    get wasKeptUp() {
+      return waitsSince !== undefined || waitedMs > timeoutMs / 4;
     },
     isIdle(length) {
       const heldMs = performance.now() - heldSince;
@@ -73,6 +78,7 @@ export const unlimited: BodyLease = {
   holds: () => true,
   take: () => true,
   waitFor: () => Promise.resolve(true),
+  wasKeptUp: false,
   isIdle: () => false,
   settle: () => undefined,
   release: () => undefined,

@@ -75,7 +75,7 @@ function collect(request: IncomingMessage, lease: BodyLease, { declared, maxByte
     };
     const refuse = (problem: Error) => finish(() => reject(problem)); // http-linger.ts drops what still comes
     const timer = setTimeout(() => {
-      refuse(Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } }));
+      refuse(lease.wasKeptUp ? noRoom() : Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } }));
     }, timeoutMs);
     const watch = lease.isLarge ? setInterval(() => lease.isIdle(length) && refuse(noRoom()), lookEveryMs) : undefined;
     const waitForRoom = async () => {

@@ -221,6 +221,20 @@ describe('the body of a request', () => {
       stalling.destroy();
     });
 
+    it('is 503, not 408, when the time went by in waiting for room', async () => {
+      const budget = createByteBudget(1000);
+      const { port } = await startHooks({ maxBytes: 600, timeoutMs: 400, memory: { budget, waitMs: 20_000 } });
+      const holder = await budget.acquire(900, 0);
+      const waiting = connect(port, '127.0.0.1');
+      waiting.write(head('Content-Length: 500') + 'x'.repeat(400));
+      const answered = String((await once(waiting, 'data'))[0]);
+      expect(statusOf(answered)).to.equal(503);
+      expect(answered).to.match(/^Retry-After: \d+\r$/m);
+      expect(budget.used).to.equal(900);
+      holder?.release();
+      waiting.destroy();
+    });
+
     it('is kept by a large body that stalls while nobody waits', async () => {
       const budget = createByteBudget(4_000_000);
       const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 2000, memory: { budget, waitMs: 1000 } });
