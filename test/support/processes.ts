@@ -26,6 +26,12 @@ export type ProcessOptions = {
 
 const program = join(import.meta.dirname, '../../services/main.ts');
 
+type Watcher = (process: RunningProcess, args: readonly string[]) => void;
+const watchers: Watcher[] = [];
+
+/** Told of every process that is started from now on. */
+export const watchProcesses = (watcher: Watcher): void => void watchers.push(watcher);
+
 /** Starts `signalbox <args>`. */
 export function startProcess(args: readonly string[], { env = {}, cwd }: ProcessOptions = {}): RunningProcess {
   const child = spawnGuarded(process.execPath, [program, ...args], {
@@ -43,7 +49,7 @@ export function startProcess(args: readonly string[], { env = {}, cwd }: Process
   let ended = false;
   void end.promise.then(() => (ended = true));
 
-  return {
+  const running: RunningProcess = {
     pid,
     lines,
     exited: end.promise,
@@ -54,6 +60,8 @@ export function startProcess(args: readonly string[], { env = {}, cwd }: Process
       return end.promise;
     },
   };
+  for (const watcher of watchers) watcher(running, args);
+  return running;
 }
 
 const basics = () => Object.fromEntries(['PATH', 'HOME', 'TMPDIR'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));

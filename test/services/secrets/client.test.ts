@@ -82,8 +82,8 @@ describe('the client of the secrets service', () => {
     it(`reaches a secret named '${name}'`, async () => {
       const { slug, plainApiKey } = await newApplication();
       await management().createSecret(slug, { name });
-      await management().setValues(slug, name, [{ environmentSlug: 'local', value: name }]);
-      expect(await consumer(plainApiKey).secret(name, 'local')).to.deep.include({ name, value: name });
+      await management().setValues(slug, name, [{ environmentSlug: 'local', value: `the value of ${name}` }]);
+      expect(await consumer(plainApiKey).secret(name, 'local')).to.deep.include({ name, value: `the value of ${name}` });
     });
   }
 

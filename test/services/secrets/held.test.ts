@@ -1,7 +1,7 @@
 // An application whose row somebody holds: its writes wait a bounded time, and nothing else waits with them.
 import { expect } from 'chai';
 import { eventually } from '../../support/wait.ts';
-import { call, consume, manage, newApplication, putSecret, type TestApplication, useService } from './service.ts';
+import { call, consume, manage, newApplication, putSecret, secretValue, type TestApplication, useService } from './service.ts';
 
 describe('the secrets service while somebody holds the row of an application', function () {
   this.timeout(60_000);
@@ -11,7 +11,7 @@ describe('the secrets service while somebody holds the row of an application', f
 
   beforeEach(async () => {
     held = await newApplication(running.url);
-    await putSecret(running.url, held.slug, 'password', { value: 'open sesame' });
+    await putSecret(running.url, held.slug, 'password', { value: secretValue('open sesame') });
     const client = await running.service.database.driver.connect();
     await client.query('begin');
     await client.query('select 1 from applications where slug = $1 for update', [held.slug]);
@@ -20,8 +20,8 @@ describe('the secrets service while somebody holds the row of an application', f
 
   const appendThirty = () =>
     Promise.all(
-      Array.from({ length: 30 }, (_, number) =>
-        manage(running.url, 'POST', `/${held.slug}/secrets/password/values`, [{ environmentSlug: 'local', value: `value ${number}` }]),
+      Array.from({ length: 30 }, () =>
+        manage(running.url, 'POST', `/${held.slug}/secrets/password/values`, [{ environmentSlug: 'local', value: secretValue('held') }]),
       ),
     );
   const newest = async () =>
@@ -39,7 +39,7 @@ describe('the secrets service while somebody holds the row of an application', f
     expect((await call(running.url, { path: '/health/ready' })).body).to.include({ status: 'ready' });
     expect((await consume(running.url, held.key, '/secrets/password?environment=local')).status).to.equal(200);
     expect((await manage(running.url, 'GET', `/${held.slug}/secrets`)).status).to.equal(200);
-    await putSecret(running.url, other.slug, 'password', { value: 'not held up' });
+    await putSecret(running.url, other.slug, 'password', { value: secretValue('not held up') });
     expect(areWaiting).to.equal(true);
     await release();
     await appends;
@@ -60,7 +60,7 @@ describe('the secrets service while somebody holds the row of an application', f
     }
     await release();
     expect(await newest()).to.equal(1);
-    const added = await manage(running.url, 'POST', `/${held.slug}/secrets/password/values`, [{ environmentSlug: 'local', value: 'after it' }]);
+    const added = await manage(running.url, 'POST', `/${held.slug}/secrets/password/values`, [{ environmentSlug: 'local', value: secretValue('after') }]);
     expect(added.status).to.equal(200);
     await eventually(async () => {
       const { rowCount } = await running.service.database.driver.query(

@@ -1,6 +1,7 @@
 // Nothing leaks: no value, key or token in a log line, in an answer to an administrator, or in a dump of the database.
 import { expect } from 'chai';
-import { captureLog } from '../../platform/captured-log.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { formsOf, watchedLog } from './leak-watch.ts';
 import { adminToken, type Answer, call, consume, manage, masterKeys, member, newApplication, putSecret, useService } from './service.ts';
 
 /** Long enough that no chance finds it, and with bytes that differ between base64 and base64url. */
@@ -8,23 +9,10 @@ const values = ['plain value ÿþ?>~ of the leak test 4711', 'second value ÿþ?
 const configurationValue = 'configuration ÿþ?>~ value of the leak test';
 const wrongToken = 'a wrong token of the leak test';
 
-/** Raw, JSON's escapes, hex, base64 and base64url, these at each of the three ways to fall on bytes. */
-function forms(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const shifted = [0, 1, 2].map((offset) => bytes.subarray(offset, offset + 3 * Math.floor((bytes.length - offset) / 3)));
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-    bytes.toString('hex'),
-    ...shifted.flatMap((part) => [part.toString('base64'), part.toString('base64url')]),
-  ];
-}
-
 function expectNone(text: string, secrets: readonly string[], where: string): void {
   const lower = text.toLowerCase();
   for (const [index, secret] of secrets.entries())
-    for (const form of forms(secret)) {
+    for (const form of formsOf(secret)) {
       expect(text.includes(form), `secret ${index} in ${where}`).to.equal(false);
       // Hex is written in either case.
       if (/^[0-9a-f]+$/.test(form)) expect(lower.includes(form), `secret ${index} in ${where}`).to.equal(false);
@@ -32,7 +20,7 @@ function expectNone(text: string, secrets: readonly string[], where: string): vo
 }
 
 describe('the secrets service after a scripted run', () => {
-  const { log, text: logged } = captureLog('trace');
+  const { log, text: logged } = watchedLog('the log of the leak test');
   const running = useService({ log });
   const query = <R extends object>(sql: string) => running.service.database.driver.query<R>(sql);
   const answers: Answer[] = [];
@@ -137,7 +125,7 @@ describe('a dump of the database', () => {
     await running.service.lifecycle.stop();
 
     const { createPool } = await import('../../../services/platform/postgres.ts');
-    const pool = createPool(running.databaseUrl, { schema: 'secrets', log: captureLog().log });
+    const pool = createPool(running.databaseUrl, { schema: 'secrets', log: silentLog });
     const { rows: tables } = await pool.driver.query<{ name: string }>("select quote_ident(tablename) as name from pg_tables where schemaname = 'secrets'");
     const contents: string[] = [];
     for (const { name } of tables) {

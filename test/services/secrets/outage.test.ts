@@ -4,7 +4,7 @@ import { migrate } from '../../../services/platform/migrations.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
-import { call, consume, manage, member, migrations, newApplication, putSecret, startService, type TestService } from './service.ts';
+import { call, consume, manage, member, migrations, newApplication, putSecret, secretValue, startService, type TestService } from './service.ts';
 
 describe('the secrets service while its database is away', function () {
   this.timeout(60_000);
@@ -23,7 +23,8 @@ describe('the secrets service while its database is away', function () {
 
   it('answers 503 with Retry-After on both planes, unready but alive; then serves again, and has recorded every read', async () => {
     const { slug, key } = await newApplication(service.url);
-    await putSecret(service.url, slug, 'password', { value: 'open sesame' });
+    const value = secretValue('open sesame');
+    await putSecret(service.url, slug, 'password', { value });
     const read = () => consume(service.url, key, '/secrets/password?environment=local');
     expect((await read()).status).to.equal(200);
 
@@ -46,7 +47,7 @@ describe('the secrets service while its database is away', function () {
 
     await postgres.start();
     await eventually(async () => expect((await read()).status).to.equal(200), { withinMs: 20_000 });
-    expect(member(await read(), 'value')).to.equal('open sesame');
+    expect(member(await read(), 'value')).to.equal(value);
     // The read before the outage may have waited through it.
     await eventually(async () => {
       const { rows } = await service.database.driver.query<{ action: string; outcome: string }>(

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../../support/processes.ts';
-import { adminToken, consume, manage, masterKeys, member, migrations, newApplication, putSecret, type TestApplication } from './service.ts';
+import { adminToken, consume, manage, masterKeys, member, migrations, newApplication, putSecret, secretValue, type TestApplication } from './service.ts';
 
 const readers = 200;
 
@@ -32,7 +32,7 @@ describe('two processes of the secrets service', function () {
   });
   beforeEach(async () => {
     application = await newApplication(urls[0] ?? '');
-    await putSecret(urls[0] ?? '', application.slug, 'password', { value: 'open sesame' });
+    await putSecret(urls[0] ?? '', application.slug, 'password', { value: secretValue('open sesame') });
   });
 
   type Reading = { readonly beganAfter: boolean; readonly status: number };
@@ -83,7 +83,7 @@ describe('two processes of the secrets service', function () {
 
   it('number 50 parallel appends, half to each, distinctly and consecutively', async () => {
     const append = (number: number) =>
-      manage(urls[number % 2] ?? '', 'POST', `/${application.slug}/secrets/password/values`, [{ environmentSlug: 'local', value: `value ${number}` }]);
+      manage(urls[number % 2] ?? '', 'POST', `/${application.slug}/secrets/password/values`, [{ environmentSlug: 'local', value: secretValue('appended') }]);
     const answers = await Promise.all(Array.from({ length: 50 }, (_, number) => append(number)));
     expect(answers.filter(({ status }) => status !== 200)).to.deep.equal([]);
     const { body } = await manage(urls[0] ?? '', 'GET', `/${application.slug}/secrets/password/versions/local`);

@@ -1,13 +1,16 @@
 // The secrets service of the tests: the whole app on a real database, listening on a loopback port.
+import { randomBytes } from 'node:crypto';
 import { createHealth, type Health } from '../../../services/platform/health.ts';
 import { createLifecycle, type Lifecycle } from '../../../services/platform/lifecycle.ts';
 import { listen } from '../../../services/platform/listen.ts';
-import { type Log, silentLog } from '../../../services/platform/log.ts';
+import type { Log } from '../../../services/platform/log.ts';
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../services/platform/postgres.ts';
 import { createSecretsApp } from '../../../services/secrets/app.ts';
 import { readConfig } from '../../../services/secrets/config.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { leakWatch, watchedLog } from './leak-watch.ts';
+import { hideStored } from './stored.ts';
 
 export const migrations = new URL('../../../services/secrets/migrations/', import.meta.url);
 export const adminToken = 'the administrator of the tests';
@@ -39,7 +42,12 @@ export type TestService = {
   close(): Promise<void>;
 };
 
-export async function startService({ databaseUrl, environment = {}, clock = () => new Date(), log = silentLog }: ServiceOptions): Promise<TestService> {
+export async function startService({
+  databaseUrl,
+  environment = {},
+  clock = () => new Date(),
+  log = watchedLog('the log of a service').log,
+}: ServiceOptions): Promise<TestService> {
   const config = readConfig({
     DATABASE_URL: databaseUrl,
     Management__AdminApiKey: adminToken,
@@ -54,10 +62,33 @@ export async function startService({ databaseUrl, environment = {}, clock = () =
   const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log }));
   const app = createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
-  return { url: `http://127.0.0.1:${listening.port}`, database, health, lifecycle, metrics, close: () => lifecycle.stop() };
+  const close = async () => {
+    // A test may have taken the database away.
+    if (!lifecycle.stopping.aborted) await hideStored(database, config.masterKeys?.reveal() ?? '', leakWatch).catch(() => undefined);
+    await lifecycle.stop();
+  };
+  return { url: `http://127.0.0.1:${listening.port}`, database, health, lifecycle, metrics, close };
 }
 
 export type Call = { readonly method?: string; readonly path: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+
+/** A value that no sentence holds by chance, and that nothing may say. */
+export function secretValue(label: string): string {
+  const value = `${label} ${randomBytes(8).toString('hex')}`;
+  leakWatch.hide('a value', value);
+  return value;
+}
+
+leakWatch.hide('the token of the administrator', adminToken);
+for (const entry of masterKeys.split(',')) leakWatch.hide('a master key', entry.slice(entry.indexOf(':') + 1));
+
+/** What a test sends as a value of a secret, or is given as a key, nothing may say. */
+function hideSecrets(path: string, body: unknown, answer: unknown): void {
+  const values = path.endsWith('/values') ? [body].flat().map((item) => Reflect.get(Object(item), 'value') as unknown) : [];
+  for (const value of values) if (typeof value === 'string') leakWatch.hide('a value', value);
+  const key: unknown = Reflect.get(Object(answer), 'plainApiKey');
+  if (typeof key === 'string') for (const part of [key, key.slice('key_'.length)]) leakWatch.hide('the key of an application', part);
+}
 
 /** A request with no credential but those given. A string is sent as it is, anything else as JSON. */
 export async function call(url: string, { method = 'GET', path, body, headers = {} }: Call): Promise<Answer> {
@@ -69,7 +100,9 @@ export async function call(url: string, { method = 'GET', path, body, headers = 
   });
   const text = await response.text();
   const isJson = text !== '' && response.headers.get('content-type')?.includes('json') === true;
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  const answer: unknown = isJson ? JSON.parse(text) : undefined;
+  hideSecrets(path, body, answer);
+  return { status: response.status, headers: response.headers, text, body: answer };
 }
 
 const root = '/api/management/applications';

@@ -58,7 +58,7 @@ describe('signalbox secrets backup and restore', () => {
       await manage(url, 'POST', `/${slug}/environments`, { name: 'Production' });
       for (const [secret, value] of Object.entries(values)) await putSecret(url, slug, secret, { value: `${name} ${value}` });
       await putSecret(url, slug, 'plain', { value: 'of production', environmentSlug: 'production' });
-      await putSecret(url, slug, 'plain', { value: 'disabled', isEnabled: false });
+      await putSecret(url, slug, 'plain', { value: 'of a disabled version', isEnabled: false });
       await putSecret(url, slug, 'times', { value: 'always', notBefore: '2020-01-01T00:00:00.123Z', expiresAt: '2999-12-31T23:59:59.999Z' });
       await putSecret(url, slug, 'times', { value: 'over', expiresAt: '2020-01-01T00:00:00Z' });
       await manage(url, 'POST', `/${slug}/configurations`, { environmentSlug: 'local', key: 'a:b', value: '$1 — €', description: 'd' });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
+import { leakWatch } from '../leak-watch.ts';
 
 export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly out: string; readonly err: string };
 
@@ -36,6 +37,8 @@ export function startCommand(args: readonly string[], { env = {}, input }: Comma
   const printed = { out: '', err: '' };
   stdout.on('data', (chunk) => (printed.out += String(chunk)));
   stderr.on('data', (chunk) => (printed.err += String(chunk)));
+  // What `run` starts is there to say what it was given.
+  leakWatch.listen(`what 'secrets ${args[0]}' printed`, () => (args[0] === 'run' ? printed.err : printed.out + printed.err));
   const ended = Promise.all([once(child, 'close'), text(stdout), text(stderr)]).then(([[code, signal], out, err]): Ended => ({ code, signal, out, err }));
   return {
     pid,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
-import { masterKeys as first, migrations, newApplication, putSecret, useService } from '../service.ts';
+import { masterKeys as first, migrations, newApplication, putSecret, secretValue, useService } from '../service.ts';
 import { secretsCommand } from './command.ts';
 
 const backupKey = randomBytes(32).toString('base64');
@@ -17,7 +17,7 @@ describe('the audit of commands', () => {
   before(async () => {
     target = await createTestDatabase({ schema: 'secrets', migrations });
     const { slug } = await newApplication(running.url);
-    await putSecret(running.url, slug, 'password', { value: 'open sesame' });
+    await putSecret(running.url, slug, 'password', { value: secretValue('open sesame') });
   });
   after(() => target.drop());
 

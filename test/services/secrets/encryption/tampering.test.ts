@@ -1,12 +1,12 @@
 // A stored value that was changed by one byte or moved to another row is refused, through the whole service.
 import { expect } from 'chai';
-import { captureLog } from '../../../platform/captured-log.ts';
+import { watchedLog } from '../leak-watch.ts';
 import { consume, manage, member, newApplication, putSecret, type TestApplication, useService } from '../service.ts';
 
 const masterKeys = ['first', 'second'].map((id, index) => `${id}:${Buffer.alloc(32, index + 1).toString('base64')}`).join(',');
 
 describe('a stored value', () => {
-  const { log, text: logged } = captureLog();
+  const { log, text: logged } = watchedLog('the log of the tampering tests');
   const clock = () => new Date('2026-03-15T12:00:00.123Z');
   const running = useService({ environment: { Encryption__MasterKeys: masterKeys }, clock, log });
   const query = <R extends object>(sql: string, values: readonly unknown[] = []) => running.service.database.driver.query<R>(sql, [...values]);

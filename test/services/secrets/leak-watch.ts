@@ -1,0 +1,80 @@
+// Searches all that the secrets suites and what they started have said for what nothing may say: values, keys, tokens, ciphertexts.
+import { expect } from 'chai';
+import { captureLog, type CapturedLog } from '../../platform/captured-log.ts';
+import { watchProcesses } from '../../support/processes.ts';
+
+export type LeakWatch = {
+  /** From now on, and in what was said before. What is too short to be found by anything but chance is passed over. */
+  hide(what: string, secret: string | Buffer): void;
+  /** @param said read when all is over */
+  listen(where: string, said: () => string): void;
+  /** What is where, in which form; never the secret itself. */
+  leaks(): string[];
+};
+
+/** A chance finds no form of this length. */
+const minLength = 8;
+const minFormLength = 12;
+/** Of a longer one its beginning is searched for. */
+const maxBytes = 48;
+
+/** Raw, JSON's escapes, percent-encoded, hex, decimal bytes, base64 and base64url, these at each of the three ways to fall on bytes. */
+export function formsOf(secret: string | Buffer): string[] {
+  const bytes = Buffer.from(secret).subarray(0, maxBytes);
+  const hex = bytes.toString('hex');
+  const shifted = [0, 1, 2].map((offset) => bytes.subarray(offset, offset + 3 * Math.floor((bytes.length - offset) / 3)));
+  const texts = typeof secret === 'string' ? textForms([...secret].slice(0, maxBytes).join('')) : [];
+  return [...texts, hex, hex.toUpperCase(), [...bytes].join(','), ...shifted.flatMap((part) => [part.toString('base64'), part.toString('base64url')])];
+}
+
+const textForms = (text: string) => [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed())];
+
+export function createLeakWatch(): LeakWatch {
+  /** Forms by their first characters: every place of a text is looked at once, however many secrets there are. */
+  const forms = new Map<string, { readonly form: string; readonly what: string }[]>();
+  const known = new Set<string>();
+  const places: { readonly where: string; readonly said: () => string }[] = [];
+
+  function add(form: string, what: string): void {
+    if (known.has(form)) return;
+    known.add(form);
+    const start = form.slice(0, minLength);
+    const others = forms.get(start);
+    if (others) others.push({ form, what });
+    else forms.set(start, [{ form, what }]);
+  }
+
+  function* leaksIn(where: string, text: string): Generator<string> {
+    for (let at = 0; at <= text.length - minLength; at++)
+      for (const { form, what } of forms.get(text.slice(at, at + minLength)) ?? []) if (text.startsWith(form, at)) yield `${what} in ${where}`;
+  }
+
+  return {
+    hide(what, secret) {
+      if (secret.length < minLength) return;
+      const [raw, ...others] = formsOf(secret);
+      if (raw !== undefined) add(raw, what);
+      for (const form of others) if (form.length >= minFormLength) add(form, what);
+    },
+    listen: (where, said) => void places.push({ where, said }),
+    leaks: () => [...new Set(places.flatMap(({ where, said }) => [...leaksIn(where, said())]))],
+  };
+}
+
+/** Of the whole run: every service, process and command of these suites speaks before it. */
+export const leakWatch = createLeakWatch();
+
+/** A log whose lines are searched when all tests are over. */
+export function watchedLog(where: string, level = 'trace'): CapturedLog {
+  const captured = captureLog(level);
+  leakWatch.listen(where, captured.text);
+  return captured;
+}
+
+watchProcesses(({ pid, lines }, args) => leakWatch.listen(`what process ${pid} (signalbox ${args.join(' ')}) printed`, () => lines.join('\n')));
+
+// Outside of every suite, so that mocha does it when the last test of all files is over.
+after('nothing that the secrets suites hide was said anywhere', function () {
+  this.timeout(120_000);
+  expect(leakWatch.leaks()).to.deep.equal([]);
+});
