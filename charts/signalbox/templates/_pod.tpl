@@ -2,6 +2,7 @@
 
 {{/* root, workload */}}
 {{- define "signalbox.pod" -}}
+{{- include "signalbox.refuseWorkload" . -}}
 {{- $names := dict "root" .root "component" .workload.component "own" .workload.podLabels -}}
 metadata:
   labels:
