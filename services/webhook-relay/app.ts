@@ -42,11 +42,12 @@ export type RelayParts = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock?: () => Date;
+  /** How long spooled deliveries wait for the next try, where no connection comes back before. */
+  readonly replayEveryMs?: number;
 };
 
 export type Relay = { readonly app: App; readonly administration: Administration };
 
-const replayEveryMs = 1000;
 const systemClock = () => new Date();
 
 export function createRelay(parts: RelayParts): Relay {
@@ -78,7 +79,7 @@ export function createRelay(parts: RelayParts): Relay {
 
 /** The way of a delivery, and what goes on beside it: statistics, the log of rejected ones, replay, housekeeping. */
 function createReceiving(parts: RelayParts, { publisher, overviews }: Publishing) {
-  const { config, connections, database, health, lifecycle, log, metrics, clock = systemClock } = parts;
+  const { config, connections, database, health, lifecycle, log, metrics, clock = systemClock, replayEveryMs = 1000 } = parts;
   const scoring = createScoring({ tables: readTables(config.scoringFile), ownerLogins: config.ownerLogins, ownBotLogins: config.ownBotLogins });
   const senderParts = { store: createSenderStore(database), frequencyFactor: scoring.frequencyFactor, log, clock, metrics };
   const senders = lifecycle.opened('senders', createSenders(senderParts));

@@ -15,7 +15,7 @@ export type Connections = {
   /** Reads the configuration again; what did not change keeps its connection, what goes is kept until what comes
    *  is connected, or had its time. Rejects with every fault of it, and then nothing has changed. */
   reload(): Promise<Changes>;
-  /** Calls the listener whenever one of them can be published to again. */
+  /** Calls the listener whenever one of them can perhaps be published to again, and after every reload. */
   onUsable(listener: () => void): void;
   close(): Promise<void>;
 };
@@ -41,6 +41,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
   /** Those that were replaced or removed, until what they had in hand is settled. */
   const retiring = new Set<Promise<void>>();
 
+  const usable = () => listeners.forEach((listener) => listener());
   const quotaOf = ({ name, limit }: BrokerConnection): Quota => ({
     broker: name,
     monthlyLimit: limit ?? defaultLimit,
@@ -51,7 +52,6 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     const existing = all.find((one) => one.target.name === target.name);
     const quota = quotaOf(target);
     if (existing?.target.url === target.url) return existing.moved(target, quota);
-    const usable = () => listeners.forEach((listener) => listener());
     return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, log });
   }
 
@@ -74,6 +74,8 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     all = next;
     quotas = all.map(({ quota }) => quota);
     for (const connection of previous) if (!isAmong(next, connection)) retire(connection);
+    // Those that came up before they were among all, and limits that were raised.
+    usable();
     if (all.length === 0) log.warn('no BROKER_URL_n is set: deliveries are spooled until there is one');
     return changes;
   }

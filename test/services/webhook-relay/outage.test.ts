@@ -1,9 +1,11 @@
 // What becomes of deliveries while a broker or the database is away: the outcome table, line by line.
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
 import { migrate } from '../../../services/platform/migrations.ts';
+import { temporaryDirectory } from '../../support/guard.ts';
 import { describeWith } from '../../support/need.ts';
 import { createTestDatabase, type PostgresServer, startPostgres, type TestDatabase } from '../../support/postgres.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../support/rabbitmq.ts';
@@ -63,6 +65,17 @@ describe('a broker that cannot be reached', () => {
   it('answers 400 with spooled false when the spool cannot be written either', async () => {
     const { url } = await start({ BROKER_URL_1: await dead(), FailedPayloads__Directory: '/dev/null/spool' });
     expect((await deliver(url)).body).to.deep.include({ status: 400, spooled: false });
+  });
+
+  it('has what was spooled published as soon as it is back, without waiting for the next round', async () => {
+    const [file, url] = [join(temporaryDirectory('environment'), 'broker.env'), await dead()];
+    await writeFile(file, `BROKER_URL_1=${url}`);
+    relay = await startRelay({ databaseUrl: database.url, environment: { Broker__EnvironmentFile: file }, awaitBrokers: false, replayEveryMs: 3_600_000 });
+    expect((await deliver(relay.url)).body['spooled']).to.equal(true);
+    await writeFile(file, `BROKER_URL_1=${database.url}`);
+    await administer(relay.url, 'POST', '/Broker/reload');
+    await depthsBecome(relay, 'BROKER_URL_1', 1);
+    expect(await spooled(relay)).to.equal(0);
   });
 
   it('leaves the relay ready', async () => {

@@ -1,5 +1,5 @@
 // The relay as real processes: two that share limits, a file that is watched, settings that are missing, a stop in the middle.
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -73,12 +73,15 @@ describe('relay processes', function () {
 
   it('watch the environment file, and may begin without a connection', async () => {
     const file = join(temporaryDirectory('environment'), 'broker.env');
-    const { url } = await start({ Broker__EnvironmentFile: file });
+    const { url, process } = await start({ Broker__EnvironmentFile: file });
     expect((await fetch(`${url}/health/ready`)).status).to.equal(200);
     expect((await deliver(url)).body['spooled']).to.equal(true);
     await writeFile(file, `BROKER_URL_1=${database.url}\nBROKER_LIMIT_1=700000\n`);
     await eventually(async () => (await deliver(url)).status === 202);
     expect((await administer(url, 'GET', '/Broker/connections')).body).to.have.nested.property('connections[0].monthlyLimit', 700_000);
+    await rm(file);
+    await process.waitForLine(/"level":"error".*is missing.*the connections could not be reloaded/);
+    expect((await deliver(url)).status).to.equal(202);
   });
 
   /** Takes connections and says nothing: a broker that neither works nor refuses. */

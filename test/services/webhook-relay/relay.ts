@@ -28,6 +28,7 @@ export type RelayOptions = {
   readonly log?: Log;
   /** False for a test of brokers that cannot be reached. */
   readonly awaitBrokers?: boolean;
+  readonly replayEveryMs?: number;
 };
 
 export type TestRelay = {
@@ -47,6 +48,7 @@ export async function startRelay({
   clock = () => new Date(),
   log = silentLog,
   awaitBrokers = true,
+  replayEveryMs = 1000,
 }: RelayOptions): Promise<TestRelay> {
   const spoolDirectory = environment['FailedPayloads__Directory'] ?? temporaryDirectory('spool');
   const all = {
@@ -76,7 +78,7 @@ export async function startRelay({
     }),
   );
   if (awaitBrokers) await Promise.all(connections.all.map((connection) => connection.ready(10_000)));
-  const { app } = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics, clock });
+  const { app } = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics, clock, replayEveryMs });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   return {
     url: `http://127.0.0.1:${listening.port}`,
