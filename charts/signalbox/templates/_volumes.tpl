@@ -6,7 +6,7 @@
 
 {{/* root, workload */}}
 {{- define "signalbox.volumes" -}}
-{{- if .workload.environmentFileSecret }}
+{{- if and .workload.broker .workload.environmentFileSecret }}
 - name: brokers
   secret:
     secretName: {{ .workload.environmentFileSecret }}
@@ -27,7 +27,7 @@
 
 {{/* A Secret is mounted as a directory: a file of one that is mounted by itself never changes. root, workload */}}
 {{- define "signalbox.volumeMounts" -}}
-{{- if .workload.environmentFileSecret }}
+{{- if and .workload.broker .workload.environmentFileSecret }}
 - { name: brokers, mountPath: /etc/signalbox/brokers, readOnly: true }
 {{- end }}
 {{- if include "signalbox.hasPostgresAuthority" .root }}
