@@ -10,7 +10,6 @@ import { helm } from './chart.ts';
 export const apiServer: Need = { name: 'API server', missing: helm.missing ?? kubernetes.missing ?? tools('kubectl').missing };
 
 export type TestNamespace = {
-  readonly name: string;
   /** Strict: unknown members are refused. What kubectl warns of is on its standard error. */
   apply(manifests: readonly object[]): Promise<Answer>;
   /** The same, and nothing is changed. */
@@ -21,6 +20,10 @@ export type TestNamespace = {
 /** The API server has no definitions of these; custom-resources.test.ts has. */
 export const isKnown = (manifest: object): boolean => !('kind' in manifest && (manifest.kind === 'ServiceMonitor' || manifest.kind === 'PrometheusRule'));
 
+/** Rendered for the namespace `signalbox`, as for all tests, and so once. */
+const inNamespace = (manifest: object, namespace: string): object =>
+  'metadata' in manifest && typeof manifest.metadata === 'object' ? { ...manifest, metadata: { ...manifest.metadata, namespace } } : manifest;
+
 /** It enforces, and warns by, the restricted Pod Security Standard. */
 export async function createTestNamespace(): Promise<TestNamespace> {
   const { kubeconfig, createNamespace } = await sharedApiServer();
@@ -29,8 +32,9 @@ export async function createTestNamespace(): Promise<TestNamespace> {
   const cache = join(temporaryDirectory('kubectl'), 'cache');
   const run = (manifests: readonly object[], ...options: readonly string[]) => {
     const args = ['apply', '--server-side', '--validate=strict', ...options, '--namespace', name, '--cache-dir', cache, '--filename', '-'];
-    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests.filter(isKnown) });
+    // Each a document of its own: a List would be validated by kubectl, by less than the server knows.
+    const input = manifests.filter(isKnown).map((manifest) => `---\n${JSON.stringify(inNamespace(manifest, name))}\n`).join('');
     return runTool('kubectl', args, { input, env: { KUBECONFIG: kubeconfig } });
   };
-  return { name, apply: (manifests) => run(manifests), dryRun: (manifests) => run(manifests, '--dry-run=server'), drop };
+  return { apply: (manifests) => run(manifests), dryRun: (manifests) => run(manifests, '--dry-run=server'), drop };
 }

@@ -56,6 +56,7 @@ describeWith(helm, 'the Prometheus operator', function () {
     const wrong = { apiVersion: 'monitoring.coreos.com/v1', kind: 'ServiceMonitor', metadata: { name: 'wrong' }, spec: { selector: {}, endpoints: [endpoint] } };
     const manifest = wrong as unknown as Manifest;
     expect(() => validate(manifest)).to.throw('interval must match pattern');
-    expect(unknownMembers([manifest]).join()).to.contain("'intervall'");
+    const said = unknownMembers([manifest]).join();
+    expect(said, said).to.contain('intervall');
   });
 });

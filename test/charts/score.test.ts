@@ -16,7 +16,6 @@ const explained: Readonly<Record<string, string>> = {
   'container-security-context-user-group-id': 'It wants ids above 10000; these are those that the images have, and their volumes belong to.',
   'container-resources': 'No CPU limits: they slow a pod down beside an idle core. Memory and storage are limited.',
   'deployment-replicas': 'One of each by default: small clusters run it too; `replicas` says otherwise.',
-  'horizontalpodautoscaler-replicas': 'It may scale down to one for the same reason.',
   'deployment-has-host-podantiaffinity': 'Spread over nodes is by topologySpreadConstraints.',
   'statefulset-has-host-podantiaffinity': 'Spread over nodes is by topologySpreadConstraints.',
 };

@@ -108,12 +108,12 @@ describeWith(apiServer, 'an upgrade on the API server', function () {
 
   for (const set of ['the defaults', 'a relay with claims', 'workers as CronJobs']) {
     it(`takes every change of ${set}`, async () => {
-      const { name: namespace, apply, dryRun, drop } = await createTestNamespace();
+      const { apply, dryRun, drop } = await createTestNamespace();
       const next = await chartOfVersion('99.1.0', '99.1.0', temporaryDirectory('chart'));
       const base = sets.get(set) ?? {};
-      expect((await apply((await render(base, { namespace })).filter(isInstalled))).stderr).to.equal('');
+      expect((await apply((await render(base)).filter(isInstalled))).stderr).to.equal('');
       for (const [change, values] of Object.entries(changes)) {
-        const changed = (await render(merged(base, values), { namespace, folder: next })).filter(isInstalled);
+        const changed = (await render(merged(base, values), { folder: next })).filter(isInstalled);
         expect((await dryRun(changed)).stderr, change).to.equal('');
       }
       await drop();
@@ -121,8 +121,8 @@ describeWith(apiServer, 'an upgrade on the API server', function () {
   }
 
   it('refuses a changed selector: the check can fail', async () => {
-    const { name: namespace, apply, dryRun, drop } = await createTestNamespace();
-    const text = await renderText({}, { namespace });
+    const { apply, dryRun, drop } = await createTestNamespace();
+    const text = await renderText();
     expect((await apply(manifestsOf(text))).code).to.equal(0);
     const { code, stderr } = await dryRun(manifestsOf(text.replaceAll('app.kubernetes.io/component: secrets', 'app.kubernetes.io/component: vault')));
     expect(code).to.equal(1);

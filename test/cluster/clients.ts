@@ -16,6 +16,10 @@ export type ClientParts = {
 
 export type Delivered = { readonly deliveryId: string; readonly status: number; readonly body: string };
 
+/** Promised to arrive: answered 202, or 400 and on the relay's disk. */
+export const isKept = ({ status, body }: Delivered): boolean => status === 202 || isSpooled({ status, body });
+export const isSpooled = ({ status, body }: Pick<Delivered, 'status' | 'body'>): boolean => status === 400 && body.includes('"spooled":true');
+
 export type Clients = {
   /** A signed example delivery, once; status 0 when there was no answer. */
   deliver(): Promise<Delivered>;

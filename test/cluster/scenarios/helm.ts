@@ -1,5 +1,5 @@
 // The life of a release, with each version of Helm: nothing that was kept is lost on the way.
-import type { Clients, SecretReader } from '../clients.ts';
+import { type Clients, isKept, type SecretReader } from '../clients.ts';
 import type { HelmProgram, Installation } from '../installation.ts';
 import { expectAllReady } from '../installation.ts';
 import { expectExactlyOnce } from '../load.ts';
@@ -46,9 +46,10 @@ async function remember({ credentials, clients }: Installation): Promise<Memory>
   const secret: SecretReader = await (await clients()).createApplication('Kept');
   const delivered: string[] = [];
   const deliver = async (forge: Clients) => {
-    const { deliveryId, status, body } = await forge.deliver();
-    if (status !== 202) throw new Error(`the relay answers ${status}: ${body}`);
-    delivered.push(deliveryId);
+    const answer = await forge.deliver();
+    // A relay is ready before its broker is; until then it spools.
+    if (!isKept(answer)) throw new Error(`the relay answers ${answer.status}: ${answer.body}`);
+    delivered.push(answer.deliveryId);
   };
   await deliver(await clients());
   return {

@@ -1,6 +1,6 @@
 // Postgres and RabbitMQ go in the middle of deliveries.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clients, Delivered } from '../clients.ts';
+import { type Clients, type Delivered, isKept, isSpooled } from '../clients.ts';
 import { podsOf } from '../installation.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { expectExactlyOnce } from '../load.ts';
@@ -36,13 +36,10 @@ export const outage: Scenario = {
   },
 };
 
-/** Answered 202, or 400 and on the relay's disk. */
-const isKept = ({ status, body }: Delivered): boolean => status === 202 || (status === 400 && body.includes('"spooled":true'));
-
 function summary(deliveries: readonly Delivered[]): string {
   const counts = new Map<string, number>();
   for (const delivered of deliveries) {
-    const what = delivered.status === 400 && isKept(delivered) ? '400 spooled' : `${delivered.status}`;
+    const what = isSpooled(delivered) ? '400 spooled' : `${delivered.status}`;
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   return [...counts].map(([what, number]) => `${number} × ${what}`).join(', ');
