@@ -28,7 +28,7 @@ export type Kubectl = {
   get<T>(args: readonly string[]): Promise<T>;
   /** Values of a Secret, decoded. */
   secret(name: string): Promise<Record<string, string>>;
-  /** Those of Deployments, StatefulSets and the like, by labels; not those of Jobs, and none that is going. */
+  /** Those that stay, by labels: none of a Job, none that is going, none that has done its work. */
   pods(selector?: string): Promise<Pod[]>;
   deletePod(name: string): Promise<void>;
 };
@@ -52,7 +52,8 @@ export function createKubectl(namespace: string): Kubectl {
     },
     pods: async (selector) => {
       const { items } = await get<{ items: Pod[] }>(['pods', ...(selector === undefined ? [] : ['--selector', selector])]);
-      return items.filter((pod) => pod.metadata.deletionTimestamp === undefined && !pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Job'));
+      const isJob = ({ metadata }: Pod) => metadata.ownerReferences?.some(({ kind }) => kind === 'Job') ?? false;
+      return items.filter((pod) => pod.metadata.deletionTimestamp === undefined && pod.status.phase !== 'Succeeded' && !isJob(pod));
     },
     deletePod: async (name) => void (await run(['delete', 'pod', name, '--wait=false'])),
   };
