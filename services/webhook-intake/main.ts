@@ -17,12 +17,16 @@ import { keepPartitions } from './housekeeping.ts';
 import { createQueueWorker } from './queue-worker.ts';
 import { createMatchingRules } from './rules/rules.ts';
 
+/** A question of the dashboard that takes longer is of no use to anybody; a server that hangs is given up soon after. */
+const statementMs = 8000;
+const answerMs = 10_000;
+
 const migrations: MigrationSource = { schema: 'intake', directory: new URL('migrations/', import.meta.url) };
 
 async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
   const config = readServiceConfig(environment);
   const addressOf = createAddressOf(config.trustedProxies);
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log }));
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
   health.addCheck('database', await createSchemaCheck(database, migrations));
   keepPartitions({ database, lifecycle, log });
   const tokenHolder = authorization('token', createCredentials(config.accessTokens));

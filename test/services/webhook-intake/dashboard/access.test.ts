@@ -52,7 +52,7 @@ describe('access to the dashboard', () => {
       it(`answers 405 for ${method.toUpperCase()} ${path}`, async () => {
         const { status, headers } = await ask(method, path, `token ${tokens[0]}`);
         expect(status).to.equal(405);
-        expect(headers['allow']).to.equal('HEAD, GET');
+        expect(headers['allow']).to.equal('GET, HEAD');
       });
   }
 
