@@ -57,7 +57,7 @@
 {{- $root := .root -}}
 {{- $secret := include "signalbox.credentialsSecret" $root -}}
 {{- $kind := include "signalbox.brokerKind" $root -}}
-{{- if .workload.environmentFileSecret }}
+{{- if include "signalbox.environmentFileSecret" . }}
 - { name: Broker__EnvironmentFile, value: /etc/signalbox/brokers/{{ .workload.environmentFileKey }} }
 {{- end }}
 {{- if eq $kind "rabbitmq" }}

@@ -56,7 +56,7 @@
 {{- if .root.Values.rabbitmq.enabled }}
 {{ include "signalbox.flow" (dict "root" .root "direction" "to" "components" (list "rabbitmq") "ports" (list 5672)) }}
 {{- end }}
-{{- if or $external.peers (has (include "signalbox.brokerKind" .root) (list "external" "none")) .workload.environmentFileSecret }}
+{{- if or $external.peers (eq (include "signalbox.brokerKind" .root) "external") (include "signalbox.environmentFileSecret" .) }}
 {{ include "signalbox.flowOutside" (dict "peers" $external.peers "ports" $external.ports) }}
 {{- end }}
 {{- end -}}

@@ -30,6 +30,14 @@ none
 {{- end -}}
 {{- end -}}
 
+{{/* The Secret with the file of connections; there is always one when nothing else names any. root, workload */}}
+{{- define "signalbox.environmentFileSecret" -}}
+{{- if .workload.broker -}}
+{{- $needed := eq (include "signalbox.brokerKind" .root) "none" -}}
+{{ .workload.environmentFileSecret | default (ternary (printf "%s-brokers" (include "signalbox.fullname" .root)) "" $needed) }}
+{{- end -}}
+{{- end -}}
+
 {{/* own, external, or nothing */}}
 {{- define "signalbox.redisKind" -}}
 {{- if .Values.redis.enabled -}}

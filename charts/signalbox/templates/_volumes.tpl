@@ -6,10 +6,10 @@
 
 {{/* root, workload */}}
 {{- define "signalbox.volumes" -}}
-{{- if and .workload.broker .workload.environmentFileSecret }}
+{{- with include "signalbox.environmentFileSecret" . }}
 - name: brokers
   secret:
-    secretName: {{ .workload.environmentFileSecret }}
+    secretName: {{ . }}
     optional: true
 {{- end }}
 {{- if include "signalbox.hasPostgresAuthority" .root }}
@@ -27,7 +27,7 @@
 
 {{/* A Secret is mounted as a directory: a file of one that is mounted by itself never changes. root, workload */}}
 {{- define "signalbox.volumeMounts" -}}
-{{- if and .workload.broker .workload.environmentFileSecret }}
+{{- if include "signalbox.environmentFileSecret" . }}
 - { name: brokers, mountPath: /etc/signalbox/brokers, readOnly: true }
 {{- end }}
 {{- if include "signalbox.hasPostgresAuthority" .root }}

@@ -1,7 +1,6 @@
 {{/* What the migrate Job is told: where Postgres is, the administrator's password, and a password for each role. */}}
 
 {{- define "signalbox.migrateEnvironment" -}}
-{{- include "signalbox.refusePostgres" . -}}
 {{- $secret := include "signalbox.credentialsSecret" . -}}
 {{- $external := .Values.postgres.external -}}
 - name: POSTGRES_URL
