@@ -40,4 +40,6 @@ export function lingering({ request, response, headers }: Exchange, write: () =>
   const silence = setTimeout(end, silentMs);
   request.on('data', drop).once('end', end).once('close', end);
   request.on('error', () => undefined);
+  // A body that waited for memory was paused, and listening alone does not end that.
+  request.resume();
 }

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
+import { createByteBudget } from '../../services/platform/byte-budget.ts';
 import { authorization, createCredentials } from '../../services/platform/credentials.ts';
 import { rawBody, route } from '../../services/platform/route.ts';
 import { Secret } from '../../services/platform/secret.ts';
@@ -52,11 +53,21 @@ describe('what is on the wire', () => {
     expect(body.errors).to.deep.equal({ x: ['is given more than once'] });
   });
 
+  it('refuses one of any name, also one that every object has', async () => {
+    const { url } = await start();
+    for (const name of ['__proto__', 'constructor']) {
+      const { status, text } = await request(url).get(`/api/notes/1?${name}=1&${name}=2`).set('Authorization', 'Bearer good');
+      expect(status, name).to.equal(400);
+      expect(text).to.include(`"${name}":["is given more than once"]`);
+    }
+  });
+
   it('words as a problem what the HTTP parser refuses', async () => {
     const { raw } = await start();
     const cases = {
       'GET / HTTP/9.9\r\n\r\n': 400,
       'nonsense\r\n\r\n': 400,
+      'GET /hook HTTP/1.1\r\n\r\n': 400,
       [`GET /hook HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`]: 431,
       [post('/hook', 'Expect: tea')]: 417,
       [post('/hook', 'Content-Length: 5', 'Transfer-Encoding: chunked')]: 400,
@@ -122,6 +133,22 @@ describe('what is on the wire', () => {
           .to.match(new RegExp(`^HTTP/1\\.1 ${status} `))
           .and.to.match(/^Connection: close\r$/m);
       }
+    });
+
+    it('is read on when it had been paused, for memory that did not come', async () => {
+      const budget = createByteBudget(10 * megabyte.length);
+      const holder = await budget.acquire(budget.capacity, 0);
+      const memory = { budget, waitMs: 10 };
+      const body = rawBody({ mediaTypes: ['text/plain'], maxBytes: 8 * megabyte.length, timeoutMs: 60_000, memory });
+      const { port } = await startApp({ routes: [route({ method: 'post', path: '/hook', summary: 's', body, answers: { 200: Any }, handle: () => ({}) })] });
+      const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+      let heard = '';
+      socket.on('data', (chunk: string) => (heard += chunk));
+      socket.write(post('/hook', `Content-Length: ${8 * megabyte.length}`));
+      for (let sent = 0; sent < 8; sent++) await new Promise<void>((resolve, reject) => socket.write(megabyte, (error) => (error ? reject(error) : resolve())));
+      await once(socket, 'close');
+      expect(heard).to.match(/^HTTP\/1\.1 503 /);
+      holder?.release();
     });
 
     it('is dropped up to a bound, however long it goes on', async () => {
