@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse } from 'node:querystring';
 import type { z } from 'zod';
-import { goOn, parseJson, readBody, requireMediaType } from './body.ts';
+import { goOn, parseJson, readBody, requireMediaType, requirePlain } from './body.ts';
 import type { AddressOf } from './client-address.ts';
 import { clientAddress, type Exchange } from './http-exchange.ts';
 import { Common } from './problem.ts';
@@ -14,27 +14,6 @@ const jsonBody = { mediaTypes: ['application/json'], maxBytes: 1_048_576, timeou
 const noQuery: Readonly<Record<string, undefined>> = {};
 const nothing = { value: undefined, release: () => undefined };
 
-/** For comparing with prefixes; as it is when it does not decode. */
-export function decodedPath({ path }: Exchange): string {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-/** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */
-export function requirePercentEncoding({ path, querystring }: Exchange): void {
-  if (!path.includes('%') && !querystring.includes('%')) return;
-  try {
-    decodeURIComponent(path);
-    decodeURIComponent(querystring);
-  } catch {
-    throw Common.malformed({ detail: 'The path or query holds a malformed percent escape.' });
-  }
-}
-
 /** @param exchange with the parameters that the router found in its path */
 export async function readRequest(
   exchange: Exchange,
@@ -43,7 +22,7 @@ export async function readRequest(
 ): Promise<Read> {
   const { value, release } = route.body ? await readValue(exchange, route.body, route.maxBodyBytes) : nothing;
   try {
-    const faults: Faults = {};
+    const faults = noFaults();
     const params = parsed(route.params, found, { root: 'path', faults });
     const query = route.query && parsedQuery(route.query, exchange.querystring, faults);
     const { headers: all } = exchange.request;
@@ -77,6 +56,7 @@ async function readValue(
 ): Promise<{ value: unknown; release: () => void }> {
   const spec = 'kind' in body ? body : { ...jsonBody, ...(maxBodyBytes !== undefined && { maxBytes: maxBodyBytes }) };
   requireMediaType(request, spec.mediaTypes);
+  requirePlain(request);
   const { bytes, release } = await readBody(request, { ...spec, goOn: () => goOn(request, response) });
   return 'kind' in body ? { value: bytes, release } : { value: parseJson(bytes), release };
 }
@@ -86,6 +66,8 @@ const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) 
   Object.fromEntries(Object.keys(shape).map((name) => [name, headers[name.toLowerCase()]]));
 
 type Faults = Record<string, string[]>;
+/** Callers name them: `__proto__` and `constructor` must be names like any other. */
+const noFaults = () => Object.create(null) as Faults; // nothing is in it, and nothing inherited
 /** What faults of the whole are filed under, and where. */
 type Place = { readonly root: string; readonly faults: Faults };
 
