@@ -1,5 +1,5 @@
-// Refuses what never becomes a request: bytes that are no HTTP, heads that are too large or too slow, expectations nobody meets.
-import { type Server, STATUS_CODES } from 'node:http';
+// Refuses what never becomes a request: bytes that are no HTTP, heads that are too large, too slow or name no host, expectations nobody meets.
+import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Common, type Problem, toDocument } from './problem.ts';
 
@@ -23,10 +23,20 @@ export function refuseUnreadable(server: Server, word: WordRefusal): void {
     if (!socket.writable || hasBegun(answerInWork(socket))) return void socket.destroy();
     socket.end(asBytes(problemOf(error), word), () => socket.destroy());
   });
-  server.on('checkExpectation', (_request, response) => {
-    const { mediaType, text } = word(Common.expectation());
-    response.writeHead(Common.expectation.status, { 'Content-Type': mediaType, 'Content-Length': Buffer.byteLength(text), Connection: 'close' }).end(text);
-  });
+  server.on('checkExpectation', (_request, response) => answer(response, Common.expectation(), word));
+}
+
+/** RFC 9112 section 3.2. node:http would do it by itself, without a word. */
+export function requireHost(handler: RequestListener, word: WordRefusal): RequestListener {
+  return (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion !== '1.1') handler(request, response);
+    else answer(response, Common.malformed({ detail: 'The request names no host.' }), word);
+  };
+}
+
+function answer(response: ServerResponse, problem: Problem, word: WordRefusal): void {
+  const { mediaType, text } = word(problem);
+  response.writeHead(problem.status, { 'Content-Type': mediaType, 'Content-Length': Buffer.byteLength(text), Connection: 'close' }).end(text);
 }
 
 function asBytes(problem: Problem, word: WordRefusal): string {

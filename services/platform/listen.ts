@@ -1,7 +1,7 @@
 // A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { refuseUnreadable, type WordRefusal, wordProblem } from './listen-refusals.ts';
+import { refuseUnreadable, requireHost, type WordRefusal, wordProblem } from './listen-refusals.ts';
 
 export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
 
@@ -24,6 +24,7 @@ export type ListenOptions = {
 
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
   const { port, host, drainMs = 12_000, requestMs = 60_000, refusal = wordProblem } = options;
+  const requested = requireHost(handler, refusal);
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -31,11 +32,12 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
       requestTimeout: requestMs,
       connectionsCheckingInterval: 2000,
       noDelay: true,
+      requireHostHeader: false,
     },
-    handler,
+    requested,
   );
   // The app asks for the body when nothing speaks against it.
-  server.on('checkContinue', handler);
+  server.on('checkContinue', requested);
   refuseUnreadable(server, refusal);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen({ port, ...(host !== undefined && { host }), backlog: 1024 }, () => {
