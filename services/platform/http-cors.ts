@@ -11,7 +11,11 @@ export function createCors(origins: readonly string[]): Cors {
   return (exchange) => {
     const { request, response, method, headers } = exchange;
     const { origin } = request.headers;
-    if (origin === undefined || !(isOpen || origins.includes(origin))) return false;
+    if (origin === undefined || !(isOpen || origins.includes(origin))) {
+      // Or a cache would hand this answer, which no page may read, to a page that may.
+      if (!isOpen) headers['Vary'] = 'Origin';
+      return false;
+    }
     allow(request, response, () => undefined);
     if (method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
     exchange.status = 204;

@@ -302,6 +302,14 @@ describe('createApp', () => {
       }
     });
 
+    it('tells caches that the origin makes a difference, also in what another origin or none is answered', async () => {
+      const { url } = await startApp({ routes: notes, corsOrigins: [origin] });
+      for (const headers of [{}, { Origin: origin }, { Origin: 'https://evil.example.org' }])
+        expect((await request(url).get('/open').set(headers)).headers).to.include({ vary: 'Origin' });
+      const open = await startApp({ routes: notes, corsOrigins: ['*'] });
+      expect((await request(open.url).get('/open')).headers).to.not.have.property('vary');
+    });
+
     it('says nothing to other origins, and nothing at all where none is allowed', async () => {
       const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard }], corsOrigins: [origin] });
       expect((await request(url).get('/open').set('Origin', 'https://evil.example.org')).headers).to.not.have.property('access-control-allow-origin');
