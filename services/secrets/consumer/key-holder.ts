@@ -26,9 +26,9 @@ export const keyHolder = (store: Pick<ConsumerStore, 'isValid'>): Guard => ({
   },
 });
 
-// One segment after the noun, or none after configurations, at most one parameter, and no escape that does not decode:
-// exactly what routes.ts takes without a refusal before its statement.
-const reads = /^\/api\/consumer\/(?:secrets\/[^/?]+|configurations(?:\/[^/?]+)?)(?:\?[^&]*)?$/;
+// One segment after the noun, or none after configurations, at most one parameter, no fragment, and no escape that does not
+// decode: exactly what routes.ts takes without a refusal before its statement.
+const reads = /^\/api\/consumer\/(?:secrets\/[^/?#]+|configurations(?:\/[^/?#]+)?)(?:\?[^&#]*)?$/;
 
 /** Whether a route checks the key itself, in the very statement that reads what was asked for. */
 export function checksKeyItself(method: string, url: string): boolean {
