@@ -1,4 +1,4 @@
-// What stands between a command and its database, in words that say what to do; by code, never by message.
+// What stands between a command and its database, in words that say what to do; by code wherever there is one.
 
 const silent = 'it does not answer; is the address right, and does a firewall or network policy let this machine through';
 const words: Readonly<Record<string, string>> = {
