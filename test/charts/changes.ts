@@ -66,7 +66,7 @@ const changes: Readonly<Record<string, Change>> = {
   'postgres.image.digest': { to: digest },
   'rabbitmq.image.digest': { to: digest },
   'redis.image.digest': { to: digest },
-  'postgres.enabled': { beside: { postgres: { external: { host: 'db.example.test' } } } },
+  'postgres.enabled': { beside: { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } } },
   'postgres.tolerations': { to: [{ operator: 'Exists' }] },
   'postgres.affinity': { to: { nodeAffinity: {} } },
   'postgres.external': { beside: postgresOutside },

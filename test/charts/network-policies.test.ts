@@ -105,7 +105,7 @@ describeWith(helm, 'network policies', () => {
   it('open the servers’ ports to anywhere when they are outside, and to the peers that are named', async () => {
     const peers = (cidr: string) => [{ ipBlock: { cidr } }];
     const outside = (postgres?: object[], rabbitmq?: object[]): Values => ({
-      postgres: { enabled: false, external: { host: 'db.example.test', ...(postgres ? { peers: postgres } : {}) } },
+      postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db', ...(postgres ? { peers: postgres } : {}) } },
       rabbitmq: { enabled: false, external: { existingSecret: 'brokers', ...(rabbitmq ? { peers: rabbitmq } : {}) } },
     });
     const beside = (flow: string) => !/^credentials|→ (dns|secrets|webhook-)/.test(flow);

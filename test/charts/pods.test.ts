@@ -49,7 +49,7 @@ describeWith(helm, 'a pod', () => {
       const { seconds } = (container?.lifecycle?.preStop as { sleep: { seconds: number } }).sleep;
       expect(seconds, keyOf(owner)).to.be.at.least(1);
       // The process serves on for 3 s, and gives up 20 s after SIGTERM.
-      expect(pod.spec.terminationGracePeriodSeconds, keyOf(owner)).to.be.above(seconds + 20);
+      expect(pod.spec.terminationGracePeriodSeconds, keyOf(owner)).to.be.above(seconds + 3 + 20);
     }
   });
 

@@ -64,6 +64,12 @@ describeWith(helm, 'values.schema.json', () => {
     });
   }
 
+  it('leaves it to the templates to refuse a grace period that preStop uses up, by name', async () => {
+    const { code, stderr } = await template({ services: { secrets: { preStopSeconds: 30 } } });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('services.secrets.terminationGracePeriodSeconds must be above');
+  });
+
   it('lets other charts have values of their own under global', async () => {
     expect((await template({ global: { storageClass: 'fast' } })).code).to.equal(0);
   });

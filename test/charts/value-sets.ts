@@ -38,7 +38,7 @@ const combinations: Readonly<Record<string, Values>> = {
     redis: { external: { existingSecret: 'redis' } },
   },
   'queues in Postgres': { rabbitmq: { enabled: false } },
-  'queues in a Postgres outside': { postgres: { enabled: false, external: { host: 'db.example.test' } }, rabbitmq: { enabled: false } },
+  'queues in a Postgres outside': { postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db' } }, rabbitmq: { enabled: false } },
   'credentials of a Secret that is there': { existingSecret: 'mine' },
   'credentials of a service of its own': { services: { secrets: { existingSecret: 'master-keys' } } },
   'workers as CronJobs': { defaults: { worker: { kind: 'CronJob' } } },
