@@ -19,6 +19,13 @@ export function requireMediaType(request: IncomingMessage, mediaTypes: readonly 
   throw Common.mediaType({ detail: `The body must be ${mediaTypes.join(' or ')}.` });
 }
 
+/** No coding is undone, so that a body's bytes are what is counted and what is signed. RFC 9110 section 15.5.16. */
+export function requirePlain(request: IncomingMessage): void {
+  const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (coding === '' || coding === 'identity') return;
+  throw Common.mediaType({ detail: 'The body must come without a Content-Encoding.', headers: { 'Accept-Encoding': 'identity' } });
+}
+
 /** What the request says of its length; undefined when it streams in chunks. */
 function declaredLength(request: IncomingMessage): number | undefined {
   const header = request.headers['content-length'];

@@ -58,6 +58,20 @@ describe('the body of a request', () => {
     });
   });
 
+  describe('its coding', () => {
+    it('is none: 415 to a Content-Encoding, whatever the bytes are', async () => {
+      const { url } = await startHooks();
+      for (const path of ['/json', '/hooks']) {
+        for (const coding of ['gzip', 'deflate', 'x']) {
+          const { status, headers, body } = await request(url).post(path).type('application/json').set('Content-Encoding', coding).send('{}');
+          expect([status, headers['accept-encoding']], `${path} ${coding}`).to.deep.equal([415, 'identity']);
+          expect(body).to.have.property('detail', 'The body must come without a Content-Encoding.');
+        }
+        expect((await request(url).post(path).type('application/json').set('Content-Encoding', 'identity').send('{}')).status).to.equal(200);
+      }
+    });
+  });
+
   describe('its JSON', () => {
     it('is 400 when malformed, empty or no UTF-8', async () => {
       const { url, raw } = await startHooks();
