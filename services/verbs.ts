@@ -29,9 +29,14 @@ function addVerb(verb: Command, { summary, operands, options, usageExitCode, run
   if (usageExitCode !== undefined) verb.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode));
   verb.action(async () => {
     const stop = new AbortController();
-    const onSignal = () => stop.abort();
+    // What does not stop by the first signal, as a statement on a database that hangs, is ended by the second.
+    const onSignal = () => {
+      unhear();
+      stop.abort();
+    };
+    const unhear = () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
     const call = { environment, options: verb.opts(), rest: verb.args, print, complain, stopping: stop.signal };
-    process.exitCode = await run(call).finally(() => process.off('SIGINT', onSignal).off('SIGTERM', onSignal));
+    process.exitCode = await run(call).finally(unhear);
   });
 }
