@@ -12,16 +12,17 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '
 /**
  * `NAME=value`, with `export` before it or not. Unquoted values end at a space and `#`; quoted ones (`'`, `"`, `` ` ``) may span lines;
  * double quotes know `\n \r \t \" \\ \$`. Nothing is replaced in values: `$NAME` stays.
+ * @param nameOf what a name becomes; no two may become the same
  * @throws DotenvError
  */
-export function parseDotenv(text: string): DotenvEntry[] {
+export function parseDotenv(text: string, nameOf: (name: string) => string = (name) => name): DotenvEntry[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const entries: DotenvEntry[] = [];
   const faults: string[] = [];
   for (let index = 0; index < lines.length;) {
     const read = readEntry(lines, index);
     if (read.fault !== undefined) faults.push(`line ${index + 1}: ${read.fault}`);
-    if (read.entry) entries.push(read.entry);
+    if (read.entry) entries.push({ ...read.entry, name: nameOf(read.entry.name) });
     index = read.next;
   }
   faults.push(...repeated(entries));

@@ -63,7 +63,7 @@ function readOptions(options: unknown): Wanted {
 async function readEntries(file: string, { colons }: Wanted): Promise<DotenvEntry[]> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file).catch(explainFile(file, 'read')));
-    return parseDotenv(text).map((entry) => ({ ...entry, name: colons ? entry.name.replaceAll('__', ':') : entry.name }));
+    return parseDotenv(text, (name) => (colons ? name.replaceAll('__', ':') : name));
   } catch (error) {
     if (error instanceof DotenvError) throw new Error(`${file} is not imported:\n${error.message}`, { cause: error });
     if (error instanceof TypeError) throw new Error(`${file} is not imported: it is not UTF-8`, { cause: error });

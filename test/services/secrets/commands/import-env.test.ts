@@ -157,6 +157,14 @@ describe('signalbox secrets import-env', () => {
       expect(await management().configurations(slug)).to.deep.equal([]);
     });
 
+    it('two names that --colons makes one, which would take turns with every run', async () => {
+      const { slug } = await newApplication(running.url);
+      for (const as of ['configuration', 'secrets']) {
+        expect(await refusal({ slug, as, text: 'A:B=1\nA__B=hidden', more: ['--colons'] })).to.match(/is not imported:\nline 2: A:B is set on line 1 already$/);
+      }
+      expect(await management().configurations(slug)).to.deep.equal([]);
+    });
+
     it('values that the service would refuse, all at once', async () => {
       const { slug } = await newApplication(running.url);
       const text = `A=1\nB=${'hidden'.repeat(20_000)}\n${'N'.repeat(501)}=1`;
