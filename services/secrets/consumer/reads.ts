@@ -37,6 +37,8 @@ export type ReadsParts = {
   readonly clock: () => Date;
 };
 
+// A cache may keep a 404 by itself, RFC 9110 section 15.5.5, and would answer it after the value is there, to others, too.
+const notFound = () => Common.notFound({ headers: { 'Cache-Control': 'no-store' } });
 const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
 
 /** After the key: whether there is one says nothing about the query. */
@@ -81,7 +83,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
       const asked = { environment, name, requestId: request.requestId };
       if (row.versionId === null) {
         record(row, asked, 'not-found');
-        throw Common.notFound();
+        throw notFound();
       }
       const revealed = await reveal(row, row.applicationId);
       record(row, asked, 'value' in revealed ? 'done' : revealed.outcome);
@@ -95,7 +97,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
       const [first] = rows;
       if (!first) throw noSuchKey();
       requireEnvironment(request);
-      if (first.environmentId === null) throw Common.notFound();
+      if (first.environmentId === null) throw notFound();
       return rows.flatMap(({ key, value }) => (key === null || value === null ? [] : [{ key, value, label: environment }]));
     },
 
@@ -104,7 +106,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
       const row = await store.findConfiguration(presentedHash(request.headers), environment, key);
       if (!row) throw noSuchKey();
       requireEnvironment(request);
-      if (row.key === null || row.value === null) throw Common.notFound();
+      if (row.key === null || row.value === null) throw notFound();
       return { key: row.key, value: row.value, label: environment };
     },
   };

@@ -88,6 +88,12 @@ describe('the consumer plane', () => {
       for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
     });
 
+    it('lets no cache keep a 404: the value may be there in a moment', async () => {
+      const configurations = (path: string) => consume(running.url, application.key, `/configurations${path}`);
+      const answers = [await read('unknown'), await configurations('/unknown?environment=local'), await configurations('?environment=nowhere')];
+      for (const { status, headers } of answers) expect([status, headers.get('cache-control')]).to.deep.equal([404, 'no-store']);
+    });
+
     it('never shows an application what belongs to another', async () => {
       await put('password', { value: 'mine' });
       const other = await newApplication(running.url);
