@@ -10,15 +10,23 @@ import { version } from './platform/version.ts';
 const { names, workerNames } = deployables;
 const environment: Environment = process.env;
 const complain = (text: string) => void process.stderr.write(`${text}\n`);
-const print = (text: string) => void process.stdout.write(text);
 const chosenOrAll = (wanted: readonly string[]) => deployables.load(wanted.length > 0 ? wanted : names);
 
-// `signalbox migrate | head`: the work goes on when nobody reads what it says.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+// Unheard, the event would end the process; whoever wrote is told by its write.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+let isPrinted = true;
+const print = (text: string) =>
+  void process.stdout.write(text, (error) => {
+    if (!error || !isPrinted) return;
+    isPrinted = false;
+    // `signalbox migrate | head`: the work goes on when nobody reads what it says.
+    if ('code' in error && error.code === 'EPIPE') return;
+    complain(`standard output cannot be written: ${error.message}`);
+    process.once('exit', () => {
+      if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1;
+    });
   });
-}
 
 type MigrateOptions = { readonly withBroker?: true; readonly closeOtherDatabases?: true; readonly printRoles?: true; readonly wait?: number };
 

@@ -42,21 +42,23 @@ const Time = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'must be a date, or a date and time with an offset or Z' })
   .transform((text) => new Date(text))
   .optional();
-const Options = z.object({
-  application: z.string().optional(),
-  plane: oneOf(planes),
-  action: oneOf(actions),
-  outcome: oneOf(outcomes),
-  from: Time,
-  to: Time,
-  limit: z
-    .string()
-    .regex(/^\d{1,7}$/, { error: 'must be a number' })
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= maxEntries, { error: `must be between 1 and ${maxEntries}` })
-    .default(100),
-  json: z.boolean().default(false),
-});
+const Options = z
+  .object({
+    application: z.string().optional(),
+    plane: oneOf(planes),
+    action: oneOf(actions),
+    outcome: oneOf(outcomes),
+    from: Time,
+    to: Time,
+    limit: z
+      .string()
+      .regex(/^\d{1,7}$/, { error: 'must be a number' })
+      .transform(Number)
+      .refine((limit) => limit >= 1 && limit <= maxEntries, { error: `must be between 1 and ${maxEntries}` })
+      .default(100),
+    json: z.boolean().default(false),
+  })
+  .refine(({ from, to }) => !from || !to || from < to, { path: ['to'], error: 'must be after --from' });
 
 export const audit: Verb = {
   summary: 'list who did what, newest first; reads DATABASE_URL (or its _FILE)',

@@ -33,9 +33,9 @@ export const backup: Verb = {
       const record = await createRecorder(database, null);
       // Recorded before the first value is read.
       await record.around('backup', () =>
-        withSnapshot(database, (snapshot) => write(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping)),
+        withSnapshot(database, (snapshot) => writeOrExplain(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping)),
       );
-    }).catch(explainFile(output ?? 'standard output', 'written'));
+    });
     complain(`backed up: ${inWords(rows)}`);
     return 0;
   },
@@ -71,6 +71,24 @@ function openVersion(row: SealedVersion, keyring: Keyring): RowOf<'version'> {
       cause: error,
     });
   }
+}
+
+/** A fault of the file is told by its name; one of the lines, which come from the database, is another's to tell, though its code may be the same. */
+async function writeOrExplain(lines: AsyncIterable<string>, file: string | undefined, signal: AbortSignal): Promise<void> {
+  let failed: unknown;
+  async function* watched() {
+    try {
+      yield* lines;
+    } catch (error) {
+      failed = error;
+      throw error;
+    }
+  }
+  const explain = explainFile(file ?? 'standard output', 'written');
+  return write(watched(), file, signal).catch((error: unknown) => {
+    if (error === failed) throw error;
+    explain(error);
+  });
 }
 
 async function write(lines: AsyncIterable<string>, file: string | undefined, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { createConsumerClient } from '../../../../services/secrets/client.ts';
 import { eventually } from '../../../support/wait.ts';
 import { adminToken, manage, newApplication, putSecret, startService, type TestApplication, useService } from '../service.ts';
@@ -143,6 +145,7 @@ describe('signalbox secrets audit', () => {
     '--outcome ok': /^--outcome must be one of done, /,
     '--from yesterday': /^--from must be a date, or a date and time with an offset or Z$/,
     '--to 2026-02-30': /^--to must be a date/,
+    '--from 2026-03-02 --to 2026-03-01': /^--to must be after --from$/,
     '--limit 0': /^--limit must be between 1 and 1000000$/,
     '--limit -1': /^--limit must be a number$/,
     '--limit many': /^--limit must be a number$/,
@@ -154,6 +157,20 @@ describe('signalbox secrets audit', () => {
       expect(err.trimEnd()).to.match(said);
     });
   }
+
+  it('fails in a sentence when its output is on a full disk, and goes on without one when nobody reads it', () => {
+    const program = join(import.meta.dirname, '../../../../services/main.ts');
+    const shell = (script: string) =>
+      spawnSync('sh', ['-c', script, 'sh', process.execPath, program, 'secrets', 'audit'], {
+        encoding: 'utf8',
+        timeout: 60_000,
+        env: { ...process.env, DATABASE_URL: running.databaseUrl },
+      });
+    const full = shell('"$@" > /dev/full');
+    expect([full.status, full.stderr]).to.deep.equal([1, 'standard output cannot be written: ENOSPC: no space left on device, write\n']);
+    const { stdout, stderr } = shell('exec 3>&1; { "$@" 3>&-; echo "ended with $?" >&3; } | true');
+    expect([stdout, stderr]).to.deep.equal(['ended with 0\n', '']);
+  });
 
   it('explains itself', async () => {
     const { code, out } = await audit('--help');

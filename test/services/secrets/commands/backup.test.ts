@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { secretsCommand } from './command.ts';
 
 const backupKey = randomBytes(32).toString('base64');
 const otherMasterKeys = `new:${randomBytes(32).toString('base64')},unused:${randomBytes(32).toString('base64')}`;
+const program = join(import.meta.dirname, '../../../../services/main.ts');
 const newDatabase = () => createTestDatabase({ schema: 'secrets', migrations });
 const tables = ['applications', 'environments', 'configurations', 'secrets', 'secret_versions'];
 
@@ -181,6 +182,32 @@ describe('signalbox secrets backup and restore', () => {
     for (const text of [readFileSync(linked, 'utf8'), await reading]) expect(text).to.match(/^\{"format":"signalbox secrets backup"/);
     expect(lstatSync(link).isSymbolicLink()).to.equal(true);
     expect(lstatSync(pipe).isFIFO()).to.equal(true);
+  });
+
+  describe('backup to a standard output that takes nothing', () => {
+    const shell = (script: string) =>
+      spawnSync('sh', ['-c', script, 'sh', process.execPath, program, 'secrets', 'backup'], {
+        encoding: 'utf8',
+        timeout: 60_000,
+        env: { ...process.env, ...settings(running.databaseUrl).env },
+      });
+    const lastActs = async () =>
+      (await query(running.databaseUrl, "select action, outcome from audit_entries where plane = 'command' order by id desc limit 2")).map(Object.values);
+
+    const cases = {
+      'a full disk': ['"$@" > /dev/full', 'standard output cannot be written: its disk is full (ENOSPC)'],
+      'a reader that has gone': ['exec 3>&2; { "$@" 2>&3 3>&-; } | true', 'standard output cannot be written: whoever read it has gone (EPIPE)'],
+    } as const;
+    for (const [what, [script, said]] of Object.entries(cases)) {
+      it(`says so and records that it failed: ${what}`, async () => {
+        const { stderr } = shell(script);
+        expect(stderr.trimEnd()).to.equal(said);
+        expect(await lastActs()).to.deep.equal([
+          ['backup.end', 'failed'],
+          ['backup.begin', 'done'],
+        ]);
+      });
+    }
   });
 
   describe('restore refuses, and changes nothing,', () => {
