@@ -42,11 +42,13 @@ export function createAdministration({ connections, overviews, store, log }: Adm
     async switchTo(index) {
       const chosen = connections.all.find(({ target }) => String(target.index) === index);
       if (!chosen) throw Problems.connectionMissing({ detail: `Connections are numbered 1 to ${connections.all.length}.` });
-      const { active: before } = await overviews.now();
-      const { name } = chosen.target;
-      await store.activate(name);
-      log.info({ previous: before, active: name }, 'the active connection was switched');
-      return { previous: before ?? name, active: name, index: chosen.target.index };
+      const { name, index: position } = chosen.target;
+      const stored = await store.activate(name);
+      overviews.changed();
+      // What is stored may be configured no more; then the first one was active.
+      const previous = (connections.find(stored) ?? connections.all[0] ?? chosen).target.name;
+      log.info({ previous, active: name }, 'the active connection was switched');
+      return { previous, active: name, index: position };
     },
 
     async reload() {
@@ -54,6 +56,7 @@ export function createAdministration({ connections, overviews, store, log }: Adm
         log.error({ error }, 'the connections could not be reloaded');
         throw Problems.connectionsUnusable({ detail: reasonOf(error) });
       });
+      overviews.changed();
       const { active } = await overviews.recent();
       log.info({ ...changes, active }, 'the connections were reloaded');
       return { added: [...changes.added], removed: [...changes.removed], changed: [...changes.changed], active };

@@ -17,6 +17,8 @@ export type Overviews = {
   now(): Promise<Overview>;
   /** At most a second old, or the last that is known. Never rejects. */
   recent(): Promise<Overview>;
+  /** Something was changed from here: what was asked until now is no longer recent. */
+  changed(): void;
 };
 
 export type OverviewsParts = {
@@ -27,28 +29,37 @@ export type OverviewsParts = {
   readonly clock: () => Date;
 };
 
+type Known = { readonly rows: readonly UsageRow[]; readonly active: string };
+
 const freshMs = 1000;
 
 export function createOverviews({ store, quotas, defaultLimit, database, clock }: OverviewsParts): Overviews {
-  let known: { readonly rows: readonly UsageRow[]; readonly active: string } = { rows: [], active: '' };
+  let known: Known = { rows: [], active: '' };
   let askedAt = -Infinity;
-  let asking: Promise<void> | undefined;
+  let asking: Promise<Known | undefined> | undefined;
+  let changes = 0;
 
-  async function ask(): Promise<void> {
+  async function ask(): Promise<Known> {
+    const asOf = changes;
     const [rows, active] = await Promise.all([store.ofPeriod(periodOf(clock())), store.active()]);
-    known = { rows, active };
-    askedAt = performance.now();
+    const answer = { rows, active };
+    // What was asked before a change may come after what was asked behind it.
+    if (asOf === changes) {
+      known = answer;
+      askedAt = performance.now();
+    }
+    return answer;
   }
 
-  function compose(): Overview {
+  function compose({ rows: all, active }: Known): Overview {
     const period = periodOf(clock());
     const configured = quotas();
-    const rows = known.rows.filter((row) => row.period === period);
+    const rows = all.filter((row) => row.period === period);
     const countOf = (broker: string) => rows.find((row) => row.broker === broker)?.messageCount ?? 0;
     const others = rows.filter(({ broker }) => !configured.some((quota) => quota.broker === broker));
     return {
       period,
-      active: (configured.find(({ broker }) => broker === known.active) ?? configured[0])?.broker ?? null,
+      active: (configured.find(({ broker }) => broker === active) ?? configured[0])?.broker ?? null,
       brokers: [
         ...configured.map((quota) => toUsage(quota, countOf(quota.broker))),
         ...others.map(({ broker, messageCount }) => toUsage({ broker, monthlyLimit: defaultLimit, limitSource: 'default' }, messageCount)),
@@ -58,17 +69,21 @@ export function createOverviews({ store, quotas, defaultLimit, database, clock }
 
   return {
     async now() {
-      await ask();
-      return compose();
+      return compose(await ask());
     },
     async recent() {
       if (database.isUp && performance.now() - askedAt > freshMs) {
         asking ??= ask()
-          .catch((error: unknown) => database.failed(error))
+          .catch((error: unknown) => void database.failed(error))
           .finally(() => (asking = undefined));
-        await asking;
+        return compose((await asking) ?? known);
       }
-      return compose();
+      return compose(known);
+    },
+    changed() {
+      changes++;
+      askedAt = -Infinity;
+      asking = undefined;
     },
   };
 }

@@ -100,7 +100,8 @@ const activate = statement<{ previous: string }, [broker: string]>(
   'usage.activate',
   `
   with previous as (select broker from active_connection for update)
-  insert into active_connection as a (broker) values ($1)
+  -- It is read here, before the row is written: else two switches at once would tell the same name.
+  insert into active_connection as a (broker) select $1 from (select count(*) from previous) as locked
   on conflict (is_only) do update set broker = excluded.broker, since = now()
   returning coalesce((select broker from previous), '') as previous`,
 );

@@ -43,7 +43,9 @@ export function createUsage({ store, overviews, clock }: UsageParts): Usage {
       const { period, brokers } = await current();
       const found = brokers.find(({ broker }) => broker.toLowerCase() === name.toLowerCase());
       if (!found) throw Problems.connectionMissing();
-      return store.reset(found.broker, period);
+      const count = await store.reset(found.broker, period);
+      overviews.changed();
+      return count;
     },
   };
 }

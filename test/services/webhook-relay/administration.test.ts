@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { freePort } from '../../support/wait.ts';
-import { administer, deliver, migrations, startRelay, type TestRelay } from './relay.ts';
+import { administer, deliver, migrations, payload, startRelay, type TestRelay } from './relay.ts';
 
 const withSchema = (url: string, schema: string) => `${url}?schema=${schema}`;
 
@@ -93,6 +93,31 @@ describe('administration', () => {
       expect(body).to.deep.equal({ previous: 'BROKER_URL_1', active: 'BROKER_URL_3', index: 2 });
       expect((await deliver(relay.url)).body['broker']).to.equal('BROKER_URL_3');
       expect((await administer(relay.url, 'GET', '/Broker/connections')).body['active']).to.equal('BROKER_URL_3');
+    });
+
+    it('is what a delivery without a signature, the health report and a reload tell next', async () => {
+      const told = async () => {
+        const refused = await deliver(relay.url, payload, { 'X-Hub-Signature-256': 'sha256=00' });
+        const { body: report } = await administer(relay.url, 'GET', '/api/health');
+        const { body: reloaded } = await administer(relay.url, 'POST', '/Broker/reload');
+        const active = (report['brokers'] as { broker: string; isActive: boolean }[]).filter(({ isActive }) => isActive);
+        return [refused.body['broker'], ...active.map(({ broker }) => broker), reloaded['active']];
+      };
+      for (const [index, name] of [
+        [1, 'BROKER_URL_1'],
+        [2, 'BROKER_URL_3'],
+      ] as const) {
+        await administer(relay.url, 'POST', `/Broker/switch/${index}`);
+        expect(await told()).to.deep.equal([name, name, name]);
+      }
+    });
+
+    it('tells what was active before, also of switches at the same time', async () => {
+      for (let round = 0; round < 5; round++) {
+        await administer(relay.url, 'POST', '/Broker/switch/1');
+        const both = await Promise.all([2, 2].map((index) => administer(relay.url, 'POST', `/Broker/switch/${index}`)));
+        expect(both.map(({ body }) => body['previous'])).to.have.members(['BROKER_URL_1', 'BROKER_URL_3']);
+      }
     });
 
     for (const index of ['0', '3', '-1', '1.0', 'x', '999999999999999999999']) {
