@@ -1,5 +1,5 @@
 // `signalbox migrate`: brings the schemas of services to this release, and on a server of roles makes a role for each first.
-import { describeError } from '../platform/broker/connection-state.ts';
+import { describeError } from '../platform/describe-error.ts';
 import type { Environment } from '../platform/config.ts';
 import type { Deployable } from '../platform/deployable.ts';
 import type { Log } from '../platform/log.ts';

@@ -34,7 +34,7 @@ function declaredLength(request: IncomingMessage): number | undefined {
 
 /** Asks for the body of a caller that waits to be asked, RFC 9110 section 10.1.1. */
 export function goOn(request: IncomingMessage, response: ServerResponse): void {
-  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
+  if (/\b100-continue\b/i.test(request.headers.expect ?? '')) response.writeContinue(); // as node:http looks for it
 }
 
 type Spec = Pick<RawBody, 'maxBytes' | 'timeoutMs' | 'memory'> & {

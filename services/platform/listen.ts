@@ -7,6 +7,8 @@ export type Listening = { readonly port: number; readonly address: string; close
 
 /** Above the idle time of common load balancers, so that they close first and never write into a closing connection. */
 const keepAliveMs = 95_000;
+/** A caller that takes nothing of its answer for so long is given up. Whatever is answered, is answered sooner. */
+const silentMs = 120_000;
 const sweepMs = 100;
 const headersMs = 20_000;
 
@@ -39,6 +41,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   // The app asks for the body when nothing speaks against it.
   server.on('checkContinue', requested);
   refuseUnreadable(server, refusal);
+  server.setTimeout(silentMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen({ port, ...(host !== undefined && { host }), backlog: 1024 }, () => {
       server.off('error', reject);

@@ -7,7 +7,7 @@ import { createInflow, type Inflow } from './amqp-inflow.ts';
 import { createBackOff } from './back-off.ts';
 import { workThrough } from './batch.ts';
 import type { BatchHandler, ConsumeOptions, Consumer } from './broker.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 
 export type AmqpConsumerParts = {
   readonly queue: string;

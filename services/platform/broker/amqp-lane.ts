@@ -1,7 +1,7 @@
 // One confirm channel: what waits to be written to it, and what was written and is not answered yet.
 import type { ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
 import { isNack, type Outgoing, resultOf, settle, sizeLimitIn, tooLarge } from './amqp-outgoing.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 
 export type LaneHooks = {
   /** The server closed the channel over a message larger than this, which it told. */

@@ -3,7 +3,7 @@ import { type ChannelModel, connect } from 'amqplib';
 import type { Log } from '../log.ts';
 import { firstPauseMs, longestPauseMs } from './back-off.ts';
 import { parseBrokerUrl } from './broker-url.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 
 const connectTimeoutMs = 5000;
 const closeTimeoutMs = 2000;

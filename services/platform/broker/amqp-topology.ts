@@ -1,7 +1,7 @@
 // Declares a topology on RabbitMQ: exchanges, queues, retry queues, bindings. Repeating it changes nothing.
 import type { Channel, ChannelModel } from 'amqplib';
 import type { QueueTopology, Topology } from './broker.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 
 export type QueueType = 'classic' | 'quorum';
 

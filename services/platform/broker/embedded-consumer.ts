@@ -5,7 +5,7 @@ import { createBackOff } from './back-off.ts';
 import { workThrough } from './batch.ts';
 import { createBell } from './bell.ts';
 import type { BatchHandler, ConsumeOptions, Consumer, Verdict } from './broker.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 import { type StoredMessage, toDelivery } from './embedded-message.ts';
 import { type EmbeddedSession, heartbeatEveryMs } from './embedded-session.ts';
 

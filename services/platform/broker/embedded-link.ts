@@ -1,6 +1,6 @@
 // Keeps a session of the embedded broker open: opens one, waits until it is lost, opens the next.
 import { createBackOff } from './back-off.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 import { type EmbeddedSession, openSession, type SessionParts } from './embedded-session.ts';
 
 export type EmbeddedLinkParts = SessionParts & {

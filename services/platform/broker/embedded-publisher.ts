@@ -1,7 +1,7 @@
 // Publishes to the embedded broker: what arrives while a transaction runs shares the next one.
 import pg from 'pg';
 import type { Message, PublishResult, Topology } from './broker.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 import { CommitUnknown } from './embedded-database.ts';
 import { type StoredMessage, toJob, toStored } from './embedded-message.ts';
 import type { EmbeddedSession } from './embedded-session.ts';

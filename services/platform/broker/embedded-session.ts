@@ -2,7 +2,7 @@
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../log.ts';
 import type { Topology } from './broker.ts';
-import { describeError } from './connection-state.ts';
+import { describeError } from '../describe-error.ts';
 import { createEmbeddedDatabase, type EmbeddedDatabase } from './embedded-database.ts';
 
 export type SessionParts = {

@@ -16,7 +16,7 @@ export type Recorder = {
   note(action: Action, outcome: Outcome, database?: Database): Promise<void>;
   /** An entry before the work and one after it: of what is killed, or loses its database, the first one stays alone. */
   around<T>(name: 'backup' | 'rewrap', work: () => Promise<T>, outcomeOf?: (result: T) => Outcome): Promise<T>;
-  /** What failed is noted, if that can be, and fails as it did. */
+  /** What failed is noted, and fails as it did, also when it cannot be noted. */
   failed(action: Action, error: unknown): Promise<never>;
 };
 
@@ -42,7 +42,7 @@ export async function createRecorder(database: Database, subject: string | null)
   const note = (action: Action, outcome: Outcome, within = database) => createAuditStore(within).add([entryOf(action, outcome)]);
   const failed = async (action: Action, error: unknown): Promise<never> => {
     const outcome = outcomeOfFailure(error);
-    if (outcome !== 'unavailable') await note(action, outcome);
+    if (outcome !== 'unavailable') await note(action, outcome).catch(() => undefined); // the first failure is the one to mend
     throw error;
   };
   return {
