@@ -6,6 +6,7 @@ import { type AmqpLink, createAmqpLink } from './amqp-link.ts';
 import { createAmqpPublisher } from './amqp-publisher.ts';
 import { createSettlement } from './amqp-settlement.ts';
 import { declareTopology, type QueueType } from './amqp-topology.ts';
+import { watchQueues } from './amqp-watch.ts';
 import type { Broker, Topology } from './broker.ts';
 import { createConnectionState } from './connection-state.ts';
 import { queueRules } from './verdict.ts';
@@ -57,6 +58,9 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
     },
   });
 
+  const declare = (opened: ChannelModel) => declareTopology(opened, topology, queueType);
+  const watch = watchQueues({ topology, model: () => model, declare, failed: (reason) => publishing.restart(reason), log });
+
   // On a connection of its own: a memory alarm stops the server from reading a connection that publishes, and with
   // it the acknowledgements that would let the queues, and so the alarm, go down.
   let consuming: AmqpLink | null = null;
@@ -66,7 +70,7 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       url,
       connectionName: `${name} (consumers)`,
       log: log.child({ side: 'consumers' }),
-      prepare: (opened) => declareTopology(opened, topology, queueType),
+      prepare: declare,
       up(opened) {
         consumingModel = opened;
         for (const consumer of consumers) consumer.attach(opened);
@@ -103,6 +107,7 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       return messageCount;
     },
     async close() {
+      watch.stop();
       await Promise.all([...consumers].map((consumer) => consumer.stop()));
       await consuming?.close();
       publisher.refuse(closingReason);

@@ -205,6 +205,20 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     await until(() => deliveries.length === 2, 'the consumer works again');
   });
 
+  it('declares a queue again that was deleted while nobody consumes, and loses no connection by that', async () => {
+    const { topology, first, second } = newTopology();
+    let ups = 0;
+    const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', up: () => (ups += 1) });
+    open.push(broker);
+    await broker.ready(generousMs);
+    await server.control('delete_queue', first);
+    await until(async () => (await broker.depth(first).catch(() => -1)) === 0, 'the queue is there again');
+    // Without it the server would confirm as well: the other queue takes its copy.
+    await publish(broker, message('a'));
+    expect(await Promise.all([broker.depth(first), broker.depth(second)])).to.deep.equal([1, 1]);
+    expect(ups).to.equal(1);
+  });
+
   it('attaches again when its channel alone is lost', async () => {
     const { topology, first } = newTopology();
     const broker = await connected(topology);
