@@ -29,6 +29,9 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+/** True when a statement was ended before it was done, mostly since it ran or waited for too long: nothing is said of its rows. */
+export const isCancelled = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '57014';
+
 /** True when a row or table was held by others for longer than a question may wait. */
 export const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03';
 

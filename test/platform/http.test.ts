@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import request from 'supertest';
 import { z } from 'zod';
 import type { Limit } from '../../services/platform/area.ts';
@@ -239,6 +240,14 @@ describe('createApp', () => {
       expect(status).to.equal(503);
       expect(headers['retry-after']).to.match(/^\d+$/);
       expect(JSON.stringify(body)).to.not.include('ECONNREFUSED');
+    });
+
+    it('makes a 503 of a statement that ran out of time, as one that waits for a table that is held', async () => {
+      const cancelled = Object.assign(new pg.DatabaseError('canceling statement due to statement timeout', 1, 'error'), { code: '57014' });
+      const slow = () => Promise.reject(cancelled);
+      const { url } = await startApp({ routes: [route({ method: 'get', path: '/slow', summary: 's', answers: { 200: Echo }, handle: slow })] });
+      const { status, headers } = await request(url).get('/slow');
+      expect([status, headers['retry-after']]).to.deep.equal([503, '5']);
     });
 
     it('words every refusal as the service does, where it has a renderer of its own', async () => {

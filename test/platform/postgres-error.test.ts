@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { isLockTimeout, isUnavailable, isUnmigrated, refusesData, violatedConstraint } from '../../services/platform/postgres-error.ts';
+import { isCancelled, isLockTimeout, isUnavailable, isUnmigrated, refusesData, violatedConstraint } from '../../services/platform/postgres-error.ts';
 
 const databaseError = (code: string, constraint?: string) => Object.assign(new pg.DatabaseError('m', 1, 'error'), { code, constraint });
 const networkError = (code: string) => Object.assign(new Error('m'), { code });
@@ -19,6 +19,13 @@ describe('isUnavailable', () => {
     for (const code of ['23505', '42P01', '22P02', '57014', '40001']) expect(isUnavailable(databaseError(code)), code).to.equal(false);
     for (const other of [new Error('failed'), networkError('ENOENT'), new AggregateError([new Error('failed')]), 'ECONNREFUSED', undefined])
       expect(isUnavailable(other)).to.equal(false);
+  });
+});
+
+describe('isCancelled', () => {
+  it('is true of a statement that was ended from outside only', () => {
+    expect(['57014', '57P01', '55P03', '22P02'].map((code) => isCancelled(databaseError(code)))).to.deep.equal([true, false, false, false]);
+    expect(isCancelled(networkError('57014'))).to.equal(false);
   });
 });
 

@@ -1,7 +1,7 @@
 // Writes audit entries in batches, off the request's path; bounded, and written to the end on stop.
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import { refusesData } from '../../platform/postgres-error.ts';
 import type { AuditEntry } from './entry.ts';
 import type { AuditStore } from './store.ts';
 
@@ -40,7 +40,8 @@ export function createAuditWriter({ store, log, metrics, limits }: AuditWriterPa
       await store.add(batch);
     } catch (error) {
       log.error({ error, waiting: waiting.length }, 'audit entries could not be written');
-      if (isUnavailable(error)) return false;
+      // What waited too long for a lock, or finds no table, is no fault of the entries: they are kept.
+      if (!refusesData(error)) return false;
       // One by one only what is refused is lost, and it does not keep the rest from being written.
       if (!(await writeSingly(batch))) return false;
     }
@@ -53,7 +54,7 @@ export function createAuditWriter({ store, log, metrics, limits }: AuditWriterPa
       try {
         await store.add([entry]);
       } catch (error) {
-        if (isUnavailable(error)) return false;
+        if (!refusesData(error)) return false;
         lost.inc();
         log.error({ error, entry }, 'an audit entry was refused');
       }

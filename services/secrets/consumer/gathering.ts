@@ -1,5 +1,5 @@
 // Questions that wait are asked together: whoever asks while every turn is taken shares the next statement with the others.
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import { isCancelled, isUnavailable } from '../../platform/postgres-error.ts';
 
 export type GatheringOptions = {
   /** Statements under way at once. */
@@ -23,8 +23,8 @@ export function gathering<Q, A>(ask: (questions: readonly Q[]) => Promise<readon
       const answers = await ask(group.map(({ question }) => question));
       answers.forEach((one, index) => group[index]?.resolve(one));
     } catch (error) {
-      // One of them may be what the database refuses, and the others are none the worse for it.
-      if (group.length > 1 && !isUnavailable(error)) for (const one of group) await answer([one]);
+      // One of them may be what the database refuses, and the others are none the worse for it; where it has no time, each would wait anew.
+      if (group.length > 1 && !isUnavailable(error) && !isCancelled(error)) for (const one of group) await answer([one]);
       else for (const { reject } of group) reject(error);
     }
   }

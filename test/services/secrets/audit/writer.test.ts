@@ -96,6 +96,28 @@ describe('the audit writer', () => {
     expect(await versions()).to.deep.equal([0, 1, 3, 4]);
   });
 
+  it('keeps what waits for a table that is held, however long, and writes all of it afterwards', async () => {
+    const impatient = createPool(database.url, { schema: 'secrets', log: silentLog, statementMs: 50 });
+    const held = createAuditStore(impatient);
+    let failures = 0;
+    const writer = create({
+      async add(batch) {
+        failures++; // unless it comes to an end
+        await held.add(batch);
+        failures--;
+      },
+    });
+    const holder = await pool.driver.connect();
+    await holder.query('begin; lock table audit_entries in access exclusive mode');
+    for (const number of upTo(3)) writer.record(entry(number));
+    await eventually(() => failures >= 3);
+    await holder.query('rollback');
+    holder.release();
+    await eventually(async () => expect(await versions()).to.deep.equal(upTo(3)));
+    await writer.close();
+    await impatient.close();
+  });
+
   it('says when it has no room, and has room again once it has written', async () => {
     const gate = Promise.withResolvers<undefined>();
     const writer = create({ add: async (batch) => (await gate.promise, store.add(batch)) }, { maxWaiting: 3 });

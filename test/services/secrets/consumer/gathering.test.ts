@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { gathering } from '../../../../services/secrets/consumer/gathering.ts';
 
 /** Answers each question with itself when it is told to. */
@@ -53,17 +54,20 @@ describe('gathering', () => {
     expect(alone).to.deep.equal(['first', 'a', 'bad', 'b']);
   });
 
-  it('fails all of a statement whose database is gone, and asks none of them again', async () => {
-    const { ask, groups, questions } = asked();
-    const put = gathering(ask, { turns: 1, most: 10 });
-    const first = put('first');
-    const others = ['a', 'b'].map(put);
-    groups[0]?.answer();
-    await first;
-    await settle();
-    groups[1]?.fail(down());
-    const outcomes = await Promise.allSettled(others);
-    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
-    expect(questions()).to.deep.equal([['first'], ['a', 'b']]);
-  });
+  const cancelled = () => Object.assign(new pg.DatabaseError('canceling statement due to statement timeout', 1, 'error'), { code: '57014' });
+  for (const [what, failure] of Object.entries({ 'whose database is gone': down, 'that ran out of time': cancelled })) {
+    it(`fails all of a statement ${what}, and asks none of them again`, async () => {
+      const { ask, groups, questions } = asked();
+      const put = gathering(ask, { turns: 1, most: 10 });
+      const first = put('first');
+      const others = ['a', 'b'].map(put);
+      groups[0]?.answer();
+      await first;
+      await settle();
+      groups[1]?.fail(failure());
+      const outcomes = await Promise.allSettled(others);
+      expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+      expect(questions()).to.deep.equal([['first'], ['a', 'b']]);
+    });
+  }
 });
