@@ -1,11 +1,14 @@
 // Questions that wait are asked together: whoever asks while every turn is taken shares the next statement with the others.
-import { isCancelled, isUnavailable } from '../../platform/postgres-error.ts';
+import { refusesData } from '../../platform/postgres-error.ts';
+import { Common } from '../../platform/problem.ts';
 
 export type GatheringOptions = {
   /** Statements under way at once. */
   readonly turns: number;
   /** Questions in one statement. */
   readonly most: number;
+  /** Questions that wait for a turn; one more is refused. */
+  readonly mostWaiting: number;
 };
 
 type Waiting<Q, A> = { readonly question: Q; readonly resolve: (answer: A) => void; readonly reject: (error: unknown) => void };
@@ -13,8 +16,10 @@ type Waiting<Q, A> = { readonly question: Q; readonly resolve: (answer: A) => vo
 /**
  * A statement begins after each of its questions was put, so that its answers are as fresh as if each were asked alone.
  * @param ask answers in the order of the questions; when the database refuses several, each is asked alone
+ * @returns what puts a question; rejects with Problem 503 when too many wait
  */
-export function gathering<Q, A>(ask: (questions: readonly Q[]) => Promise<readonly A[]>, { turns, most }: GatheringOptions): (question: Q) => Promise<A> {
+export function gathering<Q, A>(ask: (questions: readonly Q[]) => Promise<readonly A[]>, options: GatheringOptions): (question: Q) => Promise<A> {
+  const { turns, most, mostWaiting } = options;
   let waiting: Waiting<Q, A>[] = [];
   let free = turns;
 
@@ -23,8 +28,8 @@ export function gathering<Q, A>(ask: (questions: readonly Q[]) => Promise<readon
       const answers = await ask(group.map(({ question }) => question));
       answers.forEach((one, index) => group[index]?.resolve(one));
     } catch (error) {
-      // One of them may be what the database refuses, and the others are none the worse for it; where it has no time, each would wait anew.
-      if (group.length > 1 && !isUnavailable(error) && !isCancelled(error)) for (const one of group) await answer([one]);
+      // One of them is what the database refuses, and the others are none the worse for it. Of any other failure each would fail anew.
+      if (group.length > 1 && refusesData(error)) for (const one of group) await answer([one]);
       else for (const { reject } of group) reject(error);
     }
   }
@@ -39,9 +44,11 @@ export function gathering<Q, A>(ask: (questions: readonly Q[]) => Promise<readon
     free += 1;
   }
 
-  return (question) =>
-    new Promise((resolve, reject) => {
+  return (question) => {
+    if (waiting.length >= mostWaiting) return Promise.reject(Common.unavailable({ headers: { 'Retry-After': '5' } }));
+    return new Promise((resolve, reject) => {
       waiting.push({ question, resolve, reject });
       if (free > 0) void work();
     });
+  };
 }

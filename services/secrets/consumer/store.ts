@@ -88,7 +88,7 @@ const isValid = statement<{ found: number }, [keyHash: Buffer]>(
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
 /** A few statements at once keep the database at work while others are on their way. */
-const statements = { turns: 3, most: 100 };
+const statements = { turns: 3, most: 100, mostWaiting: 1000 };
 
 export function createConsumerStore(database: Database) {
   async function askTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import { refusesData } from '../../platform/postgres-error.ts';
 import { readIdentity } from '../message.ts';
 import { shownHeaders } from './shown-headers.ts';
 import type { RejectedRow, RejectedStore } from './store.ts';
@@ -61,7 +61,7 @@ export function createRejected({ store, log, metrics, limits }: RejectedParts): 
       await store.add(batch, maxRows);
     } catch (error) {
       log.warn({ error, waiting: waiting.length }, 'rejected deliveries could not be logged');
-      if (isUnavailable(error)) return false;
+      if (!refusesData(error)) return false;
       // The next try would fail the same way, and must not keep the rest from being logged.
       drop(batch.length);
     }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
+import { Problem } from '../../../../services/platform/problem.ts';
 import { gathering } from '../../../../services/secrets/consumer/gathering.ts';
 
 /** Answers each question with itself when it is told to. */
@@ -17,7 +18,7 @@ const down = () => Object.assign(new Error('connection refused'), { code: 'ECONN
 describe('gathering', () => {
   it('asks at once while a turn is free', () => {
     const { ask, questions } = asked();
-    const put = gathering(ask, { turns: 2, most: 10 });
+    const put = gathering(ask, { turns: 2, most: 10, mostWaiting: 9 });
     void put('a');
     void put('b');
     expect(questions()).to.deep.equal([['a'], ['b']]);
@@ -25,7 +26,7 @@ describe('gathering', () => {
 
   it('asks together what waited, in statements that begin after every question in them', async () => {
     const { ask, groups, questions } = asked();
-    const put = gathering(ask, { turns: 1, most: 2 });
+    const put = gathering(ask, { turns: 1, most: 2, mostWaiting: 9 });
     const answers = ['a', 'b', 'c', 'd'].map(put);
     expect(questions()).to.deep.equal([['a']]);
     groups[0]?.answer();
@@ -44,9 +45,9 @@ describe('gathering', () => {
     const put = gathering(
       (questions: readonly string[]) => {
         if (questions.length === 1) alone.push(...questions);
-        return questions.includes('bad') ? Promise.reject(new Error('refused')) : Promise.resolve(questions);
+        return questions.includes('bad') ? Promise.reject(badText()) : Promise.resolve(questions);
       },
-      { turns: 1, most: 10 },
+      { turns: 1, most: 10, mostWaiting: 9 },
     );
     const first = put('first');
     const outcomes = await Promise.allSettled([put('a'), put('bad'), put('b'), first]);
@@ -54,11 +55,26 @@ describe('gathering', () => {
     expect(alone).to.deep.equal(['first', 'a', 'bad', 'b']);
   });
 
+  it('refuses to let ever more wait', async () => {
+    const { ask, groups } = asked();
+    const put = gathering(ask, { turns: 1, most: 10, mostWaiting: 2 });
+    const answers = [put('asked'), put('waits'), put('waits too')];
+    const refused = await put('one more').catch((error: unknown) => error);
+    expect(refused)
+      .to.be.instanceOf(Problem)
+      .and.to.deep.include({ status: 503, headers: { 'Retry-After': '5' } });
+    groups[0]?.answer();
+    await settle();
+    groups[1]?.answer();
+    expect(await Promise.all(answers)).to.deep.equal(['asked!', 'waits!', 'waits too!']);
+  });
+
+  const badText = () => Object.assign(new pg.DatabaseError('invalid byte sequence', 1, 'error'), { code: '22021' });
   const cancelled = () => Object.assign(new pg.DatabaseError('canceling statement due to statement timeout', 1, 'error'), { code: '57014' });
   for (const [what, failure] of Object.entries({ 'whose database is gone': down, 'that ran out of time': cancelled })) {
     it(`fails all of a statement ${what}, and asks none of them again`, async () => {
       const { ask, groups, questions } = asked();
-      const put = gathering(ask, { turns: 1, most: 10 });
+      const put = gathering(ask, { turns: 1, most: 10, mostWaiting: 9 });
       const first = put('first');
       const others = ['a', 'b'].map(put);
       groups[0]?.answer();
