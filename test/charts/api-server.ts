@@ -33,7 +33,10 @@ export async function createTestNamespace(): Promise<TestNamespace> {
   const run = (manifests: readonly object[], ...options: readonly string[]) => {
     const args = ['apply', '--server-side', '--validate=strict', ...options, '--namespace', name, '--cache-dir', cache, '--filename', '-'];
     // Each a document of its own: a List would be validated by kubectl, by less than the server knows.
-    const input = manifests.filter(isKnown).map((manifest) => `---\n${JSON.stringify(inNamespace(manifest, name))}\n`).join('');
+    const input = manifests
+      .filter(isKnown)
+      .map((manifest) => `---\n${JSON.stringify(inNamespace(manifest, name))}\n`)
+      .join('');
     return runTool('kubectl', args, { input, env: { KUBECONFIG: kubeconfig } });
   };
   return { apply: (manifests) => run(manifests), dryRun: (manifests) => run(manifests, '--dry-run=server'), drop };

@@ -21,8 +21,13 @@ export type Rendering = {
 };
 
 /** What `helm template` answers, whatever it is. */
-export const template = (values: Values = {}, { release = 'signalbox', namespace = 'signalbox', program = 'helm', folder = chart }: Rendering = {}): Promise<Answer> =>
-  runTool(program, ['template', release, folder, '--namespace', namespace, '--kube-version', kubernetesVersion, '--values', '-'], { input: JSON.stringify(values) });
+export const template = (
+  values: Values = {},
+  { release = 'signalbox', namespace = 'signalbox', program = 'helm', folder = chart }: Rendering = {},
+): Promise<Answer> =>
+  runTool(program, ['template', release, folder, '--namespace', namespace, '--kube-version', kubernetesVersion, '--values', '-'], {
+    input: JSON.stringify(values),
+  });
 
 /** The rendered text; throws what Helm says when it refuses. */
 export async function renderText(values?: Values, rendering?: Rendering): Promise<string> {

@@ -11,12 +11,17 @@ const monitoring = { monitoring: { serviceMonitor: { enabled: true }, prometheus
 
 /** The schemas let members through that they do not know; the types do not. */
 function unknownMembers(manifests: readonly Manifest[]): string[] {
-  const source = manifests
-    .map((manifest, index) => `export const m${index}: monitoring.I${manifest.kind} = ${JSON.stringify(manifest)};`)
-    .join('\n');
+  const source = manifests.map((manifest, index) => `export const m${index}: monitoring.I${manifest.kind} = ${JSON.stringify(manifest)};`).join('\n');
   const text = `import type * as monitoring from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';\n${source}`;
   const file = join(import.meta.dirname, 'rendered.ts');
-  const options: ts.CompilerOptions = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2024, strict: true, noEmit: true, skipLibCheck: true, types: [] };
+  const options: ts.CompilerOptions = {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2024,
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+  };
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
   host.fileExists = (name) => name === file || fileExists(name);
@@ -53,7 +58,12 @@ describeWith(helm, 'the Prometheus operator', function () {
 
   it('refuses a wrong value and an unknown member', () => {
     const endpoint = { port: 'metrics', interval: '30 seconds', intervall: '30s' };
-    const wrong = { apiVersion: 'monitoring.coreos.com/v1', kind: 'ServiceMonitor', metadata: { name: 'wrong' }, spec: { selector: {}, endpoints: [endpoint] } };
+    const wrong = {
+      apiVersion: 'monitoring.coreos.com/v1',
+      kind: 'ServiceMonitor',
+      metadata: { name: 'wrong' },
+      spec: { selector: {}, endpoints: [endpoint] },
+    };
     const manifest = wrong as unknown as Manifest;
     expect(() => validate(manifest)).to.throw('interval must match pattern');
     const said = unknownMembers([manifest]).join();

@@ -37,7 +37,10 @@ export type PodSpec = {
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly terminationGracePeriodSeconds?: number;
-  readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly key: string }[] } }[];
+  readonly volumes?: readonly {
+    readonly name: string;
+    readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly key: string }[] };
+  }[];
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly topologySpreadConstraints?: readonly { readonly labelSelector?: Selector }[];
   readonly affinity?: unknown;
@@ -51,7 +54,12 @@ export type Manifest = {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Labels; readonly annotations?: Labels };
   readonly spec?: Spec;
   readonly data?: Labels;
-  readonly rules?: readonly { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[]; readonly resourceNames?: readonly string[] }[];
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+    readonly resourceNames?: readonly string[];
+  }[];
 };
 
 /** The members of all kinds' specs that tests ask for. */

@@ -27,7 +27,10 @@ describeWith(helm, 'names', () => {
     it(`of ${set} fit into labels`, async () => {
       const manifests = await render(sets.get(set), { release: long('a') });
       const labels = [...manifests.map(({ metadata }) => metadata.labels ?? {}), ...podsOf(manifests).map(({ pod }) => pod.metadata.labels ?? {})];
-      for (const value of labels.flatMap((all) => Object.values(all))) expect(value).to.match(/^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/).and.to.have.length.at.most(63);
+      for (const value of labels.flatMap((all) => Object.values(all)))
+        expect(value)
+          .to.match(/^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/)
+          .and.to.have.length.at.most(63);
     });
   }
 
@@ -37,7 +40,11 @@ describeWith(helm, 'names', () => {
   });
 
   it('begin with the release, and hold the chart once', async () => {
-    for (const [release, start] of [['signalbox', 'signalbox-'], ['my-signalbox', 'my-signalbox-'], ['mine', 'mine-signalbox-']] as const) {
+    for (const [release, start] of [
+      ['signalbox', 'signalbox-'],
+      ['my-signalbox', 'my-signalbox-'],
+      ['mine', 'mine-signalbox-'],
+    ] as const) {
       const manifests = await render({}, { release });
       expect(manifests.filter(({ metadata }) => !metadata.name.startsWith(start)).map(keyOf)).to.deep.equal([]);
     }

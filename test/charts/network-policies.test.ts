@@ -63,11 +63,7 @@ const always = [
   ...expand(['test'], toEach(services, 8080)),
   ...expand(['application'], ['secrets:8080']),
 ];
-const byDefault = [
-  ...always,
-  ...expand([...services, ...workers, 'migrate'], ['postgres:5432']),
-  ...expand(['webhook-relay', ...workers], ['rabbitmq:5672']),
-];
+const byDefault = [...always, ...expand([...services, ...workers, 'migrate'], ['postgres:5432']), ...expand(['webhook-relay', ...workers], ['rabbitmq:5672'])];
 
 describeWith(helm, 'network policies', () => {
   it('open exactly the flows of the table', async () => {
@@ -114,10 +110,7 @@ describeWith(helm, 'network policies', () => {
       ...expand(['webhook-relay', ...workers], ['internet:5672', 'pod elsewhere:5672']),
     ];
     expect((await flows(outside())).filter(beside)).to.have.members(asked);
-    const named = [
-      ...expand([...services, ...workers, 'migrate'], ['internet:5432']),
-      ...expand(['webhook-relay', ...workers], ['internet:5672']),
-    ];
+    const named = [...expand([...services, ...workers, 'migrate'], ['internet:5432']), ...expand(['webhook-relay', ...workers], ['internet:5672'])];
     expect((await flows(outside(peers('203.0.113.7/32'), peers('203.0.113.0/24')))).filter(beside)).to.have.members(named);
   });
 
@@ -132,7 +125,9 @@ describeWith(helm, 'network policies', () => {
     const egress = { 'webhook-relay': [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ port: 443, protocol: 'TCP' }] }] };
     expect(await flows({ networkPolicy: { egress } })).to.deep.equal([...byDefault, 'webhook-relay → internet:443'].sort());
     const { 'webhook-relay': rules } = egress;
-    const opened = (await flows({ networkPolicy: { egress: { all: rules } } })).filter((flow) => flow.endsWith('internet:443') && !flow.startsWith('credentials'));
+    const opened = (await flows({ networkPolicy: { egress: { all: rules } } })).filter(
+      (flow) => flow.endsWith('internet:443') && !flow.startsWith('credentials'),
+    );
     expect(opened).to.have.members(expand([...services, ...workers], ['internet:443']));
   });
 

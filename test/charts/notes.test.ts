@@ -37,7 +37,12 @@ describeWith(helm, 'NOTES.txt', () => {
 
   it('says how to wait, to try it, to reach it and to read a credential', async () => {
     const found = commands(await notes({}));
-    expect(found.map((command) => command.split(' ').filter((word) => !word.startsWith('-') && word !== 'signalbox')[1])).to.include.members(['wait', 'test', 'port-forward', 'get']);
+    expect(found.map((command) => command.split(' ').filter((word) => !word.startsWith('-') && word !== 'signalbox')[1])).to.include.members([
+      'wait',
+      'test',
+      'port-forward',
+      'get',
+    ]);
     expect(found.filter((command) => command.includes('port-forward'))).to.have.length(3);
     for (const key of ['Forge__WebhookSecrets', 'Intake__AccessTokens', 'Management__AdminApiKey']) {
       expect(found.filter((command) => command.includes(`{.data.${key}}`))).to.have.length(1);

@@ -33,7 +33,9 @@ describeWith(helm, 'values.schema.json', () => {
   it('refuses a value of another type, everywhere', async () => {
     const wrong = (value: unknown) => (typeof value === 'string' || Array.isArray(value) || isMap(value) ? 7 : 'wrong');
     // Kubernetes' own quantities and counts may be numbers.
-    const typed = all.filter(({ path }) => !/\.(requests|limits|parameters|probes|maxUnavailable|size|sizeLimit|ingressAnnotations)(\.|$)/.test(path.join('.')));
+    const typed = all.filter(
+      ({ path }) => !/\.(requests|limits|parameters|probes|maxUnavailable|size|sizeLimit|ingressAnnotations)(\.|$)/.test(path.join('.')),
+    );
     const { paths } = await complaints(merged(...typed.map(({ path, value }) => nested(path, wrong(value)))));
     expect(typed.map(({ path }) => pointer(path)).filter((path) => !paths.has(path))).to.deep.equal([]);
   });
@@ -42,7 +44,10 @@ describeWith(helm, 'values.schema.json', () => {
     'an Ingress without a domain': [{ ingress: { enabled: true } }, '/ingress/domain'],
     'a Gateway without the Gateways that take its routes': [{ gateway: { enabled: true, domain: 'example.test' } }, '/gateway/parentRefs'],
     'a Postgres outside without a host': [{ postgres: { enabled: false } }, '/postgres/external/host'],
-    'another kind of worker': [{ services: { 'webhook-intake': { workers: { service: { kind: 'DaemonSet' } } } } }, '/services/webhook-intake/workers/service/kind'],
+    'another kind of worker': [
+      { services: { 'webhook-intake': { workers: { service: { kind: 'DaemonSet' } } } } },
+      '/services/webhook-intake/workers/service/kind',
+    ],
     'a digest that is none': [{ image: { digest: 'sha256:12' } }, '/image/digest'],
     'another pull policy': [{ image: { pullPolicy: 'Sometimes' } }, '/image/pullPolicy'],
     'a service that it does not know': [{ services: { bookmarkz: { enabled: true } } }, '/services'],

@@ -22,7 +22,12 @@ const explained: Readonly<Record<string, string>> = {
 
 type Scored = {
   readonly object_name: string;
-  readonly checks: readonly { readonly check: { readonly id: string }; readonly grade: number; readonly skipped: boolean; readonly comments: readonly Comment[] | null }[];
+  readonly checks: readonly {
+    readonly check: { readonly id: string };
+    readonly grade: number;
+    readonly skipped: boolean;
+    readonly comments: readonly Comment[] | null;
+  }[];
 };
 type Comment = { readonly path: string; readonly summary: string; readonly description: string };
 
@@ -36,7 +41,10 @@ async function findings(values: Values | undefined): Promise<{ readonly id: stri
   return scored.flatMap(({ object_name: object, checks }) =>
     checks
       .filter(({ grade, skipped }) => !skipped && grade < allOk)
-      .map(({ check: { id }, comments }) => ({ id, text: `${object}: ${id}: ${(comments ?? []).map(({ path, summary }) => `${path} ${summary}`).join('; ')}` })),
+      .map(({ check: { id }, comments }) => ({
+        id,
+        text: `${object}: ${id}: ${(comments ?? []).map(({ path, summary }) => `${path} ${summary}`).join('; ')}`,
+      })),
   );
 }
 

@@ -16,7 +16,9 @@ async function keysByComponent(values?: Values): Promise<Record<string, string[]
       expect(envFrom).to.deep.equal([]);
       return env.flatMap(({ valueFrom }) => (valueFrom?.secretKeyRef ? [`${valueFrom.secretKeyRef.name}: ${valueFrom.secretKeyRef.key}`] : []));
     });
-    const mounted = (pod.spec.volumes ?? []).flatMap(({ secret }) => (secret ? (secret.items ?? [{ key: '*' }]).map(({ key }) => `${secret.secretName}: ${key}`) : []));
+    const mounted = (pod.spec.volumes ?? []).flatMap(({ secret }) =>
+      secret ? (secret.items ?? [{ key: '*' }]).map(({ key }) => `${secret.secretName}: ${key}`) : [],
+    );
     return [pod.metadata.labels?.['app.kubernetes.io/component'] ?? '', [...new Set([...environment, ...mounted])].sort()];
   });
   return Object.fromEntries(pods);
@@ -53,13 +55,19 @@ describeWith(helm, 'the keys of a pod', () => {
   it('come from a Secret that is there', async () => {
     const manifests = await render({ existingSecret: 'mine' });
     const keys = await keysByComponent({ existingSecret: 'mine' });
-    expect(Object.values(keys).flat().filter((key) => !key.startsWith('mine: '))).to.deep.equal([]);
+    expect(
+      Object.values(keys)
+        .flat()
+        .filter((key) => !key.startsWith('mine: ')),
+    ).to.deep.equal([]);
     expect(manifests.filter(({ metadata }) => metadata.name.includes('-credentials')).map(keyOf)).to.deep.equal([]);
   });
 
   it('come from a service’s own Secret, and the rest from the common one', async () => {
     const keys = await keysByComponent({ services: { secrets: { existingSecret: 'master-keys' } } });
-    expect(keys['secrets']).to.deep.equal([...of('master-keys', 'Encryption__MasterKeys', 'Management__AdminApiKey'), ...own('postgres-secrets-password')].sort());
+    expect(keys['secrets']).to.deep.equal(
+      [...of('master-keys', 'Encryption__MasterKeys', 'Management__AdminApiKey'), ...own('postgres-secrets-password')].sort(),
+    );
   });
 
   it('do not include the administrator’s where roles are made by hand', async () => {

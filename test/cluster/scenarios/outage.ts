@@ -60,10 +60,14 @@ async function deliverAll(forge: Clients, errands: Readonly<Record<number, () =>
   const running: Promise<void>[] = [];
   for (let sent = 0; sent < count; sent++) {
     const errand = errands[sent];
-    if (errand) running.push(errand());
+    if (errand) {
+      const errandRun = errand();
+      errandRun.catch(() => undefined); // told below, when the deliveries that are under way have their answers
+      running.push(errandRun);
+    }
     answers.push(forge.deliver());
     await pause(Math.max(0, begun + ((sent + 1) * 1000) / perSecond - performance.now()));
   }
-  await Promise.all(running);
+  for (const outcome of await Promise.allSettled(running)) if (outcome.status === 'rejected') throw outcome.reason;
   return Promise.all(answers);
 }
