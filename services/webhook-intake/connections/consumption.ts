@@ -19,7 +19,7 @@ export type ConsumptionParts = {
   readonly log: Log;
 };
 
-type Consumed = { readonly connection: Connection; readonly source: Source; isConfigured: boolean; lastReachableMs: number };
+type Consumed = { connection: Connection; readonly source: Source; isConfigured: boolean; lastReachableMs: number };
 
 export type ConnectionState = { readonly name: string; readonly isConfigured: boolean; readonly isConnected: boolean };
 
@@ -30,6 +30,7 @@ export type Consumption = {
   tidy(): Promise<void>;
   /** Works until the queue is empty everywhere or the deadline passes. @throws when a connection cannot be reached; the others were worked through */
   drain(deadline: AbortSignal): Promise<void>;
+  /** Removed ones first: one of the others may bear a name of theirs by now, and what is said last of a name counts. */
   states(): readonly ConnectionState[];
   close(): Promise<void>;
 };
@@ -67,7 +68,12 @@ export function createConsumption(parts: ConsumptionParts): Consumption {
     configure(connections) {
       const urls = new Set(connections.map(({ url }) => url));
       for (const one of consumed.values()) one.isConfigured = urls.has(one.connection.url);
-      for (const connection of connections) if (!consumed.has(connection.url)) open(connection);
+      for (const connection of connections) {
+        const known = consumed.get(connection.url);
+        // Its number may be another one by now.
+        if (known) known.connection = connection;
+        else open(connection);
+      }
     },
     async tidy() {
       await Promise.all([...consumed.values()].map(tidyOne));
@@ -78,7 +84,9 @@ export function createConsumption(parts: ConsumptionParts): Consumption {
       if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${results.length} connections: ${failures[0]?.message}`);
     },
     states: () =>
-      [...consumed.values()].map(({ connection, isConfigured, source }) => ({ name: connection.name, isConfigured, isConnected: source.broker.isConnected })),
+      [...consumed.values()]
+        .map(({ connection, isConfigured, source }) => ({ name: connection.name, isConfigured, isConnected: source.broker.isConnected }))
+        .sort((a, b) => Number(a.isConfigured) - Number(b.isConfigured)),
     async close() {
       await Promise.all([...consumed.values()].map(({ source }) => source.close()));
       consumed.clear();

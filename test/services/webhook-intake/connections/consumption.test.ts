@@ -75,7 +75,7 @@ describe('consuming from configured connections', function () {
     await eventually(() => consumption.states().every(({ isConnected }) => isConnected));
     consumption.configure([connection(0)]);
     await consumption.tidy();
-    expect(consumption.states().map(({ isConfigured }) => isConfigured)).to.deep.equal([true, false]);
+    expect(consumption.states().map(({ isConfigured }) => isConfigured)).to.deep.equal([false, true]);
     gate.resolve();
     await eventually(() => consumption.tidy().then(() => names().length === 1));
     expect(names()).to.deep.equal(['BROKER_URL_1']);
@@ -99,6 +99,22 @@ describe('consuming from configured connections', function () {
     await publish(0, 'at the old');
     await publish(1, 'at the new');
     await eventually(() => expect(handled.sort()).to.deep.equal(['at the new', 'at the old']));
+  });
+
+  it('tells of each connection under the number that it has now, a removed one first', async () => {
+    consumption.configure([connection(0), connection(1)]);
+    await eventually(() => consumption.states().every(({ isConnected }) => isConnected));
+    const [first, second] = [connection(0), connection(1)];
+    consumption.configure([
+      { ...second, name: 'BROKER_URL_1' },
+      { ...first, name: 'BROKER_URL_2' },
+    ]);
+    expect(names()).to.have.members(['BROKER_URL_1', 'BROKER_URL_2']);
+    consumption.configure([{ ...first, name: 'BROKER_URL_7' }]);
+    expect(consumption.states()).to.deep.equal([
+      { name: 'BROKER_URL_1', isConfigured: false, isConnected: true },
+      { name: 'BROKER_URL_7', isConfigured: true, isConnected: true },
+    ]);
   });
 
   it('gives up a removed connection that has been unreachable for an hour, and not sooner', async () => {
