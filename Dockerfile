@@ -14,6 +14,8 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
 COPY services services
+# In a pod: `kubectl exec … -- signalbox secrets audit`
+RUN chmod +x services/main.ts && ln -s /app/services/main.ts /usr/local/bin/signalbox
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Signalbox" \
