@@ -15,8 +15,11 @@ export type LogOptions = {
 const hidden = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', '["x-api-key"]', '["x-ingest-token"]', '["x-source-token"]'];
 // Postgres quotes whole rows and parameters there.
 const quoted = ['error.detail', 'error.where', 'error.internalQuery'];
+// Its driver hangs the whole connection on the error of one that broke while idle: kilobytes, with the key that cancels statements.
+const connection = 'error.client';
 const redact = [
   ...quoted,
+  connection,
   ...hidden.flatMap((name) => {
     const path = name.startsWith('[') ? name : `.${name}`;
     return [name, `*${path}`, `headers${path}`, `*.headers${path}`];

@@ -34,6 +34,12 @@ describe('createLog', () => {
     expect(text()).to.not.include('hunter2');
   });
 
+  it('cuts out the connection that the driver of Postgres hangs on an error', () => {
+    const { log, text } = captureLog();
+    log.warn({ error: Object.assign(new Error('lost'), { client: { secretKey: 'hunter2' } }) }, 'an idle connection was lost');
+    expect(text()).to.not.include('hunter2');
+  });
+
   it('cuts them out of errors, too, and keeps their message, stack and cause', () => {
     const { log, text, lines } = captureLog();
     const cause = new Error('the cause');
