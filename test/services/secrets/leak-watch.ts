@@ -73,8 +73,9 @@ export function watchedLog(where: string, level = 'trace'): CapturedLog {
 
 watchProcesses(({ pid, lines }, args) => leakWatch.listen(`what process ${pid} (signalbox ${args.join(' ')}) printed`, () => lines.join('\n')));
 
-// Outside of every suite, so that mocha does it when the last test of all files is over.
-after('nothing that the secrets suites hide was said anywhere', function () {
-  this.timeout(120_000);
-  expect(leakWatch.leaks()).to.deep.equal([]);
-});
+// Outside of every suite, so that mocha does it when the last test of all files is over. Benchmarks use this ground, too, without mocha.
+if ('after' in globalThis)
+  after('nothing that the secrets suites hide was said anywhere', function () {
+    this.timeout(120_000);
+    expect(leakWatch.leaks()).to.deep.equal([]);
+  });
