@@ -1,6 +1,6 @@
 // A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { refuseUnreadable, requireHost, type WordRefusal, wordProblem } from './listen-refusals.ts';
 
 export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
@@ -57,16 +57,18 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   };
 }
 
-// close() alone waits for keep-alive connections that were busy when it was called.
+/**
+ * Takes no new connection from now on. One that is kept alive is told in its next answer that it ends, or is swept when it is
+ * idle; http's own close() ends those that are idle this moment, under callers whose next request is on its way.
+ */
 function drain(server: Server, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
     const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-    server.close(() => {
+    NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);
       clearTimeout(cut);
-      resolve();
+      server.close(() => resolve()); // ends http's own timers; the socket is closed already
     });
-    server.closeIdleConnections();
   });
 }

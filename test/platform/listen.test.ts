@@ -37,7 +37,19 @@ describe('listen', () => {
     again.close();
   });
 
-  it('closes idle keep-alive connections at once', async () => {
+  it('answers a request that was on its way on a connection when it began to close', async () => {
+    const listening = await listen((_request, response) => response.end('x'), { port: 0, host });
+    const agent = new Agent({ keepAlive: true });
+    await get(listening.port, agent);
+    const closing = listening.close();
+    const [response] = await once(request({ port: listening.port, host, agent }).end(), 'response');
+    expect(response.req.reusedSocket).to.equal(true);
+    expect(await textOf(response)).to.equal('x');
+    await closing;
+    agent.destroy();
+  });
+
+  it('closes idle keep-alive connections soon', async () => {
     const listening = await listen((_request, response) => response.end('x'), { port: 0, host, drainMs: 3_600_000 });
     const agent = new Agent({ keepAlive: true });
     await get(listening.port, agent);
