@@ -25,7 +25,7 @@ export type ClusterSecret = {
   add(values: Values, found: FoundSecret): Promise<boolean>;
 };
 
-/** @throws what the library throws; cluster-error.ts tells what it means */
+/** @throws what the library throws; cluster.ts tells what it means */
 export function createClusterSecret(config: KubeConfig, { name, namespace }: { name: string; namespace: string }): ClusterSecret {
   const core = config.makeApiClient(CoreV1Api);
   return {

@@ -1,4 +1,5 @@
 // Liveness and readiness of one deployable: the state of what it cannot answer without.
+import { within } from './within.ts';
 
 export type CheckResult = { readonly ok: boolean; readonly detail?: string };
 export type Check = () => CheckResult | Promise<CheckResult>;
@@ -21,14 +22,11 @@ function reasonOf(error: unknown): string {
 }
 
 async function outcome(check: Check): Promise<CheckResult> {
-  const late = Promise.withResolvers<CheckResult>();
-  const timer = setTimeout(() => late.resolve({ ok: false, detail: `no answer in ${checkTimeoutMs} ms` }), checkTimeoutMs);
+  const asked = async () => check();
   try {
-    return await Promise.race([check(), late.promise]);
+    return await within(asked(), checkTimeoutMs, () => ({ ok: false, detail: `no answer in ${checkTimeoutMs} ms` }));
   } catch (error) {
     return { ok: false, detail: reasonOf(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

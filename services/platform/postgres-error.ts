@@ -1,4 +1,4 @@
-// What an error of Postgres or of the way to it means: by SQLSTATE and constraint name, never by message.
+// What an error of Postgres or of the way to it means: by SQLSTATE and constraint name; by message only where node-postgres gives no code.
 import pg from 'pg';
 
 /** The constraint that refused a row (SQLSTATE class 23), if that is what happened. */
@@ -17,6 +17,10 @@ const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'
 // to connections
 const unavailableStates = /^(08|53|57P|25006|55000)/;
 
+/** True when no connection came to stand in time. */
+export const isConnectTimeout = (error: unknown): boolean =>
+  error instanceof Error && /timeout exceeded when trying to connect|^timeout expired$/i.test(error.message);
+
 /** True when the database could not be asked at all, so that the same question may succeed later as it is. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return unavailableStates.test(error.code ?? '');
@@ -24,9 +28,7 @@ export function isUnavailable(error: unknown): boolean {
   if ('code' in error && typeof error.code === 'string') return networkCodes.has(error.code);
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   // node-postgres gives these no code
-  return /connection terminated|timeout exceeded when trying to connect|^timeout expired$|not queryable|client was closed|query read timeout/i.test(
-    error.message,
-  );
+  return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout/i.test(error.message);
 }
 
 /** True when a statement was ended before it was done, mostly since it ran or waited for too long: nothing is said of its rows. */

@@ -1,4 +1,5 @@
 // What stands between a command and its database, in words that say what to do; by code wherever there is one.
+import { isConnectTimeout } from './postgres-error.ts';
 
 const silent = 'it does not answer; is the address right, and does a firewall or network policy let this machine through';
 const words: Readonly<Record<string, string>> = {
@@ -18,7 +19,6 @@ const words: Readonly<Record<string, string>> = {
 /** A sentence without host, user or password; undefined when something else went wrong than getting there. */
 export function describeDatabaseFault(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-  const isLate = error instanceof Error && /timeout exceeded when trying to connect|^timeout expired$/.test(error.message); // node-postgres gives it no code
-  const reason = code === undefined ? (isLate ? silent : undefined) : words[code];
+  const reason = code === undefined ? (isConnectTimeout(error) ? silent : undefined) : words[code];
   return reason === undefined ? undefined : `the database cannot be reached: ${reason}${code === undefined ? '' : ` (${code})`}`;
 }

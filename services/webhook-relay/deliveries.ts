@@ -5,6 +5,7 @@ import type { Message } from '../platform/broker/broker.ts';
 import type { Log } from '../platform/log.ts';
 import type { Problem } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
+import { within } from '../platform/within.ts';
 import type { Alerts } from './alerts.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import type { Publisher, Published } from './connections/publisher.ts';
@@ -72,7 +73,8 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
   }
 
   async function spool(message: Message, reason: string, deadline: number): Promise<boolean> {
-    const isSpooled = await within(parts.spool.write({ message, reason }), deadline - performance.now());
+    // A disk that hangs must not hold up the forge.
+    const isSpooled = await within(parts.spool.write({ message, reason }), deadline - performance.now(), () => false);
     metrics.count(isSpooled ? 'spooled' : 'lost');
     return isSpooled;
   }
@@ -128,16 +130,5 @@ function parsedIfPossible(body: Buffer): unknown {
     return parseJson(body);
   } catch {
     return undefined; // scored as a payload that tells nothing
-  }
-}
-
-/** False when there was no answer in time: a disk that hangs must not hold up the forge. */
-async function within(writing: Promise<boolean>, ms: number): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), Math.max(0, ms));
-  try {
-    return await Promise.race([writing, late.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

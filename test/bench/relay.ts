@@ -1,5 +1,4 @@
 // The relay: signed deliveries of 21 KB, scored, reserved and confirmed, against bare HTTP with an HMAC and a confirmed publish.
-import type { ChildProcess } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { startRabbitmq } from '../support/rabbitmq.ts';
 import { eventually, freePort } from '../support/wait.ts';
 import { type Bench, type BenchRow, interleaved, median } from './support/bench.ts';
+import { lineOf } from './support/line-of.ts';
 import type { LoadOptions, LoadResult } from './support/relay-load.ts';
 
 const rounds = 5;
@@ -36,12 +36,6 @@ async function writePayload(directory: string): Promise<{ payloadFile: string; e
   await writeFile(payloadFile, nearest.text);
   return { payloadFile, event: nearest.event };
 }
-
-const lineOf = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`a program of the benchmark ended with ${code} before it said anything`)));
-    child.stdout?.setEncoding('utf8').once('data', (text) => resolve(String(text).trim()));
-  });
 
 async function load(options: LoadOptions): Promise<LoadResult> {
   const child = spawnGuarded(process.execPath, [join(programs, 'relay-load.ts'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,5 +1,4 @@
 // The secrets service: an application's read of one secret, against bare HTTP with one prepared statement.
-import type { ChildProcess } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '../../services/platform/log.ts';
@@ -9,6 +8,7 @@ import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.
 import { startPostgres } from '../support/postgres.ts';
 import { eventually, freePort } from '../support/wait.ts';
 import { type Bench, type BenchRow, interleaved, median } from './support/bench.ts';
+import { lineOf } from './support/line-of.ts';
 import type { ReadLoad, ReadLoadResult } from './support/read-load.ts';
 
 const rounds = 7;
@@ -18,12 +18,6 @@ const secrets = 200;
 const versions = 20;
 
 const programs = join(import.meta.dirname, 'support');
-
-const lineOf = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`a program of the benchmark ended with ${code} before it said anything`)));
-    child.stdout?.setEncoding('utf8').once('data', (text) => resolve(String(text).trim()));
-  });
 
 async function load(options: ReadLoad): Promise<ReadLoadResult> {
   const child = spawnGuarded(process.execPath, [join(programs, 'read-load.ts'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -184,49 +184,43 @@ describe('a database that hangs', () => {
     };
   }
 
-  it('holds up the first deliveries within their budget and none after them; it is used again when it answers', async function () {
-    this.timeout(60_000);
-    const database = await createTestDatabase({ schema: 'relay', migrations });
-    const proxy = await createMuteable(new URL(database.url));
-    const relay = await startRelay({ databaseUrl: proxy.url, environment: { BROKER_URL_1: database.url } });
-    try {
-      await deliver(relay.url);
-      proxy.mute();
-      const begun = performance.now();
-      expect((await Promise.all([deliver(relay.url), deliver(relay.url)])).map(({ body }) => body['spooled'])).to.deep.equal([true, true]);
-      const held = performance.now() - begun;
-      expect(held).to.be.below(8000);
-      const again = performance.now();
-      expect((await deliver(relay.url)).body['spooled']).to.equal(true);
-      expect(performance.now() - again).to.be.below(held);
-      proxy.unmute();
-      await eventually(async () => (await deliver(relay.url)).status === 202, { withinMs: 20_000 });
-    } finally {
-      await relay.close();
-      proxy.close();
-      await database.drop();
-    }
+  let database: TestDatabase;
+  let proxy: Awaited<ReturnType<typeof createMuteable>>;
+  let relay: TestRelay;
+  beforeEach(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    proxy = await createMuteable(new URL(database.url));
+    relay = await startRelay({ databaseUrl: proxy.url, environment: { BROKER_URL_1: database.url } });
+  });
+  afterEach(async () => {
+    proxy.unmute();
+    await relay.close();
+    proxy.close();
+    await database.drop();
   });
 
-  it('holds up nobody who only reads it: 503 with Retry-After', async function () {
-    this.timeout(60_000);
-    const database = await createTestDatabase({ schema: 'relay', migrations });
-    const proxy = await createMuteable(new URL(database.url));
-    const relay = await startRelay({ databaseUrl: proxy.url, environment: { BROKER_URL_1: database.url } });
-    try {
-      await deliver(relay.url);
-      proxy.mute();
-      const begun = performance.now();
-      const paths = ['/Stats', '/Broker/connections', '/broker/usage', '/broker/usage/current'];
-      const answers = await Promise.all(paths.map((path) => administer(relay.url, 'GET', path)));
-      for (const { status, headers } of answers) expect([status, headers.get('retry-after')]).to.deep.equal([503, '5']);
-      expect(performance.now() - begun).to.be.below(8000); // the pool's own patience is 10 s and more
-    } finally {
-      proxy.unmute();
-      await relay.close();
-      proxy.close();
-      await database.drop();
-    }
+  it('holds up the first deliveries within their budget and none after them; it is used again when it answers', async () => {
+    await deliver(relay.url);
+    proxy.mute();
+    const begun = performance.now();
+    expect((await Promise.all([deliver(relay.url), deliver(relay.url)])).map(({ body }) => body['spooled'])).to.deep.equal([true, true]);
+    const held = performance.now() - begun;
+    expect(held).to.be.below(8000);
+    const again = performance.now();
+    expect((await deliver(relay.url)).body['spooled']).to.equal(true);
+    expect(performance.now() - again).to.be.below(held);
+    proxy.unmute();
+    await eventually(async () => (await deliver(relay.url)).status === 202, { withinMs: 20_000 });
+  });
+
+  it('holds up nobody who only reads it: 503 with Retry-After', async () => {
+    await deliver(relay.url);
+    proxy.mute();
+    const begun = performance.now();
+    const paths = ['/Stats', '/Broker/connections', '/broker/usage', '/broker/usage/current'];
+    const answers = await Promise.all(paths.map((path) => administer(relay.url, 'GET', path)));
+    for (const { status, headers } of answers) expect([status, headers.get('retry-after')]).to.deep.equal([503, '5']);
+    expect(performance.now() - begun).to.be.below(8000); // the pool's own patience is 10 s and more
   });
 });
 
