@@ -197,12 +197,14 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     const { topology, first } = newTopology();
     const broker = await connected(topology);
     const { deliveries } = collect(broker, first);
+    let tries = 0;
     await publish(broker, message('a'));
     await until(() => deliveries.length === 1, 'the consumer works');
     await server.control('delete_queue', first);
-    await until(async () => (await broker.depth(first).catch(() => -1)) === 0, 'the queue is there again');
-    await publish(broker, message('b'));
-    await until(() => deliveries.length === 2, 'the consumer works again');
+    await until(async () => {
+      await publish(broker, message(`b${++tries}`));
+      return deliveries.length > 1;
+    }, 'the consumer works again');
   });
 
   it('declares a queue again that was deleted while nobody consumes, and loses no connection by that', async () => {
@@ -212,10 +214,12 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     open.push(broker);
     await broker.ready(generousMs);
     await server.control('delete_queue', first);
-    await until(async () => (await broker.depth(first).catch(() => -1)) === 0, 'the queue is there again');
-    // Without it the server would confirm as well: the other queue takes its copy.
-    await publish(broker, message('a'));
-    expect(await Promise.all([broker.depth(first), broker.depth(second)])).to.deep.equal([1, 1]);
+    // The server confirms without it as well, since the other queue takes its copy; and a queue that can be asked for is not yet bound.
+    await until(async () => {
+      await publish(broker, message('a'));
+      return (await broker.depth(first).catch(() => 0)) > 0;
+    }, 'the queue takes its copy again');
+    expect(await broker.depth(second)).to.be.at.least(1);
     expect(ups).to.equal(1);
   });
 
