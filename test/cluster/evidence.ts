@@ -1,15 +1,70 @@
-// What a failed scenario leaves for whoever asks why: objects, events and the logs of every container.
-import { mkdir, writeFile } from 'node:fs/promises';
+// What a failed scenario leaves for whoever asks why: what happened in its namespace from the first moment, and how it ended.
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createApiStreams } from './api-stream.ts';
+import { describeEndpoints, describePod, type EndpointSlice, type ChangedPod } from './changes.ts';
 import type { Kubectl } from './kubectl.ts';
+import { createPodLogs } from './pod-logs.ts';
+
+export type Evidence = {
+  /** Adds how everything is now. @returns the folder, below `.signalbox/`, which no repository keeps */
+  keep(): Promise<string>;
+  /** Ends writing; the folder goes unless it is kept. */
+  close(): Promise<void>;
+};
 
 const kinds =
   'pods,deployments,statefulsets,jobs,cronjobs,services,endpointslices,ingresses,httproutes.gateway.networking.k8s.io,networkpolicies,persistentvolumeclaims';
 
-/** @returns the folder, below `.signalbox/`, which no repository keeps */
-export async function keepEvidence(kubectl: Kubectl, scenario: string): Promise<string> {
-  const folder = join(import.meta.dirname, '../../.signalbox/test-cluster', `${new Date().toISOString().replaceAll(':', '-')}-${scenario}`);
+/** Begins with a namespace that is empty: what pods said that are gone by the end is not to be had later. */
+export async function gatherEvidence(kubectl: Kubectl): Promise<Evidence> {
+  const { namespace } = kubectl;
+  const folder = join(import.meta.dirname, '../../.signalbox/test-cluster', `${new Date().toISOString().replaceAll(':', '-')}-${namespace}`);
   await mkdir(folder, { recursive: true });
+  const ending = new AbortController();
+  const streams = createApiStreams(ending.signal);
+  const logs = createPodLogs({ streams, namespace, folder, ended: ending.signal });
+  const write = createChangeWriter(folder);
+
+  streams.watch(`/api/v1/namespaces/${namespace}/pods`, (type, object) => {
+    const pod = object as ChangedPod;
+    if (pod.metadata?.name === undefined) return; // the server's word that the watch is over
+    write('pods.changes.txt', pod.metadata.name, `${type} ${describePod(pod)}`);
+    logs.see(pod.metadata.name, [...(pod.status.initContainerStatuses ?? []), ...(pod.status.containerStatuses ?? [])]);
+  });
+  streams.watch(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, (type, object) => {
+    const slice = object as EndpointSlice;
+    if (slice.metadata?.name !== undefined) write('endpoints.changes.txt', slice.metadata.name, `${type} ${describeEndpoints(slice)}`);
+  });
+
+  let isKept = false;
+  return {
+    async keep() {
+      isKept = true;
+      await keepState(kubectl, folder);
+      return folder;
+    },
+    async close() {
+      ending.abort();
+      await logs.over();
+      if (!isKept) await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** One line for each change that can be seen in what is written, with the time at which it was told. */
+function createChangeWriter(folder: string): (file: string, name: string, description: string) => void {
+  const last = new Map<string, string>();
+  let written = Promise.resolve();
+  return (file, name, description) => {
+    if (last.get(`${file} ${name}`) === description) return;
+    last.set(`${file} ${name}`, description);
+    const line = `${new Date().toISOString()} ${name} ${description}\n`;
+    written = written.then(() => appendFile(join(folder, file), line)).catch(() => undefined); // the folder is gone
+  };
+}
+
+async function keepState(kubectl: Kubectl, folder: string): Promise<void> {
   const keep = async (file: string, args: readonly string[]) => {
     const { stdout, stderr } = await kubectl.tryRun(args);
     if (stdout + stderr !== '') await writeFile(join(folder, file), stdout + stderr);
@@ -18,10 +73,4 @@ export async function keepEvidence(kubectl: Kubectl, scenario: string): Promise<
   await keep('objects.yaml', ['get', kinds, '--output', 'yaml']);
   await keep('events.txt', ['get', 'events', '--sort-by', '.lastTimestamp']);
   await keep('pods.txt', ['describe', 'pods']);
-  const { items } = await kubectl.get<{ items: readonly { metadata: { name: string } }[] }>(['pods']);
-  for (const { metadata } of items) {
-    await keep(`${metadata.name}.log`, ['logs', metadata.name, '--all-containers', '--prefix', '--timestamps']);
-    await keep(`${metadata.name}.previous.log`, ['logs', metadata.name, '--all-containers', '--prefix', '--previous']);
-  }
-  return folder;
 }

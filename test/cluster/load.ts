@@ -12,7 +12,7 @@ export type Load = {
 export type Account = {
   readonly deliveries: readonly Delivered[];
   readonly reads: number;
-  /** What failed, with the time since the load began. */
+  /** What failed: when it was sent, by the clock of the logs, and how long it took. */
   readonly failures: readonly string[];
 };
 
@@ -25,16 +25,24 @@ export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
   const deliveries: Delivered[] = [];
   const pending = new Set<Promise<void>>();
   let reads = 0;
-  const fail = (what: string, why: string) => failures.push(`after ${((performance.now() - begun) / 1000).toFixed(1)} s ${what}: ${why}`);
-  const read = async (what: string, work: () => Promise<void>) => {
+  const attempt = async (what: string, work: () => Promise<string | undefined>) => {
+    const sent = new Date();
+    const failure = await work().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    if (failure !== undefined) failures.push(`${what} of ${sent.toISOString()} after ${Date.now() - sent.getTime()} ms: ${failure}`);
+  };
+  const read = (what: string, work: () => Promise<void>) => {
     reads++;
-    await work().catch((error: unknown) => fail(what, error instanceof Error ? error.message : String(error)));
+    return attempt(what, async () => {
+      await work();
+      return undefined;
+    });
   };
-  const deliver = async () => {
-    const delivered = await clients.deliver();
-    deliveries.push(delivered);
-    if (delivered.status !== 202) fail('a delivery', `${delivered.status} ${delivered.body.slice(0, 200)}`);
-  };
+  const deliver = () =>
+    attempt('a delivery', async () => {
+      const delivered = await clients.deliver();
+      deliveries.push(delivered);
+      return delivered.status === 202 ? undefined : `${delivered.status} ${delivered.body.slice(0, 200)}`;
+    });
   const track = (work: Promise<void>) => {
     pending.add(work);
     void work.finally(() => pending.delete(work));

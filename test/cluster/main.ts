@@ -1,7 +1,6 @@
 // `npm run test:cluster [-- scenario…]`: drives installations of the chart on the cluster of KUBECONFIG. Its last line counts.
 import { inspect, parseArgs } from 'node:util';
 import { tools } from '../support/tools.ts';
-import { keepEvidence } from './evidence.ts';
 import { provideImage } from './image.ts';
 import { createKubectl } from './kubectl.ts';
 import { say, seconds } from './say.ts';
@@ -54,7 +53,7 @@ async function passes(scenario: Scenario, parts: Pick<Parameters<typeof createSt
     return true;
   } catch (error) {
     say(`${scenario.name} FAILED after ${seconds(performance.now() - begun)}: ${inspect(error)}`);
-    for (const kubectl of stage.namespaces) say(`  logs and events: ${await keepEvidence(kubectl, scenario.name)}`);
+    for (const folder of await stage.keepEvidence()) say(`  logs and events: ${folder}`);
     return false;
   } finally {
     await stage.close();

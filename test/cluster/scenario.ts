@@ -1,15 +1,13 @@
 // What a scenario is given, and what it does with it.
-import { createInstallation, type HelmProgram, type Installation } from './installation.ts';
+import { type Evidence, gatherEvidence } from './evidence.ts';
 import type { Tags } from './image.ts';
-import type { Kubectl } from './kubectl.ts';
+import { createInstallation, type HelmProgram, type Installation } from './installation.ts';
 
 export type Stage = {
   readonly tags: Tags;
   readonly ingressAddress: string;
   /** A namespace of the scenario's own with nothing installed yet; removed when the scenario has ended. */
   prepare(program?: HelmProgram): Promise<Installation>;
-  /** Those of what was prepared so far. */
-  readonly namespaces: readonly Kubectl[];
 };
 
 export type Scenario = {
@@ -22,21 +20,29 @@ export type Scenario = {
 
 export type StageParts = { readonly name: string; readonly tags: Tags; readonly ingressAddress: string; readonly keep: boolean };
 
-export function createStage({ name, tags, ingressAddress, keep }: StageParts): Stage & { close(): Promise<void> } {
+/** What the scenario does not see of it. */
+export type StageControl = {
+  /** @returns a folder for each namespace that was prepared */
+  keepEvidence(): Promise<string[]>;
+  close(): Promise<void>;
+};
+
+export function createStage({ name, tags, ingressAddress, keep }: StageParts): Stage & StageControl {
   const installations: Installation[] = [];
-  const namespaces: Kubectl[] = [];
+  const evidence: Evidence[] = [];
   return {
     tags,
     ingressAddress,
-    namespaces,
     prepare: async (program = 'helm') => {
       const namespace = `signalbox-test-${name}-${Date.now().toString(36).slice(-5)}${installations.length === 0 ? '' : `-${installations.length}`}`;
       const installation = await createInstallation({ namespace, tag: tags.first, ingressAddress, program });
       installations.push(installation);
-      namespaces.push(installation.kubectl);
+      evidence.push(await gatherEvidence(installation.kubectl));
       return installation;
     },
+    keepEvidence: () => Promise.all(evidence.map((each) => each.keep())),
     close: async () => {
+      for (const each of evidence) await each.close();
       if (!keep) for (const installation of installations) await installation.remove();
     },
   };
