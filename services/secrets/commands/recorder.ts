@@ -2,9 +2,9 @@
 import { v7 as newId } from 'uuid';
 import type { Database } from '../../platform/postgres.ts';
 import { isUnavailable } from '../../platform/postgres-error.ts';
+import { SealBroken } from '../../platform/seal.ts';
 import type { Action, AuditEntry, Outcome } from '../audit/entry.ts';
 import { createAuditStore } from '../audit/store.ts';
-import { SealBroken } from '../encryption/aead.ts';
 import { createAuditReader } from './audit-store.ts';
 import { BackupRefused } from './sealed-lines.ts';
 

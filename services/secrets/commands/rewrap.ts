@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readSettings } from '../../platform/config.ts';
 import type { Database } from '../../platform/postgres.ts';
+import { SealBroken } from '../../platform/seal.ts';
 import type { Verb } from '../../platform/verb.ts';
-import { SealBroken } from '../encryption/aead.ts';
 import { rewrap as rewrapKey } from '../encryption/envelope.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';

@@ -1,7 +1,7 @@
 // Tells whether the configured master keys are those that this database was sealed with: a canary for each key id.
 import type { CheckResult } from '../../platform/health.ts';
+import { open, seal, SealBroken } from '../../platform/seal.ts';
 import { Problems } from '../contract.ts';
-import { open, seal, SealBroken } from './aead.ts';
 import type { Keyring, MasterKey } from './master-keys.ts';
 import type { CanaryRow, CanaryStore } from './store.ts';
 

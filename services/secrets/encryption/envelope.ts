@@ -1,6 +1,6 @@
 // Envelope encryption: a value under a data key of its own, the data key under a master key.
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from './aead.ts';
+import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from '../../platform/seal.ts';
 import { type Bound, bindingOf, uuidBytes } from './binding.ts';
 import type { MasterKey } from './master-keys.ts';
 

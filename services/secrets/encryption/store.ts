@@ -1,6 +1,6 @@
 // All SQL of the master keys' canaries.
 import { type Database, statement } from '../../platform/postgres.ts';
-import type { Sealed } from './aead.ts';
+import type { Sealed } from '../../platform/seal.ts';
 
 export type CanaryRow = Sealed & {
   readonly id: string;

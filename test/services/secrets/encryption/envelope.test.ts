@@ -1,7 +1,7 @@
 // Sealing by itself: fresh nonces and data keys, and a rewrap that touches no value.
 import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
-import { SealBroken } from '../../../../services/secrets/encryption/aead.ts';
+import { SealBroken } from '../../../../services/platform/seal.ts';
 import { storedTime } from '../../../../services/secrets/encryption/binding.ts';
 import { openValue, rewrap, sealValue } from '../../../../services/secrets/encryption/envelope.ts';
 
