@@ -36,8 +36,7 @@ function validate(manifest: Manifest): void {
   else new PrometheusRule(manifest as unknown as ConstructorParameters<typeof PrometheusRule>[0]).validate();
 }
 
-describeWith(helm, 'the Prometheus operator', function () {
-  this.timeout(60_000);
+describeWith(helm, 'the Prometheus operator', () => {
   let rendered: Manifest[];
   before(async () => {
     rendered = ofKind(await render(monitoring), 'ServiceMonitor', 'PrometheusRule');

@@ -70,8 +70,7 @@ describeWith(helm, 'a pod', () => {
     }
   });
 
-  it('has no other variable twice, and none without a value', async function () {
-    this.timeout(120_000);
+  it('has no other variable twice, and none without a value', async () => {
     for (const [name, values] of sets) {
       if (name.includes(',')) continue;
       for (const { owner, pod } of podsOf(await render(values))) {

@@ -7,8 +7,7 @@ import { valueSets } from './value-sets.ts';
 
 const sets = await valueSets();
 
-describeWith(apiServer, 'a strict dry run on the API server', function () {
-  this.timeout(120_000);
+describeWith(apiServer, 'a strict dry run on the API server', () => {
   let namespace: TestNamespace;
   before(async () => {
     namespace = await createTestNamespace();

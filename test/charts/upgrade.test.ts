@@ -89,8 +89,7 @@ describeWith(helm, 'a changed setting', () => {
   });
 });
 
-describeWith(apiServer, 'an upgrade on the API server', function () {
-  this.timeout(120_000);
+describeWith(apiServer, 'an upgrade on the API server', () => {
   const changes: Readonly<Record<string, Values>> = {
     'another version': {},
     'other labels': { commonLabels: { team: 'other' } },

@@ -1,7 +1,7 @@
 // Mocha loads this first: it closes the shared servers after the last test, and names what tests left open.
 import { closeAll } from './end-of-run.ts';
 
-const patienceMs = 5000;
+const patienceMs = 10_000;
 
 /** Mocha finds it by this name. */
 export async function mochaGlobalTeardown(): Promise<void> {

@@ -69,8 +69,7 @@ describeWith(rabbitmq, 'sharedRabbitmq', () => {
 });
 
 describeWith(ownRabbitmq, 'startRabbitmq', () => {
-  it('keeps durable messages over a stop and over a kill', async function () {
-    this.timeout(120_000);
+  it('keeps durable messages over a stop and over a kill', async () => {
     const server = await startRabbitmq();
     const connection = await connect(server.url);
     connection.on('error', () => undefined);

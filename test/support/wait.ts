@@ -1,4 +1,5 @@
 // Waiting in tests: for a condition, never for a time.
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -13,7 +14,7 @@ export type Waiting = {
  * @returns what it answered then
  * @throws the last failure, once the time is over
  */
-export async function eventually<T>(condition: () => T | Promise<T>, { withinMs = 10_000, everyMs = 25 }: Waiting = {}): Promise<Exclude<T, false>> {
+export async function eventually<T>(condition: () => T | Promise<T>, { withinMs = 30_000, everyMs = 25 }: Waiting = {}): Promise<Exclude<T, false>> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const last = performance.now() >= deadline;
@@ -30,16 +31,21 @@ export async function eventually<T>(condition: () => T | Promise<T>, { withinMs 
 
 const holds = <T>(answer: T): answer is Exclude<T, false> => answer !== false;
 
+/** Below those that systems hand out by themselves: no connection, and no server that asks for any port, takes one before its use. */
+const ports = { first: 10_500, afterLast: 15_500 };
+
 /** A loopback port that nothing listens on; one that is given out is not given out again in this run. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
-  if (given.has(address.port)) return freePort();
-  given.add(address.port);
-  return address.port;
+  const port = randomInt(ports.first, ports.afterLast);
+  if (given.has(port)) return freePort();
+  given.add(port);
+  return (await isFree(port)) ? port : freePort();
 }
 
 const given = new Set<number>();
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
