@@ -191,7 +191,7 @@ describe('signalbox migrate on a server of roles', () => {
     const port = typeof address === 'object' ? address?.port : undefined;
     const lines: string[] = [];
     const log = createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } });
-    const migrated = runMigrate({ ...server.environment(database), POSTGRES_URL: `postgres://127.0.0.1:${port}/${database}` }, { waitMs: 7000, log });
+    const migrated = runMigrate({ ...server.environment(database), POSTGRES_URL: `postgres://127.0.0.1:${port}/${database}` }, { waitMs: 11_000, log });
     await eventually(() => lines.some((line) => line.includes('waiting for Postgres') && line.includes('timeout')));
     expect(String(await migrated.catch((error: unknown) => error))).to.contain('the database cannot be reached: it does not answer');
     for (const socket of sockets) socket.destroy();

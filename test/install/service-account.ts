@@ -1,9 +1,19 @@
 // A service account with the rights that it is given and no others, as a kubeconfig.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CoreV1Api, KubernetesObjectApi, AuthenticationV1TokenRequest, V1TokenRequestSpec } from '@kubernetes/client-node';
+import {
+  AuthenticationV1TokenRequest,
+  AuthorizationV1Api,
+  CoreV1Api,
+  KubernetesObjectApi,
+  V1ResourceAttributes,
+  V1SubjectAccessReview,
+  V1SubjectAccessReviewSpec,
+  V1TokenRequestSpec,
+} from '@kubernetes/client-node';
 import { temporaryDirectory } from '../support/guard.ts';
 import type { ApiServer } from '../support/kubernetes.ts';
+import { eventually } from '../support/wait.ts';
 
 export type Rule = { readonly verbs: readonly string[]; readonly resourceNames?: readonly string[] };
 
@@ -17,7 +27,8 @@ export type Account = {
 let count = 0;
 
 /** @param rules on Secrets of the namespace */
-export async function createAccount({ config }: ApiServer, namespace: string, rules: readonly Rule[]): Promise<Account> {
+export async function createAccount(server: ApiServer, namespace: string, rules: readonly Rule[]): Promise<Account> {
+  const { config } = server;
   const name = `account-${++count}`;
   const objects = KubernetesObjectApi.makeApiClient(config);
   const metadata = { name, namespace };
@@ -34,6 +45,7 @@ export async function createAccount({ config }: ApiServer, namespace: string, ru
     },
   ])
     await objects.create(object);
+  await granted(server, { user: `system:serviceaccount:${namespace}:${name}`, namespace, rules });
   const spec = Object.assign(new V1TokenRequestSpec(), { audiences: [], expirationSeconds: 3600 });
   const body = Object.assign(new AuthenticationV1TokenRequest(), { spec });
   const { status } = await config.makeApiClient(CoreV1Api).createNamespacedServiceAccountToken({ name, namespace, body });
@@ -54,4 +66,20 @@ export async function createAccount({ config }: ApiServer, namespace: string, ru
     return path;
   };
   return { kubeconfig: await kubeconfigWith({}), kubeconfigWith };
+}
+
+type Grant = { readonly user: string; readonly namespace: string; readonly rules: readonly Rule[] };
+
+/** The API server stores a role before its authorizer knows of it. */
+async function granted({ config }: ApiServer, { user, namespace, rules }: Grant): Promise<void> {
+  const authorization = config.makeApiClient(AuthorizationV1Api);
+  const asked = rules.flatMap(({ verbs, resourceNames: [name] = [] }) =>
+    verbs.map((verb) => ({ namespace, verb, resource: 'secrets', ...(name !== undefined && { name }) })),
+  );
+  for (const attributes of asked) {
+    const resourceAttributes = Object.assign(new V1ResourceAttributes(), attributes);
+    const spec = Object.assign(new V1SubjectAccessReviewSpec(), { user, resourceAttributes });
+    const body = Object.assign(new V1SubjectAccessReview(), { spec });
+    await eventually(async () => (await authorization.createSubjectAccessReview({ body })).status?.allowed === true);
+  }
 }

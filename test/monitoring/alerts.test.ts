@@ -47,8 +47,7 @@ function testFile({ alert, given, at, firing }: AlertCase): string {
   });
 }
 
-describeWith(promtool, 'alert rules', function () {
-  this.timeout(30_000);
+describeWith(promtool, 'alert rules', () => {
   const folder = temporaryDirectory('alerts');
 
   it('are rules to Prometheus', async () => {
