@@ -221,7 +221,7 @@ describe('the body of a request', () => {
 
     it('is taken from a large body that stalls while others wait: 503 with Retry-After, and they go on', async () => {
       const budget = createByteBudget(4_000_000);
-      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 10_000, memory: { budget, waitMs: 10_000 } });
+      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 20_000, memory: { budget, waitMs: 20_000 } });
       const stalling = connect(port, '127.0.0.1');
       stalling.write(head('Content-Length: 3000000') + 'x'.repeat(200_000));
       await eventually(() => budget.used === 3_000_000);
@@ -259,9 +259,11 @@ describe('the body of a request', () => {
 
     it('is given back when the body is refused, invalid, too slow, or its sender goes away', async () => {
       const budget = createByteBudget(10_000);
-      const { raw, port } = await startHooks({ maxBytes: 600, timeoutMs: 100, memory: { budget, waitMs: 1000 } });
+      const memory = { budget, waitMs: 20_000 };
+      const { raw, port } = await startHooks({ maxBytes: 600, memory });
+      const { port: impatient } = await startHooks({ maxBytes: 600, timeoutMs: 100, memory });
       expect(statusOf(await raw(head('Connection: close', 'Transfer-Encoding: chunked') + chunk('x'.repeat(601)) + '0\r\n\r\n'))).to.equal(413);
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect(impatient, '127.0.0.1');
       socket.write(head('Content-Length: 10') + 'four');
       expect(statusOf(await textOf(socket))).to.equal(408);
       const leaving = connect(port, '127.0.0.1');

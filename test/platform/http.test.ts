@@ -357,7 +357,7 @@ describe('createApp', () => {
       method: 'post',
       path: '/hooks',
       summary: 's',
-      body: rawBody({ mediaTypes: ['application/json'], maxBytes: 99, timeoutMs: 1000 }),
+      body: rawBody({ mediaTypes: ['application/json'], maxBytes: 99, timeoutMs: 20_000 }),
       answers: { 202: null },
       handle: ({ body }) => answer(202, null, { 'X-Bytes': body.toString('hex') }),
     });

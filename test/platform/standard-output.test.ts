@@ -9,7 +9,7 @@ const program = (lines: number) => `
   const log = createLog({ level: "info" });
   for (let n = 0; n < ${lines}; n++) log.info({ n }, "line");
 `;
-const shell = (script: string) => spawnSync('sh', ['-c', script], { encoding: 'utf8', timeout: 20_000, maxBuffer: 64 * 1024 * 1024 });
+const shell = (script: string) => spawnSync('sh', ['-c', script], { encoding: 'utf8', timeout: 100_000, maxBuffer: 64 * 1024 * 1024 });
 const run = (lines: number) => `'${process.execPath}' --input-type=module -e '${program(lines)}'`;
 
 describe('log lines on standard output', () => {
