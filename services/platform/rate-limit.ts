@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Limit } from './area.ts';
+import { clientIn } from './client-address.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pool } from './postgres.ts';
@@ -42,7 +43,7 @@ export type Window = {
 const warnEveryMs = 10_000;
 
 /**
- * Counts by client address or whatever key it is given.
+ * Counts by client address or whatever key it is given; the addresses of one IPv6 network are one client.
  * Headers: `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, `Retry-After` of RFC 9110 when refused.
  *
  * A store that is away lets requests pass: the limit protects from load, and refusing everybody because nobody can
@@ -105,7 +106,7 @@ function createLimiter({ service, redis, database }: RateLimitParts, { name, req
 }
 
 // Neither addresses nor tokens are kept, and the length of a key is bounded.
-const storedKey = (key: string) => createHash('sha256').update(key).digest('base64url');
+const storedKey = (key: string) => createHash('sha256').update(clientIn(key)).digest('base64url');
 
 async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();

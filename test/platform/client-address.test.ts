@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createAddressOf, isAddressRange } from '../../services/platform/client-address.ts';
+import { clientIn, createAddressOf, isAddressRange } from '../../services/platform/client-address.ts';
 
 describe('createAddressOf', () => {
   const addressOf = createAddressOf(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
@@ -24,6 +24,14 @@ describe('createAddressOf', () => {
     expect(addressOf('10.1.2.3', '1.1.1.1, ')).to.equal('10.1.2.3');
   });
 
+  it('leaves out the port that some proxies add', () => {
+    expect(addressOf('10.1.2.3', '1.1.1.1:80, 198.51.100.7:4711, 10.9.9.9:443')).to.equal('198.51.100.7');
+    expect(addressOf('10.1.2.3', '[2a00::5]:4711')).to.equal('2a00::5');
+    expect(addressOf('10.1.2.3', '[2a00::5]')).to.equal('2a00::5');
+    for (const hop of ['198.51.100.7:', '198.51.100.7:x', '[198.51.100.7', ':80', '[]:80', '167772160'])
+      expect(addressOf('10.1.2.3', hop), hop).to.equal('10.1.2.3');
+  });
+
   it('knows IPv4 addresses in IPv6 clothes, and one spelling of an IPv6 address', () => {
     expect(addressOf('::ffff:10.1.2.3', '::ffff:198.51.100.7')).to.equal('198.51.100.7');
     expect(addressOf('2001:DB8:0::1', '2a00:0:0:0::0005')).to.equal('2a00::5');
@@ -37,6 +45,37 @@ describe('createAddressOf', () => {
   it('refuses at construction what is neither', () => {
     expect(() => createAddressOf(['proxy.internal'])).to.throw(TypeError, 'trusted must hold');
     expect(() => createAddressOf(['10.0.0.0/33'])).to.throw(TypeError, 'trusted must hold');
+  });
+});
+
+describe('clientIn', () => {
+  it('is of IPv6 the /64, in whatever form of RFC 4291 it is written', () => {
+    const forms = [
+      '2001:db8:1:2::',
+      '2001:DB8:1:2::1',
+      '2001:db8:1:2:3:4:5:6',
+      '2001:0db8:0001:0002:ffff:ffff:ffff:ffff',
+      '2001:db8:1:2::198.51.100.7',
+      '2001:db8:1:2::5%eth0',
+    ];
+    expect(new Set(forms.map(clientIn))).to.deep.equal(new Set(['2001:db8:1:2::/64']));
+    expect(clientIn('2001:db8:1:3::1')).to.equal('2001:db8:1:3::/64');
+    expect(clientIn('2001:db8:1::1')).to.equal('2001:db8:1::/64');
+  });
+
+  it('is of IPv4 the whole address, also where it is mapped into or translated to IPv6', () => {
+    for (const form of ['198.51.100.7', '::ffff:198.51.100.7', '::FFFF:c633:6407', '0:0:0:0:0:ffff:198.51.100.7', '64:ff9b::198.51.100.7'])
+      expect(clientIn(form), form).to.equal('198.51.100.7');
+    expect(clientIn('198.51.100.8')).not.to.equal(clientIn('198.51.100.7'));
+  });
+
+  it('is the whole address of a neighbour on the link', () => {
+    expect(clientIn('fe80::1')).not.to.equal(clientIn('fe80::2'));
+    expect(clientIn('fe80::1%eth0')).not.to.equal(clientIn('fe80::1%eth1'));
+  });
+
+  it('leaves other keys as they are', () => {
+    for (const key of ['', 'token', '10', '2001:db8', '2001:db8::1/64', 'key_2001:db8::1']) expect(clientIn(key)).to.equal(key);
   });
 });
 
