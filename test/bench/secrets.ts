@@ -28,7 +28,7 @@ async function load(options: ReadLoad): Promise<ReadLoadResult> {
 async function fill(url: string): Promise<string> {
   const { slug, key } = await newApplication(url);
   const items = Array.from({ length: versions }, (_, index) => ({ environmentSlug: 'local', value: `value ${index} of a hundred bytes `.padEnd(100, '.') }));
-  const stored = [...items, { environmentSlug: 'local', value: 'disabled', isEnabled: false }];
+  const stored = [...items, { environmentSlug: 'local', value: 'a disabled value', isEnabled: false }];
   for (let index = 0; index < secrets; index++) {
     await manage(url, 'POST', `/${slug}/secrets`, { name: `secret-${index}` });
     await manage(url, 'POST', `/${slug}/secrets/secret-${index}/values`, stored);

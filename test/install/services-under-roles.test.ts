@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { adminToken, newApplication, putSecret } from '../services/secrets/service.ts';
+import { adminToken, newApplication, putSecret, secretValue } from '../services/secrets/service.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/wait.ts';
@@ -74,7 +74,7 @@ describe('services that have a database role each', () => {
   it('run the commands of the secrets service', async () => {
     const url = urls['serve secrets'] ?? '';
     const { slug } = await newApplication(url);
-    await putSecret(url, slug, 'password', { value: 'hunter2' });
+    await putSecret(url, slug, 'password', { value: secretValue('of a role') });
     const masterKeys = `second:${randomBytes(32).toString('base64')},${firstKey}`;
     const env = { DATABASE_URL: as('secrets'), Encryption__MasterKeys: masterKeys };
     for (const [args, more] of [

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { listen } from '../../../services/platform/listen.ts';
 import { type ClientOptions, createConsumerClient, createManagementClient, NoAnswer, Refusal } from '../../../services/secrets/client.ts';
 import { freePort } from '../../support/wait.ts';
-import { adminToken, useService } from './service.ts';
+import { adminToken, secretValue, useService } from './service.ts';
 
 const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -52,13 +52,14 @@ describe('the client of the secrets service', () => {
     const made = await management().createSecret(slug, { name: 'token' });
     expect(made.requiredEnvironments).to.deep.equal([{ slug: 'local', name: 'Local', valueProvided: false }]);
     const notBefore = '2020-01-01T00:00:00.000Z';
-    await management().setValues(slug, 'token', [{ environmentSlug: 'local', value: 'one' }, { environmentSlug: 'local', value: 'two', notBefore }]); // prettier-ignore
+    const [one, two] = [secretValue('one'), secretValue('two')];
+    await management().setValues(slug, 'token', [{ environmentSlug: 'local', value: one }, { environmentSlug: 'local', value: two, notBefore }]); // prettier-ignore
     const [second, first] = await management().versions(slug, 'token', 'local');
     expect([first?.version, second?.version]).to.deep.equal([1, 2]);
     const read = await consumer(plainApiKey).secret('token', 'local');
     expect(read).to.deep.equal({
       name: 'token',
-      value: 'two',
+      value: two,
       properties: { enabled: true, expiresOn: null, notBefore: new Date(notBefore), version: 2, createdOn: second?.createdAt, updatedOn: null },
     });
     expect(await management().secret(slug, 'token')).to.deep.equal((await management().secrets(slug))[0]);
@@ -82,8 +83,9 @@ describe('the client of the secrets service', () => {
     it(`reaches a secret named '${name}'`, async () => {
       const { slug, plainApiKey } = await newApplication();
       await management().createSecret(slug, { name });
-      await management().setValues(slug, name, [{ environmentSlug: 'local', value: `the value of ${name}` }]);
-      expect(await consumer(plainApiKey).secret(name, 'local')).to.deep.include({ name, value: `the value of ${name}` });
+      const value = secretValue(`the value of ${name}`);
+      await management().setValues(slug, name, [{ environmentSlug: 'local', value }]);
+      expect(await consumer(plainApiKey).secret(name, 'local')).to.deep.include({ name, value });
     });
   }
 

@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type Answer, adminToken, call, newApplication, putSecret, type TestApplication, useService } from './service.ts';
+import { type Answer, adminToken, call, newApplication, putSecret, secretValue, type TestApplication, useService } from './service.ts';
 
 const whole = ({ status, headers, text }: Answer) => ({
   status,
@@ -11,11 +11,12 @@ const whole = ({ status, headers, text }: Answer) => ({
 });
 
 describe('credentials of the secrets service', () => {
-  const running = useService({ environment: { Management__AdminApiKey: `${adminToken},the next one` } });
+  const nextToken = secretValue('the next token');
+  const running = useService({ environment: { Management__AdminApiKey: `${adminToken},${nextToken}` } });
   let application: TestApplication;
   before(async () => {
     application = await newApplication(running.url, 'app');
-    await putSecret(running.url, 'app', 'password', { value: 'x' });
+    await putSecret(running.url, 'app', 'password', { value: secretValue('password') });
   });
 
   const managementPaths = [
@@ -122,7 +123,7 @@ describe('credentials of the secrets service', () => {
   });
 
   it('takes every administrator token of the list, the word Bearer in any case', async () => {
-    for (const value of [`Bearer ${adminToken}`, `bearer ${adminToken}`, 'BEARER the next one'])
+    for (const value of [`Bearer ${adminToken}`, `bearer ${adminToken}`, `BEARER ${nextToken}`])
       expect((await call(running.url, { path: '/api/management/applications', headers: { Authorization: value } })).status).to.equal(200);
   });
 

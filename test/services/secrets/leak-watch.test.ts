@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { createLeakWatch } from './leak-watch.ts';
+import { createLeakWatch, formsOf } from './leak-watch.ts';
+import { masterKeys, newApplication, putSecret, secretValue, useService } from './service.ts';
+import { storedSecrets } from './stored.ts';
 
 const secret = 'plain "value" ÿþ?>~ 4711';
 const leaksOf = (said: string, hidden: string | Buffer = secret) => {
@@ -47,8 +49,42 @@ describe('createLeakWatch', () => {
 
   it('finds nothing where nothing is, and never shows what it looks for', () => {
     expect(leaksOf(`before ${secret.slice(0, -1)} after`)).to.deep.equal([]);
-    expect(leaksOf('x', 'x')).to.deep.equal([]);
     expect(leaksOf(secret).join()).not.to.contain('4711');
+  });
+
+  it('finds every form of the shortest that it takes', () => {
+    for (const bytes of [Buffer.from('twelve bytes'), Buffer.from([255, 0, 254, 1, 253, 2, 252, 3, 251, 4, 250, 5])])
+      for (const form of formsOf(bytes)) expect(leaksOf(`before ${form} after`, bytes), form).to.deep.equal(found);
+  });
+
+  it('refuses what is too short to be searched for, without showing it', () => {
+    for (const short of ['', 'hunter2', 'eleven char', Buffer.from('hunter2')])
+      expect(() => leaksOf('', short))
+        .to.throw(TypeError, /^a value of \d+ characters/)
+        .with.property('message')
+        .not.contain('hunter2');
+  });
+
+  it('passes over a short one when it is told to, and no other', () => {
+    const watch = createLeakWatch();
+    watch.listen('a log', () => 'a and b');
+    watch.passOver('a');
+    watch.hide('a value', 'a');
+    expect(watch.leaks()).to.deep.equal([]);
+    expect(() => watch.hide('a value', 'b')).to.throw(TypeError);
+  });
+});
+
+describe('storedSecrets', () => {
+  const running = useService();
+
+  it('are the values of a database, what is sealed of them, and the hashes of keys', async () => {
+    const { slug } = await newApplication(running.url);
+    const value = secretValue('stored');
+    await putSecret(running.url, slug, 'password', { value });
+    const stored = await storedSecrets(running.service.database, masterKeys);
+    expect(stored.map(({ what }) => what)).to.deep.equal(['what is sealed', 'what is sealed', 'what is sealed', 'a value', 'the hash of a key']);
+    expect(stored.filter(({ what }) => what === 'a value')).to.deep.equal([{ what: 'a value', secret: value }]);
   });
 });
 

@@ -4,17 +4,21 @@ import { captureLog, type CapturedLog } from '../../platform/captured-log.ts';
 import { watchProcesses } from '../../support/processes.ts';
 
 export type LeakWatch = {
-  /** From now on, and in what was said before. What is too short to be found by anything but chance is passed over. */
+  /**
+   * From now on, and in what was said before.
+   * @throws TypeError when it is too short to be told from chance: what cannot be searched for proves nothing
+   */
   hide(what: string, secret: string | Buffer): void;
+  /** A value whose length is what a test is about: `hide` takes it, and nothing searches for it. */
+  passOver(value: string): void;
   /** @param said read when all is over */
   listen(where: string, said: () => string): void;
   /** What is where, in which form; never the secret itself. */
   leaks(): string[];
 };
 
-/** A chance finds no form of this length. */
-const minLength = 8;
-const minFormLength = 12;
+/** No text has this many characters of another by chance; of so many bytes every form is at least as long. */
+const minLength = 12;
 /** Of a longer one its beginning is searched for. */
 const maxBytes = 48;
 
@@ -33,6 +37,7 @@ export function createLeakWatch(): LeakWatch {
   /** Forms by their first characters: every place of a text is looked at once, however many secrets there are. */
   const forms = new Map<string, { readonly form: string; readonly what: string }[]>();
   const known = new Set<string>();
+  const passedOver = new Set<string>();
   const places: { readonly where: string; readonly said: () => string }[] = [];
 
   function add(form: string, what: string): void {
@@ -51,11 +56,13 @@ export function createLeakWatch(): LeakWatch {
 
   return {
     hide(what, secret) {
-      if (secret.length < minLength) return;
-      const [raw, ...others] = formsOf(secret);
-      if (raw !== undefined) add(raw, what);
-      for (const form of others) if (form.length >= minFormLength) add(form, what);
+      if (typeof secret === 'string' && passedOver.has(secret)) return;
+      if (secret.length < minLength) {
+        throw new TypeError(`${what} of ${secret.length} characters hides in any text: take secretValue(), or shortValue() where its length is what is tested`);
+      }
+      for (const form of formsOf(secret)) add(form, what);
     },
+    passOver: (value) => void passedOver.add(value),
     listen: (where, said) => void places.push({ where, said }),
     leaks: () => [...new Set(places.flatMap(({ where, said }) => [...leaksIn(where, said())]))],
   };

@@ -10,7 +10,8 @@ import { createSecretsApp } from '../../../services/secrets/app.ts';
 import { readConfig } from '../../../services/secrets/config.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { leakWatch, watchedLog } from './leak-watch.ts';
-import { hideStored } from './stored.ts';
+import { hideSettings } from './hidden-settings.ts';
+import { storedSecrets } from './stored.ts';
 
 export const migrations = new URL('../../../services/secrets/migrations/', import.meta.url);
 export const adminToken = 'the administrator of the tests';
@@ -48,12 +49,9 @@ export async function startService({
   clock = () => new Date(),
   log = watchedLog('the log of a service').log,
 }: ServiceOptions): Promise<TestService> {
-  const config = readConfig({
-    DATABASE_URL: databaseUrl,
-    Management__AdminApiKey: adminToken,
-    Encryption__MasterKeys: masterKeys,
-    ...environment,
-  });
+  const settings = { DATABASE_URL: databaseUrl, Management__AdminApiKey: adminToken, Encryption__MasterKeys: masterKeys, ...environment };
+  hideSettings(settings, leakWatch);
+  const config = readConfig(settings);
   const lifecycle = createLifecycle(log);
   const health = createHealth();
   const metrics = createMetrics();
@@ -63,9 +61,10 @@ export async function startService({
   const app = createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   const close = async () => {
-    // A test may have taken the database away.
-    if (!lifecycle.stopping.aborted) await hideStored(database, config.masterKeys?.reveal() ?? '', leakWatch).catch(() => undefined);
+    // A test may have stopped it, or taken the database away.
+    const stored = lifecycle.stopping.aborted ? [] : await storedSecrets(database, config.masterKeys?.reveal() ?? '').catch(() => []);
     await lifecycle.stop();
+    for (const { what, secret } of stored) leakWatch.hide(what, secret);
   };
   return { url: `http://127.0.0.1:${listening.port}`, database, health, lifecycle, metrics, close };
 }
@@ -79,8 +78,14 @@ export function secretValue(label: string): string {
   return value;
 }
 
-leakWatch.hide('the token of the administrator', adminToken);
-for (const entry of masterKeys.split(',')) leakWatch.hide('a master key', entry.slice(entry.indexOf(':') + 1));
+/** A value whose length is what is tested: the watch passes it over. */
+export function shortValue(value: string): string {
+  leakWatch.passOver(value);
+  return value;
+}
+
+// Processes that are not started here are given these, too.
+hideSettings({ Management__AdminApiKey: adminToken, Encryption__MasterKeys: masterKeys }, leakWatch);
 
 /** What a test sends as a value of a secret, or is given as a key, nothing may say. */
 function hideSecrets(path: string, body: unknown, answer: unknown): void {

@@ -1,6 +1,6 @@
 // Applications: every line of the document about them.
 import { expect } from 'chai';
-import { type Answer, call, consume, manage, member, newApplication, putSecret, useService } from '../service.ts';
+import { type Answer, call, consume, manage, member, newApplication, putSecret, secretValue, useService } from '../service.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -176,7 +176,7 @@ describe('applications', () => {
   describe('DELETE /api/management/applications/{slug}', () => {
     it('answers 204 and hides the application with all that belongs to it; its key answers 401', async () => {
       const { slug, key } = await newApplication(running.url, 'gone');
-      await putSecret(running.url, slug, 'password', { value: 'x' });
+      await putSecret(running.url, slug, 'password', { value: secretValue('password') });
       const { status, text } = await manage(running.url, 'DELETE', `/${slug}`);
       expect([status, text]).to.deep.equal([204, '']);
       for (const path of ['', '/environments', '/secrets', '/secrets/password', '/secrets/password/versions/local', '/configurations'])
@@ -186,7 +186,7 @@ describe('applications', () => {
 
     it('purges nothing', async () => {
       const { slug } = await newApplication(running.url, 'kept');
-      await putSecret(running.url, slug, 'password', { value: 'x' });
+      await putSecret(running.url, slug, 'password', { value: secretValue('password') });
       await manage(running.url, 'DELETE', `/${slug}`);
       const { rows } = await running.service.database.driver.query(`select count(*)::int as count from applications a
         join secrets s on s.application_id = a.id join secret_versions v on v.secret_id = s.id where a.slug = 'kept'`);
@@ -195,7 +195,7 @@ describe('applications', () => {
 
     it('frees the slug at once, for an application that inherits nothing', async () => {
       const { slug, key } = await newApplication(running.url, 'again');
-      await putSecret(running.url, slug, 'password', { value: 'x' });
+      await putSecret(running.url, slug, 'password', { value: secretValue('password') });
       await manage(running.url, 'POST', `/${slug}/configurations`, { environmentSlug: 'local', key: 'k', value: 'v' });
       await manage(running.url, 'DELETE', `/${slug}`);
       const second = await newApplication(running.url, 'again');
@@ -217,7 +217,7 @@ describe('applications', () => {
   describe('POST /api/management/applications/{slug}/rotate-key', () => {
     it('answers 200 with the new key alone; the old key stops working at once', async () => {
       const { slug, key } = await newApplication(running.url);
-      await putSecret(running.url, slug, 'password', { value: 'x' });
+      await putSecret(running.url, slug, 'password', { value: secretValue('password') });
       const rotated = await manage(running.url, 'POST', `/${slug}/rotate-key`);
       expect(rotated.status).to.equal(200);
       expect(rotated.headers.get('cache-control')).to.equal('no-store');

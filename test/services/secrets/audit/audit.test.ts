@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createPool } from '../../../../services/platform/postgres.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { eventually } from '../../../support/wait.ts';
-import { adminToken, call, consume, manage, member, newApplication, putSecret, startService, useService } from '../service.ts';
+import { adminToken, call, consume, manage, member, newApplication, putSecret, secretValue, startService, useService } from '../service.ts';
 
 type Entry = {
   readonly occurred_at: Date;
@@ -21,7 +21,8 @@ type Entry = {
 
 describe('the audit', () => {
   const clock = { now: new Date('2026-03-15T12:00:00.123Z') };
-  const running = useService({ clock: () => clock.now, environment: { Management__AdminApiKey: `${adminToken},the next one` } });
+  const nextToken = secretValue('the next token');
+  const running = useService({ clock: () => clock.now, environment: { Management__AdminApiKey: `${adminToken},${nextToken}` } });
   let slug: string;
   let key: string;
   beforeEach(async () => {
@@ -43,9 +44,9 @@ describe('the audit', () => {
     await manage(running.url, 'POST', `${at}/environments`, { name: 'Test' });
     await manage(running.url, 'POST', `${at}/secrets`, { name: 'password' });
     await manage(running.url, 'POST', `${at}/secrets/password/values`, [
-      { environmentSlug: 'local', value: 'x' },
-      { environmentSlug: 'test', value: 'y' },
-      { environmentSlug: 'local', value: 'z' },
+      { environmentSlug: 'local', value: secretValue('first') },
+      { environmentSlug: 'test', value: secretValue('of test') },
+      { environmentSlug: 'local', value: secretValue('second') },
     ]);
     await manage(running.url, 'POST', `${at}/secrets/password/values`, []);
     await manage(running.url, 'POST', `${at}/configurations`, { environmentSlug: 'test', key: 'a:b', value: 'x' });
@@ -74,7 +75,7 @@ describe('the audit', () => {
   });
 
   it('has an entry for each read of a secret, with the version that was served', async () => {
-    await putSecret(running.url, slug, 'password', { value: 'x' });
+    await putSecret(running.url, slug, 'password', { value: secretValue('password') });
     await consume(running.url, key, '/secrets/password?environment=local');
     await consume(running.url, key, '/secrets/unknown?environment=nowhere');
     await becomes(
@@ -105,7 +106,7 @@ describe('the audit', () => {
 
   it('tells who: the plane and which key or token it was, never the credential itself', async () => {
     const rotated = String(member(await manage(running.url, 'POST', `/${slug}/rotate-key`), 'plainApiKey'));
-    await call(running.url, { method: 'DELETE', path: `/api/management/applications/${slug}/secrets/x`, headers: { Authorization: 'bearer  the next one' } });
+    await call(running.url, { method: 'DELETE', path: `/api/management/applications/${slug}/secrets/x`, headers: { Authorization: `bearer  ${nextToken}` } });
     await consume(running.url, rotated, '/secrets/x?environment=local');
     const all = await eventually(async () => {
       const found = await entries();
@@ -123,7 +124,7 @@ describe('the audit', () => {
     const { rows } = await running.service.database.driver.query<{ key_id: string; id: string }>('select key_id, id from applications where slug = $1', [slug]);
     expect(read?.key_id).to.equal(rows[0]?.key_id);
     expect(read?.application_id).to.equal(rows[0]?.id);
-    for (const secret of [adminToken, 'the next one', key, rotated]) expect(JSON.stringify(all)).not.to.contain(secret);
+    for (const secret of [adminToken, nextToken, key, rotated]) expect(JSON.stringify(all)).not.to.contain(secret);
   });
 
   it('tells when, and which request it was', async () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createConsumerClient } from '../../../../services/secrets/client.ts';
 import { eventually } from '../../../support/wait.ts';
-import { adminToken, manage, newApplication, putSecret, startService, type TestApplication, useService } from '../service.ts';
+import { adminToken, manage, newApplication, putSecret, secretValue, startService, type TestApplication, useService } from '../service.ts';
 import { secretsCommand } from './command.ts';
 
 describe('signalbox secrets audit', () => {
@@ -25,7 +25,7 @@ describe('signalbox secrets audit', () => {
     const clock = () => new Date(`${day}T12:00:00.000Z`);
     const service = await startService({ databaseUrl: running.databaseUrl, clock });
     const application = await newApplication(service.url, name);
-    await putSecret(service.url, application.slug, 'token', { value: 'hidden value' });
+    await putSecret(service.url, application.slug, 'token', { value: secretValue('hidden value') });
     await manage(service.url, 'POST', `/${application.slug}/environments`, { name: 'local' });
     const consumer = createConsumerClient({ baseUrl: service.url, credential: application.key });
     await consumer.secret('token', 'local');

@@ -12,7 +12,7 @@ import { withSnapshot } from '../../../../services/secrets/commands/backup-store
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { freePort } from '../../../support/wait.ts';
-import { adminToken, manage, masterKeys, migrations, newApplication, putSecret, startService, useService } from '../service.ts';
+import { adminToken, manage, masterKeys, migrations, newApplication, putSecret, secretValue, startService, useService } from '../service.ts';
 import { secretsCommand } from './command.ts';
 
 const backupKey = randomBytes(32).toString('base64');
@@ -35,7 +35,12 @@ describe('signalbox secrets backup and restore', () => {
   const running = useService();
   const folder = temporaryDirectory('backup');
   const file = join(folder, 'secrets.backup');
-  const values = { plain: 'a plain marker', unicode: 'größe 🔑\n', nul: 'a\0b', long: 'x"\\\u0001'.repeat(16_000) };
+  const values = {
+    plain: secretValue('a plain marker'),
+    unicode: secretValue('größe 🔑\n'),
+    nul: secretValue('a\0b'),
+    long: secretValue('long') + 'x"\\\u0001'.repeat(16_000),
+  };
   const keys: string[] = [];
   const targets: TestDatabase[] = [];
 
@@ -58,16 +63,16 @@ describe('signalbox secrets backup and restore', () => {
       keys.push(key);
       await manage(url, 'POST', `/${slug}/environments`, { name: 'Production' });
       for (const [secret, value] of Object.entries(values)) await putSecret(url, slug, secret, { value: `${name} ${value}` });
-      await putSecret(url, slug, 'plain', { value: 'of production', environmentSlug: 'production' });
-      await putSecret(url, slug, 'plain', { value: 'of a disabled version', isEnabled: false });
-      await putSecret(url, slug, 'times', { value: 'always', notBefore: '2020-01-01T00:00:00.123Z', expiresAt: '2999-12-31T23:59:59.999Z' });
-      await putSecret(url, slug, 'times', { value: 'over', expiresAt: '2020-01-01T00:00:00Z' });
+      await putSecret(url, slug, 'plain', { value: secretValue('of production'), environmentSlug: 'production' });
+      await putSecret(url, slug, 'plain', { value: secretValue('of a disabled version'), isEnabled: false });
+      await putSecret(url, slug, 'times', { value: secretValue('always'), notBefore: '2020-01-01T00:00:00.123Z', expiresAt: '2999-12-31T23:59:59.999Z' });
+      await putSecret(url, slug, 'times', { value: secretValue('over'), expiresAt: '2020-01-01T00:00:00Z' });
       await manage(url, 'POST', `/${slug}/configurations`, { environmentSlug: 'local', key: 'a:b', value: '$1 — €', description: 'd' });
     }
     // Deleted, with its slug taken again.
     const { slug, key } = await newApplication(url, 'Gone');
     keys.push(key);
-    await putSecret(url, slug, 'plain', { value: 'of a deleted one' });
+    await putSecret(url, slug, 'plain', { value: secretValue('of a deleted one') });
     await manage(url, 'DELETE', '/gone');
     keys.push((await newApplication(url, 'Gone')).key);
     expect((await secretsCommand(['backup', '--output', file], settings(running.databaseUrl))).err).to.match(/^backed up: 4 /);
@@ -113,9 +118,9 @@ describe('signalbox secrets backup and restore', () => {
     try {
       const [was, is] = [await seen(running.url), await seen(service.url)];
       expect(is).to.deep.equal(was);
-      expect(is.consumed[0]?.secrets[0]).to.have.property('value', 'Orders a plain marker');
+      expect(is.consumed[0]?.secrets[0]).to.have.property('value', `Orders ${values.plain}`);
       expect(is.consumed[2]).to.deep.include({ configurations: 401, production: 401 });
-      await putSecret(service.url, 'orders', 'plain', { value: 'next' });
+      await putSecret(service.url, 'orders', 'plain', { value: secretValue('next') });
       const orders = createConsumerClient({ baseUrl: service.url, credential: keys[0] ?? '' });
       expect(await orders.secret('plain', 'local')).to.have.nested.property('properties.version', 3);
       expect(await query(target.url, 'select distinct master_key_id from secret_versions')).to.deep.equal([{ master_key_id: 'new' }]);
@@ -305,7 +310,7 @@ describe('signalbox secrets backup and restore', () => {
       expect(await refusal({ Backup__Key: '', Encryption__MasterKeys: '' })).to.equal(
         'The configuration is not usable:\n  Encryption__MasterKeys is required and not set\n  Backup__Key is required and not set\n',
       );
-      expect(await refusal({ Backup__Key: 'short' })).to.equal('Backup__Key must be the base64 of 32 bytes\n');
+      expect(await refusal({ Backup__Key: secretValue('no base64') })).to.equal('Backup__Key must be the base64 of 32 bytes\n');
     });
 
     it('a value that was changed', async () => {

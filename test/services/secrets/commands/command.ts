@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
+import { hideSettings } from '../hidden-settings.ts';
 import { leakWatch } from '../leak-watch.ts';
 
 export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly out: string; readonly err: string };
@@ -28,6 +29,7 @@ export type CommandOptions = {
 const program = join(import.meta.dirname, '../../../../services/main.ts');
 
 export function startCommand(args: readonly string[], { env = {}, input }: CommandOptions = {}): RunningCommand {
+  hideSettings(env, leakWatch);
   const { PATH = '', HOME = '' } = process.env;
   const child = spawnGuarded(process.execPath, [program, 'secrets', ...args], { env: { PATH, HOME, ...env }, stdio: 'pipe' });
   const { pid, stdin, stdout, stderr } = child;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createConsumerClient, createManagementClient } from '../../../../services/secrets/client.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { freePort } from '../../../support/wait.ts';
-import { adminToken, newApplication, putSecret, type TestApplication, useService } from '../service.ts';
+import { adminToken, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
 import { type Ended, secretsCommand } from './command.ts';
 
 describe('signalbox secrets import-env', () => {
@@ -81,15 +81,16 @@ describe('signalbox secrets import-env', () => {
     it('creates secrets and their values', async () => {
       const { slug, key } = await newApplication(running.url);
       await management().createSecret(slug, { name: 'WITHOUT_VALUE' });
-      const ended = await importEnv({ slug, as: 'secrets', text: "NEW='a # b'\nWITHOUT_VALUE=x" });
+      const [quoted, plain] = [secretValue('a # b'), secretValue('without quotes')];
+      const ended = await importEnv({ slug, as: 'secrets', text: `NEW='${quoted}'\nWITHOUT_VALUE=${plain}` });
       expect(tableIn(ended)).to.deep.equal({ NEW: 'created', WITHOUT_VALUE: 'created' });
-      expect((await consumer(key).secret('NEW', 'local')).value).to.equal('a # b');
-      expect((await consumer(key).secret('WITHOUT_VALUE', 'local')).value).to.equal('x');
+      expect((await consumer(key).secret('NEW', 'local')).value).to.equal(quoted);
+      expect((await consumer(key).secret('WITHOUT_VALUE', 'local')).value).to.equal(plain);
     });
 
     it('changes nothing when it is run again, with the key of the application and without', async () => {
       const { slug, key } = await newApplication(running.url);
-      const text = 'A=1\nB=2';
+      const text = `A=${secretValue('a')}\nB=${secretValue('b')}`;
       await importEnv({ slug, as: 'secrets', text });
       expect(tableIn(await importEnv({ slug, as: 'secrets', text, key }))).to.deep.equal({ A: 'unchanged', B: 'unchanged' });
       const without = await importEnv({ slug, as: 'secrets', text });
@@ -100,44 +101,49 @@ describe('signalbox secrets import-env', () => {
 
     it('adds a version where the value differs or none is served', async () => {
       const { slug, key } = await newApplication(running.url);
-      await putSecret(running.url, slug, 'DIFFERS', { value: 'old' });
-      await putSecret(running.url, slug, 'OVER', { value: 'same', expiresAt: '2020-01-01T00:00:00Z' });
-      const ended = await importEnv({ slug, as: 'secrets', text: 'DIFFERS=new\nOVER=same', key });
+      const same = secretValue('same');
+      await putSecret(running.url, slug, 'DIFFERS', { value: secretValue('old') });
+      await putSecret(running.url, slug, 'OVER', { value: same, expiresAt: '2020-01-01T00:00:00Z' });
+      const ended = await importEnv({ slug, as: 'secrets', text: `DIFFERS=${secretValue('new')}\nOVER=${same}`, key });
       expect(tableIn(ended)).to.deep.equal({ DIFFERS: 'updated', OVER: 'updated' });
       expect((await consumer(key).secret('DIFFERS', 'local')).properties.version).to.equal(2);
-      expect((await consumer(key).secret('OVER', 'local')).value).to.equal('same');
+      expect((await consumer(key).secret('OVER', 'local')).value).to.equal(same);
     });
 
     it('adds a version without comparing with --overwrite', async () => {
       const { slug } = await newApplication(running.url);
-      await putSecret(running.url, slug, 'A', { value: 'same' });
-      expect(tableIn(await importEnv({ slug, as: 'secrets', text: 'A=same', more: ['--overwrite'] }))).to.deep.equal({ A: 'updated' });
+      const value = secretValue('same');
+      await putSecret(running.url, slug, 'A', { value });
+      expect(tableIn(await importEnv({ slug, as: 'secrets', text: `A=${value}`, more: ['--overwrite'] }))).to.deep.equal({ A: 'updated' });
       expect(await versionsOf(slug, 'A')).to.deep.equal([2, 1]);
     });
 
     it('refuses the key of another application, which would compare with its values', async () => {
       const [one, other] = [await newApplication(running.url), await newApplication(running.url)];
-      await putSecret(running.url, one.slug, 'A', { value: 'x' });
+      const value = secretValue('of both');
+      const text = `A=${value}`;
+      await putSecret(running.url, one.slug, 'A', { value });
       const said = `SIGNALBOX_APPLICATION_KEY is not the key of application '${one.slug}'\n`;
-      expect(await importEnv({ slug: one.slug, as: 'secrets', text: 'A=x', key: other.key })).to.deep.include({ code: 1, out: '', err: said });
-      await putSecret(running.url, other.slug, 'A', { value: 'x' });
-      expect(await importEnv({ slug: one.slug, as: 'secrets', text: 'A=x', key: other.key })).to.deep.include({ code: 1, out: '', err: said });
+      expect(await importEnv({ slug: one.slug, as: 'secrets', text, key: other.key })).to.deep.include({ code: 1, out: '', err: said });
+      await putSecret(running.url, other.slug, 'A', { value });
+      expect(await importEnv({ slug: one.slug, as: 'secrets', text, key: other.key })).to.deep.include({ code: 1, out: '', err: said });
     });
   });
 
   for (const as of ['configuration', 'secrets']) {
     it(`writes nothing of ${as} in a dry run, and says the same`, async () => {
       const { slug, key } = await newApplication(running.url);
-      await putSecret(running.url, slug, 'A', { value: 'old' });
+      await putSecret(running.url, slug, 'A', { value: secretValue('old') });
+      const text = `A=${secretValue('new')}\nB=${secretValue('b')}`;
       await management().createConfiguration(slug, { environmentSlug: 'local', key: 'A', value: 'old' });
       const state = async () => [await management().configurations(slug), await management().secrets(slug), await management().versions(slug, 'A', 'local')];
       const before = await state();
-      const dry = await importEnv({ slug, as, text: 'A=new\nB=2', more: ['--dry-run'], key });
+      const dry = await importEnv({ slug, as, text, more: ['--dry-run'], key });
       expect(tableIn(dry)).to.deep.equal({ A: 'updated', B: 'created' });
       expect(dry.out).to.match(/^NAME +WOULD BE\n/);
       expect(dry.err).to.equal('dry run, nothing was written: 1 created, 1 updated, 0 unchanged\n');
       expect(await state()).to.deep.equal(before);
-      expect(tableIn(await importEnv({ slug, as, text: 'A=new\nB=2', key }))).to.deep.equal(tableIn(dry));
+      expect(tableIn(await importEnv({ slug, as, text, key }))).to.deep.equal(tableIn(dry));
     });
   }
 
@@ -188,7 +194,7 @@ describe('signalbox secrets import-env', () => {
     it('a token that is wrong, a service that is not there', async () => {
       const file = write('A=1');
       const args = ['import-env', '--application', 'x', '--environment', 'local', '--as', 'secrets', file];
-      const wrong = await secretsCommand(args, { env: { ...administrator(), Management__AdminApiKey: 'wrong' } });
+      const wrong = await secretsCommand(args, { env: { ...administrator(), Management__AdminApiKey: secretValue('wrong') } });
       expect(wrong).to.deep.include({ code: 1, out: '', err: 'the service refuses Management__AdminApiKey\n' });
       const address = `http://127.0.0.1:${await freePort()}`;
       const gone = await secretsCommand(args, { env: { ...administrator(), SIGNALBOX_SECRETS_URL: address } });

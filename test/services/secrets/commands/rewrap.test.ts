@@ -11,7 +11,7 @@ import { type MasterKey, readMasterKeys } from '../../../../services/secrets/enc
 import { createVersionStore } from '../../../../services/secrets/values/store.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { eventually } from '../../../support/wait.ts';
-import { manage, masterKeys as first, newApplication, putSecret, useService } from '../service.ts';
+import { manage, masterKeys as first, newApplication, putSecret, secretValue, useService } from '../service.ts';
 import { secretsCommand, startCommand } from './command.ts';
 
 const second = `second:${randomBytes(32).toString('base64')}`;
@@ -32,7 +32,10 @@ const place = statement<Place, [slug: string, name: string]>(
 );
 const underKey = statement<{ count: number }, [masterKeyId: string]>('test.underKey', 'select count(*) as count from secret_versions where master_key_id = $1');
 
-/** Versions as the service stores them, many at once; the value of each is its secret's name and its number. */
+const valueStart = secretValue('to be rewrapped');
+const valueOf = (name: string, version: number) => `${valueStart} ${name} ${version}`;
+
+/** Versions as the service stores them, many at once. */
 async function addVersions(database: Pool, slug: string, { name, count }: { readonly name: string; readonly count: number }): Promise<void> {
   const found = await database.first(place, slug, name);
   if (!found) throw new TypeError('there is no such secret');
@@ -41,7 +44,7 @@ async function addVersions(database: Pool, slug: string, { name, count }: { read
   const versions = Array.from({ length: count }, (_, index) => {
     const id = newId();
     const facts = { version: index + 1, isEnabled: true, notBefore: null, expiresAt: null };
-    const envelope = sealValue(`${name} ${index + 1}`, { ...found, ...facts, versionId: id, createdAt: storedTime(createdAt) }, master);
+    const envelope = sealValue(valueOf(name, index + 1), { ...found, ...facts, versionId: id, createdAt: storedTime(createdAt) }, master);
     return { id, ...facts, createdAt, environmentId: found.environmentId, envelope };
   });
   await createVersionStore(database).insert(found.secretId, createdAt, versions);
@@ -73,7 +76,7 @@ describe('signalbox secrets rewrap', () => {
       while (!isOver) {
         const name = names[count++ % names.length] ?? '';
         const read = await consumer.secret(name, 'local').catch((error: unknown) => failures.push(error));
-        if (typeof read === 'object' && read.value !== `${name} ${newest}`) failures.push(read);
+        if (typeof read === 'object' && read.value !== valueOf(name, newest)) failures.push(read);
       }
     })();
     return {
@@ -200,14 +203,14 @@ describe('signalbox secrets rewrap', () => {
 
   it('writes nothing with a master key that is missing, malformed or not the one of its id', async () => {
     const { slug } = await newApplication(running.url);
-    await putSecret(running.url, slug, 'x', { value: 'x' });
+    await putSecret(running.url, slug, 'x', { value: secretValue('x') });
     const third = `third:${randomBytes(32).toString('base64')}`;
     expect(await run(third)).to.deep.include({ code: 1, err: "master key 'second' is not configured, and stored values need it\n" });
     const wrong = `second:${randomBytes(32).toString('base64')}`;
     const said = "master key 'second' is not the one of that id that this database was sealed with\n";
     expect(await run(wrong)).to.deep.include({ code: 1, err: said });
     expect(await run(`${third},${wrong}`)).to.deep.include({ code: 1, err: said });
-    expect((await run('second:hidden')).err).to.match(/^Encryption__MasterKeys: entry 1 must be the base64 of 32 bytes after its id\n$/);
+    expect((await run(`second:${secretValue('no base64')}`)).err).to.match(/^Encryption__MasterKeys: entry 1 must be the base64 of 32 bytes after its id\n$/);
     expect(await countUnder('third')).to.equal(0);
   });
 

@@ -4,18 +4,20 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
-import { manage, newApplication, putSecret, type TestApplication, useService } from '../service.ts';
+import { manage, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
 import { secretsCommand, startCommand } from './command.ts';
 
 describe('signalbox secrets run', () => {
   const running = useService();
   let application: TestApplication = { slug: '', key: '' };
+  const password = secretValue('hunter2 $HOME "x"\nsecond line');
+  const token = secretValue('new');
   before(async () => {
     application = await newApplication(running.url, 'Runs');
-    await putSecret(running.url, 'runs', 'db password', { value: 'hunter2 $HOME "x"\nsecond line' });
-    await putSecret(running.url, 'runs', 'token', { value: 'old' });
-    await putSecret(running.url, 'runs', 'token', { value: 'new' });
-    await putSecret(running.url, 'runs', 'over', { value: 'x', expiresAt: '2020-01-01T00:00:00Z' });
+    await putSecret(running.url, 'runs', 'db password', { value: password });
+    await putSecret(running.url, 'runs', 'token', { value: secretValue('old') });
+    await putSecret(running.url, 'runs', 'token', { value: token });
+    await putSecret(running.url, 'runs', 'over', { value: secretValue('over'), expiresAt: '2020-01-01T00:00:00Z' });
     for (const [key, value] of Object.entries({ 'Logging:Level': 'debug', GREETING: 'hello' })) {
       await manage(running.url, 'POST', '/runs/configurations', { environmentSlug: 'local', key, value });
     }
@@ -38,7 +40,7 @@ describe('signalbox secrets run', () => {
 
   it('adds the named secrets and no others', async () => {
     const environment = await environmentOf(['--secret', 'db password', '--secret', 'token=API_TOKEN']);
-    expect(environment).to.include({ db_password: 'hunter2 $HOME "x"\nsecond line', API_TOKEN: 'new' });
+    expect(environment).to.include({ db_password: password, API_TOKEN: token });
     expect(await environmentOf([])).not.to.have.any.keys('db_password', 'token', 'API_TOKEN');
   });
 
@@ -62,9 +64,9 @@ describe('signalbox secrets run', () => {
   it('keeps to itself whatever else is of Signalbox: its settings, and the credentials of the service and of its other commands', async () => {
     const own = ['Management__AdminApiKey', 'Encryption__MasterKeys', 'Backup__Key', 'SIGNALBOX_APPLICATION_KEY', 'SIGNALBOX_SECRETS_URL'];
     const shown = await environmentOf([], {
-      Management__AdminApiKey: 'a token',
+      Management__AdminApiKey: secretValue('a token'),
       Encryption__MasterKeys_FILE: '/run/keys',
-      Backup__Key: 'a key',
+      Backup__Key: secretValue('a key'),
       BACKUP__KEY_file: '/run/key',
       SIGNALBOX_ANYTHING: 'x',
       DATABASE_URL: 'postgres://of.the/program',

@@ -1,6 +1,6 @@
 // What an application reads with its own key, and the one 404 that tells nothing.
 import { expect } from 'chai';
-import { type Answer, call, consume, manage, member, newApplication, putSecret, type TestApplication, useService } from '../service.ts';
+import { type Answer, call, consume, manage, member, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
 
 const start = new Date('2026-03-15T12:00:00.000Z');
 const at = (ms: number) => new Date(start.getTime() + ms).toISOString();
@@ -26,36 +26,38 @@ describe('the consumer plane', () => {
 
   describe('GET /api/consumer/secrets/{name}', () => {
     it('answers 200 with the value in the shape of a cloud vault', async () => {
-      await put('password', { value: 'open sesame', notBefore: at(-1000), expiresAt: at(1000) });
+      const value = secretValue('open sesame');
+      await put('password', { value, notBefore: at(-1000), expiresAt: at(1000) });
       const answer = await read('password');
       expect(answer.status).to.equal(200);
       expect(answer.headers.get('cache-control')).to.equal('no-store');
       expect(answer.body).to.deep.equal({
         name: 'password',
-        value: 'open sesame',
+        value,
         properties: { enabled: true, expiresOn: at(1000), notBefore: at(-1000), version: 1, createdOn: at(0), updatedOn: null },
       });
     });
 
     it('answers null times where there are none', async () => {
-      await put('password', { value: 'x' });
+      await put('password', { value: secretValue('password') });
       expect((await read('password')).body).to.have.nested.property('properties.expiresOn', null);
       expect((await read('password')).body).to.have.nested.property('properties.notBefore', null);
     });
 
     it('serves the newest active version: a disabled, expired or future one is passed over', async () => {
-      await put('password', { value: 'old' });
-      await put('password', { value: 'current' });
-      await put('password', { value: 'disabled', isEnabled: false });
-      await put('password', { value: 'expired', expiresAt: at(-1) });
-      await put('password', { value: 'future', notBefore: at(1) });
+      const current = secretValue('current');
+      await put('password', { value: secretValue('old') });
+      await put('password', { value: current });
+      await put('password', { value: secretValue('disabled'), isEnabled: false });
+      await put('password', { value: secretValue('expired'), expiresAt: at(-1) });
+      await put('password', { value: secretValue('future'), notBefore: at(1) });
       const { body } = await read('password');
-      expect(body).to.include({ value: 'current' });
+      expect(body).to.include({ value: current });
       expect(body).to.have.nested.property('properties.version', 2);
     });
 
     it('has inclusive bounds, to the millisecond', async () => {
-      await put('password', { value: 'x', notBefore: at(0), expiresAt: at(10) });
+      await put('password', { value: secretValue('password'), notBefore: at(0), expiresAt: at(10) });
       const statuses: number[] = [];
       for (const ms of [-1, 0, 5, 10, 11]) {
         clock.now = new Date(at(ms));
@@ -66,19 +68,20 @@ describe('the consumer plane', () => {
 
     it('serves a new version from the moment its call was answered', async () => {
       for (let version = 1; version <= 20; version++) {
-        await put('password', { value: `value ${version}` });
-        expect(member(await read('password'), 'value')).to.equal(`value ${version}`);
+        const value = secretValue(`value ${version}`);
+        await put('password', { value });
+        expect(member(await read('password'), 'value')).to.equal(value);
       }
     });
 
     it('answers 404 with one and the same answer, whatever is missing', async () => {
       await manage(running.url, 'POST', `/${application.slug}/secrets`, { name: 'empty' });
-      await put('disabled', { value: 'x', isEnabled: false });
-      await put('expired', { value: 'x', expiresAt: at(-1) });
-      await put('future', { value: 'x', notBefore: at(1) });
-      await put('deleted', { value: 'x' });
+      await put('disabled', { value: secretValue('password'), isEnabled: false });
+      await put('expired', { value: secretValue('password'), expiresAt: at(-1) });
+      await put('future', { value: secretValue('password'), notBefore: at(1) });
+      await put('deleted', { value: secretValue('password') });
       await manage(running.url, 'DELETE', `/${application.slug}/secrets/deleted`);
-      await put('password', { value: 'x' });
+      await put('password', { value: secretValue('password') });
       await manage(running.url, 'POST', `/${application.slug}/environments`, { name: 'Other' });
 
       const cases = ['empty', 'disabled', 'expired', 'future', 'deleted', 'unknown', '\0', 'a/b'].map((name) => read(name));
@@ -95,23 +98,25 @@ describe('the consumer plane', () => {
     });
 
     it('never shows an application what belongs to another', async () => {
-      await put('password', { value: 'mine' });
+      const [mine, theirs] = [secretValue('mine'), secretValue('theirs')];
+      await put('password', { value: mine });
       const other = await newApplication(running.url);
       expect((await consume(running.url, other.key, '/secrets/password?environment=local')).status).to.equal(404);
-      await putSecret(running.url, other.slug, 'password', { value: 'theirs' });
-      expect(member(await consume(running.url, other.key, '/secrets/password?environment=local'), 'value')).to.equal('theirs');
-      expect(member(await read('password'), 'value')).to.equal('mine');
+      await putSecret(running.url, other.slug, 'password', { value: theirs });
+      expect(member(await consume(running.url, other.key, '/secrets/password?environment=local'), 'value')).to.equal(theirs);
+      expect(member(await read('password'), 'value')).to.equal(mine);
     });
 
     for (const name of ['a/b', 'a:b', 'a b', '100%', '%2F', 'ü😀', '?#&'])
       it(`reaches the name ${name} by its percent-encoded form`, async () => {
-        await put(name, { value: 'found' });
-        expect((await read(name)).body).to.include({ name, value: 'found' });
+        const value = secretValue('found');
+        await put(name, { value });
+        expect((await read(name)).body).to.include({ name, value });
       });
 
     for (const query of ['', '?', '?environment', '?environment=', '?environment=%20', '?environment=+%09', '?Environment=local'])
       it(`answers 400 to the query '${query}', once the key is right`, async () => {
-        await put('password', { value: 'x' });
+        await put('password', { value: secretValue('password') });
         const refused = await consume(running.url, application.key, `/secrets/password${query}`);
         expect(refused.status).to.equal(400);
         expect(refused.body).to.have.deep.nested.property('errors', { environment: ['is required'] });
@@ -119,7 +124,7 @@ describe('the consumer plane', () => {
       });
 
     it('answers a HEAD request like a GET without its body', async () => {
-      await put('password', { value: 'x' });
+      await put('password', { value: secretValue('password') });
       const path = '/api/consumer/secrets/password?environment=local';
       const head = await call(running.url, { method: 'HEAD', path, headers: { 'X-Api-Key': application.key } });
       expect([head.status, head.text]).to.deep.equal([200, '']);

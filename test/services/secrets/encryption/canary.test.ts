@@ -1,7 +1,7 @@
 // A missing, malformed or wrong master key: unready with the reason, nothing written, nothing served, and no crash.
 import { expect } from 'chai';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
-import { consume, manage, member, migrations, newApplication, putSecret, startService, type TestService } from '../service.ts';
+import { consume, manage, member, migrations, newApplication, putSecret, secretValue, startService, type TestService } from '../service.ts';
 
 const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
 
@@ -42,7 +42,7 @@ describe('master keys', () => {
       ['POST', `/${slug}/environments`, { name: 'new' }],
       ['DELETE', `/${slug}/environments/local`],
       ['POST', `/${slug}/secrets`, { name: 'new' }],
-      ['POST', `${secret}/values`, [{ environmentSlug: 'local', value: 'x' }]],
+      ['POST', `${secret}/values`, [{ environmentSlug: 'local', value: secretValue('refused') }]],
       ['DELETE', secret],
       ['POST', `/${slug}/configurations`, { environmentSlug: 'local', key: 'new', value: 'x' }],
       ['PUT', `/${slug}/configurations/local/key`, { value: 'changed' }],
@@ -60,9 +60,10 @@ describe('master keys', () => {
   async function withData(masterKeys: string) {
     const service = await start(masterKeys);
     const application = await newApplication(service.url, 'app');
-    await putSecret(service.url, 'app', 'password', { value: 'open sesame' });
+    const value = secretValue('open sesame');
+    await putSecret(service.url, 'app', 'password', { value });
     await manage(service.url, 'POST', '/app/configurations', { environmentSlug: 'local', key: 'key', value: 'value' });
-    return { ...application, read: (from: TestService) => consume(from.url, application.key, '/secrets/password?environment=local') };
+    return { ...application, value, read: (from: TestService) => consume(from.url, application.key, '/secrets/password?environment=local') };
   }
 
   it('that are right make the service ready', async () => {
@@ -73,13 +74,13 @@ describe('master keys', () => {
 
   for (const [what, masterKeys, reason] of [
     ['are missing', '', 'Encryption__MasterKeys is not set'],
-    ['are malformed', `${key('a', 1)},b:short`, 'Encryption__MasterKeys: entry 2 must be the base64 of 32 bytes after its id'],
+    ['are malformed', `${key('a', 1)},b:no base64 of 32 bytes`, 'Encryption__MasterKeys: entry 2 must be the base64 of 32 bytes after its id'],
     ['are wrong', key('a', 2), "master key 'a' is not the one of that id that this database was sealed with"],
     ['lack one that stored values need', key('b', 2), "master key 'a' is not configured, and stored values need it"],
     ['have one right and one wrong', `${key('b', 3)},${key('a', 2)}`, "master key 'a' is not the one of that id that this database was sealed with"],
   ] as const)
     it(`that ${what} make it unready with the reason; it writes nothing and serves no value, until they are right again`, async () => {
-      const { slug, key: applicationKey, read } = await withData(key('a', 1));
+      const { slug, key: applicationKey, read, value } = await withData(key('a', 1));
       const service = await start(masterKeys);
       expect(await readiness(service)).to.deep.equal({ ok: false, detail: reason });
       await refusesEveryWrite(service, slug);
@@ -94,11 +95,11 @@ describe('master keys', () => {
 
       const right = await start(key('a', 1));
       expect(await readiness(right)).to.deep.equal({ ok: true });
-      expect(member(await read(right), 'value')).to.equal('open sesame');
+      expect(member(await read(right), 'value')).to.equal(value);
     });
 
   it('that are malformed from the very first start leave no canary behind', async () => {
-    const service = await start('nonsense');
+    const service = await start('nothing that is a key');
     await refusesEveryWrite(service, 'nobody');
     expect((await service.database.driver.query('select 1 from master_keys')).rowCount).to.equal(0);
   });
@@ -111,11 +112,12 @@ describe('master keys', () => {
   });
 
   it('change by a new first one: new values under it, old ones readable, all of it without a pause', async () => {
-    const { read, slug } = await withData(key('a', 1));
+    const { read, slug, value } = await withData(key('a', 1));
     const both = await start(`${key('b', 2)},${key('a', 1)}`);
-    expect(member(await read(both), 'value')).to.equal('open sesame');
-    await putSecret(both.url, slug, 'password', { value: 'new' });
-    expect(member(await read(both), 'value')).to.equal('new');
+    expect(member(await read(both), 'value')).to.equal(value);
+    const next = secretValue('new');
+    await putSecret(both.url, slug, 'password', { value: next });
+    expect(member(await read(both), 'value')).to.equal(next);
     const { rows } = await both.database.driver.query('select version, master_key_id from secret_versions order by version');
     expect(rows).to.deep.equal([
       { version: 1, master_key_id: 'a' },
@@ -128,7 +130,7 @@ describe('master keys', () => {
     const [old] = services;
     if (!old) throw new Error('there is no service');
     const fresh = await start(`${key('b', 2)},${key('a', 1)}`);
-    await putSecret(fresh.url, slug, 'password', { value: 'new' });
+    await putSecret(fresh.url, slug, 'password', { value: secretValue('new') });
     expect(await readiness(old)).to.deep.equal({ ok: false, detail: "master key 'b' is not configured, and stored values need it" });
     expect((await read(old)).status).to.equal(503);
     expect((await manage(old.url, 'POST', `/${slug}/rotate-key`)).status).to.equal(503);

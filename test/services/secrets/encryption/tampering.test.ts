@@ -1,7 +1,7 @@
 // A stored value that was changed by one byte or moved to another row is refused, through the whole service.
 import { expect } from 'chai';
 import { watchedLog } from '../leak-watch.ts';
-import { consume, manage, member, newApplication, putSecret, type TestApplication, useService } from '../service.ts';
+import { consume, manage, member, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
 
 const masterKeys = ['first', 'second'].map((id, index) => `${id}:${Buffer.alloc(32, index + 1).toString('base64')}`).join(',');
 
@@ -34,11 +34,12 @@ describe('a stored value', () => {
     await query(`insert into secret_versions (${columns}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`, Object.values(before[0] ?? {}));
   }
 
+  const value = secretValue('open sesame');
   let row: Row;
   beforeEach(async () => {
     application = await newApplication(running.url);
     await putSecret(running.url, application.slug, 'password', {
-      value: 'open sesame',
+      value,
       notBefore: '2026-03-15T11:00:00Z',
       expiresAt: '2026-03-15T13:00:00Z',
     });
@@ -48,7 +49,7 @@ describe('a stored value', () => {
   });
   afterEach(async () => {
     // Nothing of the above is a refusal by accident: as it was, it is served.
-    expect(member(await read(), 'value')).to.equal('open sesame');
+    expect(member(await read(), 'value')).to.equal(value);
   });
 
   for (const column of ['ciphertext', 'nonce', 'tag', 'wrapped_key'] as const)
@@ -95,7 +96,7 @@ describe('a stored value', () => {
   });
 
   it('is refused when a disabled version was enabled', async () => {
-    await putSecret(running.url, application.slug, 'disabled', { value: 'x', isEnabled: false });
+    await putSecret(running.url, application.slug, 'disabled', { value: secretValue('disabled'), isEnabled: false });
     await query(`update secret_versions set is_enabled = true where not is_enabled`);
     await expectRefused('enabled', read('disabled'));
     await query(`update secret_versions set is_enabled = false where secret_id = (select id from secrets where name = 'disabled')`);
@@ -160,7 +161,7 @@ describe('a stored value', () => {
       await manage(running.url, 'POST', `/${slug}/environments`, { name: 'Test' });
       for (const name of ['one', 'two'])
         for (const environment of ['local', 'test']) {
-          await putSecret(running.url, slug, name, { environmentSlug: environment, value: 'same length' });
+          await putSecret(running.url, slug, name, { environmentSlug: environment, value: secretValue('same length') });
           const { rows } = await query<{ id: string }>('select id from secret_versions order by id desc limit 1');
           places.push({ key, name, environment, id: rows[0]?.id ?? '' });
         }

@@ -1,6 +1,6 @@
 // Environments of an application.
 import { expect } from 'chai';
-import { consume, manage, member, newApplication, putSecret, useService } from '../service.ts';
+import { consume, manage, member, newApplication, putSecret, secretValue, useService } from '../service.ts';
 
 describe('environments', () => {
   const clock = { now: new Date('2026-03-15T12:00:00Z') };
@@ -69,7 +69,7 @@ describe('environments', () => {
   describe('DELETE /api/management/applications/{slug}/environments/{envSlug}', () => {
     it('answers 204 and deletes the environment with its versions and entries, for good', async () => {
       await add('Test');
-      await putSecret(running.url, slug, 'password', { environmentSlug: 'test', value: 'x' });
+      await putSecret(running.url, slug, 'password', { environmentSlug: 'test', value: secretValue('of test') });
       await manage(running.url, 'POST', `/${slug}/configurations`, { environmentSlug: 'test', key: 'k', value: 'v' });
       const { status, text } = await manage(running.url, 'DELETE', `/${slug}/environments/test`);
       expect([status, text]).to.deep.equal([204, '']);
@@ -80,11 +80,11 @@ describe('environments', () => {
 
     it('begins at version 1 when the environment is made again', async () => {
       await add('Test');
-      for (const value of ['1', '2']) await putSecret(running.url, slug, 'password', { environmentSlug: 'test', value });
+      for (const label of ['first', 'second']) await putSecret(running.url, slug, 'password', { environmentSlug: 'test', value: secretValue(label) });
       await manage(running.url, 'DELETE', `/${slug}/environments/test`);
       await add('Test');
       expect((await manage(running.url, 'GET', `/${slug}/secrets/password/versions/test`)).text).to.equal('[]');
-      await putSecret(running.url, slug, 'password', { environmentSlug: 'test', value: '3' });
+      await putSecret(running.url, slug, 'password', { environmentSlug: 'test', value: secretValue('first again') });
       const { body } = await consume(running.url, key, '/secrets/password?environment=test');
       expect(body).to.have.nested.property('properties.version', 1);
     });

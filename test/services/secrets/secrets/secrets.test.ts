@@ -109,7 +109,7 @@ describe('secrets', () => {
 
   describe('DELETE /api/management/applications/{slug}/secrets/{name}', () => {
     it('answers 204 and removes the secret with all its versions permanently', async () => {
-      await putSecret(running.url, slug, 'password', { value: 'x' });
+      await putSecret(running.url, slug, 'password', { value: secretValue('password') });
       const { rows: before } = await running.service.database.driver.query('select 1 from secret_versions');
       const { status, text } = await manage(running.url, 'DELETE', `/${slug}/secrets/password`);
       expect([status, text]).to.deep.equal([204, '']);
@@ -119,9 +119,9 @@ describe('secrets', () => {
     });
 
     it('begins at version 1 when the secret is made again', async () => {
-      for (const value of ['1', '2']) await putSecret(running.url, slug, 'password', { value });
+      for (const label of ['first', 'second']) await putSecret(running.url, slug, 'password', { value: secretValue(label) });
       await manage(running.url, 'DELETE', `/${slug}/secrets/password`);
-      await putSecret(running.url, slug, 'password', { value: '3' });
+      await putSecret(running.url, slug, 'password', { value: secretValue('first again') });
       const { body } = await manage(running.url, 'GET', `/${slug}/secrets/password/versions/local`);
       expect(body).to.have.length(1);
       expect(body).to.have.nested.property('[0].version', 1);

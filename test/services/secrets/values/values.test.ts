@@ -1,6 +1,6 @@
 // Values and versions: appended all or none, numbered without a gap, never returned to an administrator.
 import { expect } from 'chai';
-import { type Answer, consume, manage, member, newApplication, putSecret, useService } from '../service.ts';
+import { type Answer, consume, manage, member, newApplication, putSecret, secretValue, shortValue, useService } from '../service.ts';
 
 describe('values of a secret', () => {
   const clock = { now: new Date('2026-03-15T12:00:00Z') };
@@ -16,7 +16,7 @@ describe('values of a secret', () => {
   const append = (items: unknown) => manage(running.url, 'POST', `/${slug}/secrets/password/values`, items);
   const versions = (environment = 'local') => manage(running.url, 'GET', `/${slug}/secrets/password/versions/${environment}`);
   const numbers = ({ body }: Answer) => [body].flat().map((version) => Reflect.get(Object(version), 'version'));
-  const item = { environmentSlug: 'local', value: 'open sesame' };
+  const item = { environmentSlug: 'local', value: secretValue('open sesame') };
 
   describe('POST /api/management/applications/{slug}/secrets/{name}/values', () => {
     it('answers 200 with an empty body', async () => {
@@ -36,24 +36,25 @@ describe('values of a secret', () => {
 
     it('numbers each environment by itself; one that comes twice gets two versions, in their order', async () => {
       await append([item]);
+      const newest = secretValue('newest');
       await append([
-        { ...item, value: 'a' },
-        { environmentSlug: 'test', value: 'b' },
-        { ...item, value: 'c' },
+        { ...item, value: secretValue('older') },
+        { environmentSlug: 'test', value: secretValue('of test') },
+        { ...item, value: newest },
       ]);
       expect(numbers(await versions())).to.deep.equal([3, 2, 1]);
       expect(numbers(await versions('test'))).to.deep.equal([1]);
-      expect((await consume(running.url, key, '/secrets/password?environment=local')).body).to.include({ value: 'c' });
+      expect((await consume(running.url, key, '/secrets/password?environment=local')).body).to.include({ value: newest });
     });
 
     it('numbers each secret by itself', async () => {
       await append([item]);
-      await putSecret(running.url, slug, 'other', { value: 'x' });
+      await putSecret(running.url, slug, 'other', { value: secretValue('other') });
       expect(numbers(await manage(running.url, 'GET', `/${slug}/secrets/other/versions/local`))).to.deep.equal([1]);
     });
 
     it('gives 50 parallel calls 50 distinct consecutive numbers', async () => {
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => append([{ ...item, value: `value ${index}` }])));
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => append([{ ...item, value: secretValue(`value ${index}`) }])));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array<number>(50).fill(200));
       expect(numbers(await versions())).to.deep.equal(Array.from({ length: 50 }, (_, index) => 50 - index));
     });
@@ -89,7 +90,8 @@ describe('values of a secret', () => {
     });
 
     it('takes a value of 64 KiB of UTF-8, and answers 400 to a byte more', async () => {
-      const value = 'ä'.repeat(32 * 1024);
+      const start = secretValue('64 KiB');
+      const value = start + '.'.repeat(64 * 1024 - start.length - 2) + 'ä';
       expect((await append([{ ...item, value }])).status).to.equal(200);
       expect(member(await consume(running.url, key, '/secrets/password?environment=local'), 'value')).to.equal(value);
       const refused = await append([{ ...item, value: `${value}a` }]);
@@ -105,7 +107,7 @@ describe('values of a secret', () => {
 
     it('takes 100 items of 64 KiB in one call, and answers 400 to 101', async function () {
       this.timeout(60_000);
-      const items = Array<typeof item>(100).fill({ ...item, value: 'x'.repeat(64 * 1024) });
+      const items = Array<typeof item>(100).fill({ ...item, value: secretValue('64 KiB').padEnd(64 * 1024, '.') });
       expect((await append(items)).status).to.equal(200);
       expect(numbers(await versions())[0]).to.equal(100);
       const refused = await append(Array<typeof item>(101).fill(item));
@@ -119,10 +121,10 @@ describe('values of a secret', () => {
 
     it('tells the faults of all items at once, by their place', async () => {
       const refused = await append([
-        { environmentSlug: 'local', value: ' ' },
+        { environmentSlug: 'local', value: shortValue(' ') },
         item,
-        { value: 'x', isEnabled: 'yes', expiresAt: '2026-02-30T00:00:00Z' },
-        { ...item, value: '', expiresAt: '2026-01-01T00:00:00Z', notBefore: '2026-01-02T00:00:00Z' },
+        { value: secretValue('of no environment'), isEnabled: 'yes', expiresAt: '2026-02-30T00:00:00Z' },
+        { ...item, value: shortValue(''), expiresAt: '2026-01-01T00:00:00Z', notBefore: '2026-01-02T00:00:00Z' },
       ]);
       expect(refused.status).to.equal(400);
       expect(refused.body).to.have.deep.nested.property('errors', {
@@ -155,8 +157,8 @@ describe('values of a secret', () => {
 
     it('answers 400 to an empty environmentSlug, which is no unknown one', async () => {
       const refused = await append([
-        { environmentSlug: '', value: 'x' },
-        { environmentSlug: ' ', value: 'x' },
+        { ...item, environmentSlug: '' },
+        { ...item, environmentSlug: ' ' },
       ]);
       expect(refused.status).to.equal(400);
       expect(refused.body).to.have.deep.nested.property('errors', {
@@ -180,7 +182,7 @@ describe('values of a secret', () => {
       });
 
     it('answers 404 to an unknown environment, and stores none of the items', async () => {
-      const refused = await append([item, { environmentSlug: 'nowhere', value: 'x' }, { environmentSlug: '\0', value: 'x' }]);
+      const refused = await append([item, { ...item, environmentSlug: 'nowhere' }, { ...item, environmentSlug: '\0' }]);
       expect(refused.status).to.equal(404);
       expect(refused.body).to.include({ title: 'No such environment' });
       expect((await versions()).text).to.equal('[]');
@@ -190,12 +192,12 @@ describe('values of a secret', () => {
       expect(
         (
           await append([
-            { environmentSlug: 'nowhere', value: 'x' },
-            { ...item, value: '' },
+            { ...item, environmentSlug: 'nowhere' },
+            { ...item, value: shortValue('') },
           ])
         ).status,
       ).to.equal(400);
-      expect((await manage(running.url, 'POST', '/nobody/secrets/none/values', [{ ...item, value: '' }])).status).to.equal(400);
+      expect((await manage(running.url, 'POST', '/nobody/secrets/none/values', [{ ...item, value: shortValue('') }])).status).to.equal(400);
     });
 
     it('answers 404 to an unknown application or secret, also when there are no items', async () => {
@@ -212,7 +214,7 @@ describe('values of a secret', () => {
       expect(answer.status).to.equal(200);
       expect(numbers(answer)).to.deep.equal([3, 2, 1]);
       for (const version of [answer.body].flat()) expect(version).to.have.all.keys('id', 'version', 'isEnabled', 'expiresAt', 'notBefore', 'createdAt');
-      expect(answer.text).not.to.contain('sesame');
+      expect(answer.text).not.to.contain(item.value);
     });
 
     it('answers 404 to an unknown application, secret or environment', async () => {
