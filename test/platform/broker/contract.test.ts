@@ -352,6 +352,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
         const broker = connect(server.url, topology);
         open.push(broker);
         try {
+          await until(() => broker.lastError !== null, 'it was tried');
           const failure: unknown = await broker.ready(1000).catch((error: unknown) => error);
           expect(failure).to.be.instanceOf(Error);
           expect(String(failure instanceof Error && failure.cause)).to.include(String(broker.lastError));

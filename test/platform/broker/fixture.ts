@@ -33,7 +33,7 @@ export function message(id: string, more: Partial<Message> = {}): Message {
   return { id, type: 'push', body, contentType: 'application/json', priority: 0, timestamp: new Date(), headers: {}, ...more };
 }
 
-export const generousMs = 30_000;
+export const generousMs = 60_000;
 
 /** Publishes and insists on the confirmation. */
 export async function publish(broker: Broker, ...messages: readonly Message[]): Promise<void> {
