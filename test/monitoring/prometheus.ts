@@ -1,4 +1,4 @@
-// A real Prometheus that scrapes the processes of a test every second, with the alert rules of the chart.
+// A real Prometheus that scrapes the processes of a test every two seconds, with the alert rules of the chart.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ export type Prometheus = {
 
 /** The Prometheus operator adds a target label `service`, which would hide ours were labels not honoured. */
 const scrapeConfig = (targets: Targets) => ({
-  global: { scrape_interval: '1s', evaluation_interval: '1s' },
+  global: { scrape_interval: '2s', evaluation_interval: '1s' },
   rule_files: ruleFiles,
   scrape_configs: [
     {
@@ -47,7 +47,7 @@ export async function startPrometheus(targets: Targets): Promise<Prometheus> {
     if (!response.ok) throw new Error(`Prometheus answers ${response.status} to ${path}: ${await response.text()}`);
     return response.json();
   };
-  await eventually(() => fetch(`http://${address}/-/ready`).then(({ ok }) => ok), { withinMs: 30_000 });
+  await eventually(() => fetch(`http://${address}/-/ready`).then(({ ok }) => ok), { withinMs: 60_000 });
   return {
     query: async (expression) => Result.parse(await get(`/api/v1/query?query=${encodeURIComponent(expression)}`)).data.result.map(({ metric }) => metric),
     rules: async () => RuleStates.parse(await get('/api/v1/rules')).data.groups.flatMap((group) => group.rules),
