@@ -63,7 +63,8 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
  */
 function drain(server: Server, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
+    // A process that was held up reads first what has arrived meanwhile: its connection is not idle.
+    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), sweepMs);
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
     NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);

@@ -49,6 +49,22 @@ describe('listen', () => {
     agent.destroy();
   });
 
+  it('answers it also when the process was held up before it could read it', async () => {
+    const listening = await listen((_request, response) => response.end('x'), { port: 0, host });
+    const agent = new Agent({ keepAlive: true });
+    await get(listening.port, agent);
+    const closing = listening.close();
+    const asked = request({ port: listening.port, host, agent }).end();
+    await once(asked, 'socket');
+    await new Promise((resolve) => process.nextTick(resolve)); // it is on its way
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    const [response] = await once(asked, 'response');
+    expect(response.req.reusedSocket).to.equal(true);
+    expect(await textOf(response)).to.equal('x');
+    await closing;
+    agent.destroy();
+  });
+
   it('closes idle keep-alive connections soon', async () => {
     const listening = await listen((_request, response) => response.end('x'), { port: 0, host, drainMs: 3_600_000 });
     const agent = new Agent({ keepAlive: true });
