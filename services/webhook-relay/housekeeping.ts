@@ -27,7 +27,7 @@ const usualRetention: Retention = { rejectedDays: 14, rejectedRows: maxRejectedR
 
 export type HousekeepingParts = {
   readonly database: Database;
-  readonly spool: Pick<Spool, 'deleteRefusedBefore'>;
+  readonly spool: Pick<Spool, 'refused'>;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
   readonly clock: () => Date;
@@ -76,7 +76,7 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 
 function fileTasks({ spool, clock, retention }: HousekeepingParts): Tasks {
   const { refusedDays } = { ...usualRetention, ...retention };
-  return { refusedFiles: () => spool.deleteRefusedBefore(daysBefore(clock(), refusedDays)) };
+  return { refusedFiles: () => spool.refused.deleteBefore(daysBefore(clock(), refusedDays)) };
 }
 
 function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {

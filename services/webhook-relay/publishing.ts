@@ -10,7 +10,7 @@ import { createPublishMetrics } from './connections/publish-metrics.ts';
 import { createPublisher, type Publisher } from './connections/publisher.ts';
 import { createDatabaseState, type DatabaseState } from './database-state.ts';
 import { budgetMs } from './deliveries.ts';
-import type { ReplayOutcome } from './spool/replayer.ts';
+import type { ReplayOutcome } from './spool/replay.ts';
 import { measureQueues } from './queue-metrics.ts';
 import { measureUsage } from './usage-metrics.ts';
 import { createOverviews, type Overviews } from './usage/overview.ts';

@@ -1,11 +1,13 @@
 // All SQL of failed_payloads: spooled deliveries whose disk does not outlive the process. Leases go by the database's clock.
 import { type Database, statement } from '../../platform/postgres.ts';
 import { headerOf, MessageHeader, messageOf } from './message-header.ts';
+import type { Loaded } from './replayable.ts';
 import type { SpooledDelivery } from './spool-file.ts';
 
 export type FailedPayload = {
   readonly id: string;
-  readonly header: MessageHeader;
+  /** As it was found: a MessageHeader unless the row was damaged. */
+  readonly header: unknown;
   readonly spooledAt: Date;
   readonly tries: number;
   readonly bytes: number;
@@ -67,6 +69,19 @@ const countRefusal = statement<{ refused: boolean }, [id: string, owner: string,
   returning refused_at is not null as refused`,
 );
 
+const giveUp = statement<unknown, [id: string, owner: string]>(
+  'relay.failedPayloads.giveUp',
+  `
+  update failed_payloads set refused_at = now(), claimed_by = null, claimed_until = null where id = $1 and claimed_by = $2`,
+);
+
+// Nobody's, and for nobody yet: a lease without an owner.
+const postpone = statement<unknown, [id: string, owner: string, ms: number]>(
+  'relay.failedPayloads.postpone',
+  `
+  update failed_payloads set claimed_by = null, claimed_until = now() + $3 * interval '1 millisecond' where id = $1 and claimed_by = $2`,
+);
+
 const release = statement<unknown, [ids: readonly string[], owner: string]>(
   'relay.failedPayloads.release',
   `
@@ -87,14 +102,20 @@ export const createFailedPayloads = (database: Database) => ({
   claimDue: (after: Position, { limit, owner, leaseMs }: { readonly limit: number; readonly owner: string; readonly leaseMs: number }) =>
     database.all(claim, after.spooledAt, after.id, limit, owner, leaseMs),
   /** Undefined when the lease was lost. */
-  message: async ({ id, header }: FailedPayload, owner: string, leaseMs: number) => {
+  load: async ({ id, header }: FailedPayload, owner: string, leaseMs: number): Promise<Loaded | undefined> => {
     const row = await database.first(payload, id, owner, leaseMs);
-    return row && messageOf(MessageHeader.parse(header), row.payload);
+    const parsed = MessageHeader.safeParse(header);
+    if (!parsed.success) return row && { corrupt: 'the header is not one of a message' };
+    return row && { message: messageOf(parsed.data, row.payload) };
   },
   /** Does nothing when the lease was lost: whoever has it now publishes once more, which consumers recognise. */
   markReplayed: (id: string, owner: string) => database.run(markReplayed, id, owner),
   /** @returns true when that was the last try that it is given */
   countRefusal: async (id: string, owner: string, mostTries: number) => (await database.first(countRefusal, id, owner, mostTries))?.refused ?? false,
+  /** For what nothing can be published of. @returns 0 when the lease was lost */
+  giveUp: (id: string, owner: string) => database.run(giveUp, id, owner),
+  /** Claimed by nobody for so long. */
+  postpone: (id: string, owner: string, ms: number) => database.run(postpone, id, owner, ms),
   release: (ids: readonly string[], owner: string) => database.run(release, ids, owner),
   /** @returns how many were deleted */
   deleteReplayedBefore: (limit: Date) => database.run(deleteReplayed, limit),

@@ -45,7 +45,7 @@ export function createProcessFolder(directory: string, clock: () => Date): Proce
     for (const name of await readdir(path)) {
       const isWhole = parseFileName(name) !== undefined;
       if (isWhole) await rename(join(path, name), join(directory, name));
-      else await rm(join(path, name), { force: true }); // half written, so nobody was told that it is safe
+      else await rm(join(path, name), { force: true, recursive: true }); // half written, so nobody was told that it is safe
       if (isWhole) returned += 1;
     }
     await rmdir(path);
@@ -77,15 +77,18 @@ export function createProcessFolder(directory: string, clock: () => Date): Proce
     },
     async takeOver(silentMs) {
       let returned = 0;
+      const failures: unknown[] = [];
       for (const folder of await folders()) {
         if (folder === own && holders > 0) continue; // with nothing in hand, a file in it is one whose last step failed
         try {
           returned += await takeOverFrom(folder, silentMs);
         } catch (error) {
           // its process came back, or another one takes it over at the same moment
-          if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error;
+          if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) failures.push(error);
         }
       }
+      // one that cannot be read, as when it is another user's, must not keep the others
+      if (failures.length > 0) throw failures[0];
       return returned;
     },
     async inHand() {

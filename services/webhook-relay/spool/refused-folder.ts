@@ -8,7 +8,7 @@ export type RefusedFolder = {
   take(path: string, name: string): Promise<void>;
   /** How many spool files it holds. */
   count(): Promise<number>;
-  /** Back among the pending, each with the tries it had. */
+  /** Back among the pending, each with the tries it had. What is corrupt stays: no connection was ever asked to take it. */
   giveBack(): Promise<void>;
   /** @param limit by the time at which they were spooled @returns how many were deleted */
   deleteBefore(limit: Date): Promise<number>;
@@ -25,7 +25,8 @@ export function createRefusedFolder(directory: string): RefusedFolder {
     },
     count: async () => (await files()).length,
     async giveBack() {
-      for (const { name } of await files()) {
+      const tried = (await files()).filter(({ tries }) => tries > 0);
+      for (const { name } of tried) {
         await rename(join(own, name), join(directory, name)).catch((error: unknown) => {
           if (!hasCode(error, 'ENOENT')) throw error; // a person, or another process that shares the folder, was faster
         });
@@ -33,7 +34,7 @@ export function createRefusedFolder(directory: string): RefusedFolder {
     },
     async deleteBefore(limit) {
       const old = (await files()).filter(({ spooledAt }) => spooledAt < limit);
-      for (const { name } of old) await rm(join(own, name), { force: true });
+      for (const { name } of old) await rm(join(own, name), { force: true, recursive: true });
       return old.length;
     },
   };

@@ -1,38 +1,38 @@
 // The spool's files, claimed one by one as the replayer comes to them.
-import type { Log } from '../../platform/log.ts';
-import type { SpoolFile } from './file-name.ts';
+import type { ClaimedFile } from './claims.ts';
+import { corrupt, refusedByAll } from './refusal.ts';
 import { mostTries, type Replayable } from './replayable.ts';
-import type { ClaimedFile, Spool } from './spool.ts';
+import type { Setbacks } from './setbacks.ts';
+import type { Spool } from './spool.ts';
 
-/** Oldest first. A file that cannot be claimed or was claimed by another process is passed over. */
-export async function* claimFiles(spool: Spool, log: Log): AsyncGenerator<ClaimedFile, void> {
+/** Oldest first. A file that is left alone, cannot be claimed or was claimed by another process is passed over. */
+export async function* claimFiles(spool: Spool, setbacks: Setbacks): AsyncGenerator<ClaimedFile, void> {
   for (const file of await spool.pending()) {
-    const claimed = await claim(spool, file, log);
+    if (!setbacks.isDue(file.name)) continue;
+    // Unclaimed it is not published either: on a disk that went read-only it could not be removed, and would be sent again and again.
+    const claimed = await spool.claim(file).catch((error: unknown) => void setbacks.failed(file.name, error));
     if (claimed) yield claimed;
   }
 }
 
-async function claim(spool: Spool, file: SpoolFile, log: Log): Promise<ClaimedFile | undefined> {
-  try {
-    return await spool.claim(file);
-  } catch (error) {
-    // Unclaimed it is not published either: on a disk that went read-only it could not be removed, and would be sent again and again.
-    log.error({ file: file.name, error }, 'a spooled delivery cannot be claimed');
-    return undefined;
-  }
-}
+const toTryAgain = 'move the file from the folder refused one up';
 
-export async function* replayableFiles(spool: Spool, log: Log): AsyncGenerator<Replayable, void> {
-  for await (const file of claimFiles(spool, log)) {
+export async function* replayableFiles(spool: Spool, setbacks: Setbacks): AsyncGenerator<Replayable, void> {
+  for await (const file of claimFiles(spool, setbacks)) {
+    const tries = file.tries + 1;
     yield {
       source: 'file',
       id: file.name,
       bytes: file.bytes,
-      load: async () => (await spool.read(file))?.message,
+      async load() {
+        const read = await spool.read(file);
+        return 'delivery' in read ? { message: read.delivery.message } : read;
+      },
       published: () => spool.remove(file),
-      refused: () =>
-        file.tries + 1 < mostTries ? spool.release(file, file.tries + 1) : spool.refuse(file, `refused by every connection in ${file.tries + 1} tries`),
+      refused: () => (tries < mostTries ? spool.release(file, tries) : spool.refuse(file, refusedByAll(tries, toTryAgain))),
+      corrupt: (what) => spool.refuse(file, corrupt(what)),
       giveBack: () => spool.release(file),
+      postpone: () => spool.release(file), // the next passes leave it alone: they ask the setbacks
     };
   }
 }

@@ -1,6 +1,7 @@
 // The rows of failed_payloads, claimed in small batches as the replayer comes to them.
 import type { Log } from '../../platform/log.ts';
 import { type FailedPayload, type FailedPayloads, type Position, start } from './failed-payloads.ts';
+import { corrupt, refusedByAll } from './refusal.ts';
 import { mostTries, type Replayable } from './replayable.ts';
 
 const batch = 32;
@@ -37,23 +38,33 @@ export async function* replayableRows(parts: Parts): AsyncGenerator<Replayable, 
   }
 }
 
+const givenUp = 'a failed payload was refused and is kept aside';
+const toTryAgain = 'set refused_at = null and tries = 0 in its row of failed_payloads';
+
 function toReplayable(row: FailedPayload, { failedPayloads, owner, log }: Parts): Replayable {
   const { id } = row;
   return {
     source: 'row',
     id,
     bytes: row.bytes * expansion,
-    load: () => failedPayloads.message(row, owner, leaseMs),
+    load: () => failedPayloads.load(row, owner, leaseMs),
     async published() {
       const recorded = await failedPayloads.markReplayed(id, owner);
       if (recorded === 0) log.warn({ id }, 'the lease of a failed payload ran out while it was published, it is published once more');
     },
     async refused() {
       const isLast = await failedPayloads.countRefusal(id, owner, mostTries);
-      if (isLast) log.error({ id }, 'a failed payload was refused by every connection again and again, and is given up');
+      if (isLast) log.error({ id, ...refusedByAll(mostTries, toTryAgain) }, givenUp);
+    },
+    async corrupt(what) {
+      const recorded = await failedPayloads.giveUp(id, owner);
+      if (recorded > 0) log.error({ id, ...corrupt(what) }, givenUp);
     },
     async giveBack() {
       await failedPayloads.release([id], owner);
+    },
+    async postpone(ms) {
+      await failedPayloads.postpone(id, owner, ms);
     },
   };
 }

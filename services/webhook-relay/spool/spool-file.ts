@@ -13,20 +13,25 @@ export type FailedDelivery = {
 
 export type SpooledDelivery = FailedDelivery & { readonly spooledAt: Date };
 
+const version = 1;
+
 const FirstLine = z.object({
-  version: z.literal(1),
+  version: z.literal(version),
   message: MessageHeader,
   reason: z.string(),
   spooledAt: z.iso.datetime(),
   payload: z.object({ length: z.number().int().nonnegative(), sha256: z.string() }),
 });
 
+/** Of a file of any version. */
+const Versioned = z.object({ version: z.number() });
+
 const digest = (payload: Buffer): string => createHash('sha256').update(payload).digest('hex');
 
 /** What to write, in order; the payload is not copied. */
 export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): readonly [firstLine: Buffer, payload: Buffer] {
   const firstLine: z.input<typeof FirstLine> = {
-    version: 1,
+    version,
     message: headerOf(message),
     reason,
     spooledAt: spooledAt.toISOString(),
@@ -41,13 +46,19 @@ export type Decoded = { readonly delivery: SpooledDelivery } | { readonly corrup
 export function decodeSpooled(content: Buffer): Decoded {
   const end = content.indexOf('\n');
   if (end < 0) return { corrupt: 'the first line does not end' };
-  const parsed = FirstLine.safeParse(parseJson(content.toString('utf8', 0, end)));
-  if (!parsed.success) return { corrupt: 'the first line is not a header' };
+  const header = parseJson(content.toString('utf8', 0, end));
+  const parsed = FirstLine.safeParse(header);
+  if (!parsed.success) return { corrupt: faultOf(header) };
   const { message, reason, spooledAt, payload } = parsed.data;
   const body = content.subarray(end + 1);
   if (body.length !== payload.length) return { corrupt: `the payload has ${body.length} bytes, the header says ${payload.length}` };
   if (digest(body) !== payload.sha256) return { corrupt: 'the payload is not what the header says' };
   return { delivery: { message: messageOf(message, body), reason, spooledAt: new Date(spooledAt) } };
+}
+
+function faultOf(header: unknown): string {
+  const { data } = Versioned.safeParse(header);
+  return data && data.version !== version ? `this release reads version ${version}, not ${data.version}` : 'the first line is not a header';
 }
 
 function parseJson(text: string): unknown {

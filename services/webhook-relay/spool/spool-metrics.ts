@@ -9,7 +9,9 @@ export type SpoolLists = {
   readonly refused: () => Promise<number>;
 };
 
-export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => Date) {
+export type SpoolCounts = { written(): void; failed(): void; refused(): void };
+
+export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => Date): SpoolCounts {
   // A directory that cannot be read must not take the other metrics with it: it shows as not a number.
   const outstanding = () => lists.outstanding().catch(() => undefined);
   metrics.gauge({

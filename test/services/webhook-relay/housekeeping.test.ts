@@ -7,6 +7,7 @@ import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Database, type Pool, statement } from '../../../services/platform/postgres.ts';
 import { startHousekeeping } from '../../../services/webhook-relay/housekeeping.ts';
+import { refusedByAll } from '../../../services/webhook-relay/spool/refusal.ts';
 import { createSpool } from '../../../services/webhook-relay/spool/spool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
@@ -100,7 +101,7 @@ describe("the relay's housekeeping", () => {
       await spool.write({ message: createMessage(), reason: 'unreachable' });
       for (const file of await spool.pending()) {
         const claimed = await spool.claim(file);
-        if (claimed) await spool.refuse(claimed, 'too large');
+        if (claimed) await spool.refuse(claimed, refusedByAll(3, 'try again'));
       }
     };
     await giveUp();

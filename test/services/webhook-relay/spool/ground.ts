@@ -4,11 +4,12 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import { createLifecycle, type Lifecycle } from '../../../../services/platform/lifecycle.ts';
-import { silentLog } from '../../../../services/platform/log.ts';
+import { type Log, silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
-import { createFailedPayloads } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
-import { createReplayer, type ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import { createFailedPayloads, type FailedPayloads } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
+import { createReplayer } from '../../../../services/webhook-relay/spool/replayer.ts';
 import { createSpool, type Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { createTestDatabase } from '../../../support/postgres.ts';
@@ -33,9 +34,9 @@ export function createClock(): () => Date {
   return () => new Date((last = Math.max(last + 1, Date.now())));
 }
 
-export function openSpool(directory: string) {
+export function openSpool(directory: string, log: Log = silentLog) {
   const metrics = createMetrics();
-  return { spool: createSpool({ directory, log: silentLog, clock: createClock(), metrics }), metrics };
+  return { spool: createSpool({ directory, log, clock: createClock(), metrics }), metrics };
 }
 
 /** @returns the messages, oldest first */
@@ -78,14 +79,21 @@ export type ReplicaOptions = {
   readonly handOverOnStop?: boolean;
   readonly handOverMs?: number;
   readonly intervalMs?: number;
+  readonly log?: Log;
+  /** What of the spool and of the table fails, as a disk or a database does at times. */
+  readonly faults?: { readonly spool?: (whole: Spool) => Spool; readonly rows?: (whole: FailedPayloads) => FailedPayloads };
 };
 
+const sound = { spool: (whole: Spool) => whole, rows: (whole: FailedPayloads) => whole };
+
 /** A relay's spool and replayer, with what would be its connections in `publish`; it waits for a nudge after its first pass. */
-export function startReplica({ directory, database, publish, handOverOnStop = false, handOverMs = 8000, intervalMs = 3_600_000 }: ReplicaOptions) {
-  const lifecycle: Lifecycle = createLifecycle(silentLog);
-  const { spool, metrics } = openSpool(directory);
-  const failedPayloads = createFailedPayloads(database);
-  const replayer = createReplayer({ spool, failedPayloads, publish, lifecycle, log: silentLog, metrics, intervalMs, handOverOnStop, handOverMs });
+export function startReplica(options: ReplicaOptions) {
+  const { directory, database, publish, handOverOnStop = false, handOverMs = 8000, intervalMs = 3_600_000, log = silentLog, faults } = options;
+  const lifecycle: Lifecycle = createLifecycle(log);
+  const { spool, metrics } = openSpool(directory, log);
+  const { spool: ofSpool, rows: ofRows } = { ...sound, ...faults };
+  const stores = { spool: ofSpool(spool), failedPayloads: ofRows(createFailedPayloads(database)) };
+  const replayer = createReplayer({ ...stores, publish, lifecycle, log, metrics, intervalMs, handOverOnStop, handOverMs });
   return { spool, metrics, nudge: replayer.nudge, stop: () => lifecycle.stop() };
 }
 

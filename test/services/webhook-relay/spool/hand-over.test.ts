@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres.ts';
+import { refusedByAll } from '../../../../services/webhook-relay/spool/refusal.ts';
+import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
+import { captureLog } from '../../../platform/captured-log.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
-import { fill, ids, newDirectory, openDatabase, openSpool, startReplica } from './ground.ts';
+import { createMessage, fill, ids, newDirectory, openDatabase, openSpool, startReplica } from './ground.ts';
 import { allRows, clear, handOverTo, unavailable } from './rows.ts';
 
 describe('a relay whose directory ends with it', () => {
@@ -53,6 +56,28 @@ describe('a relay whose directory ends with it', () => {
     expect(await readdir(join(directory, 'refused'))).to.have.length(1);
   });
 
+  it('hands over the others when one cannot be read, or is not what the database takes', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    const [unreadable, ...sound] = await fill(spool, 10);
+    const untakable = { ...createMessage(), type: 'no text of Postgres holds a \0' };
+    await spool.write({ message: untakable, reason: 'unreachable' });
+    const failFirst = (whole: Spool): Spool => ({
+      ...whole,
+      async read(file) {
+        if (file.name.includes(unreadable?.id ?? '')) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+        return whole.read(file);
+      },
+    });
+    const { log, lines } = captureLog();
+    await startReplica({ directory, database, publish: unavailable, handOverOnStop: true, log, faults: { spool: failFirst } }).stop();
+    expect(ids(await database.all(allRows))).to.deep.equal(ids(sound));
+    expect(await spool.pending()).to.have.length(2);
+    expect(lines().find(({ msg }) => msg === 'spooled deliveries stay on the disk of a relay that stops')).to.deep.include({ handedOver: 9, left: 2 });
+    const reasons = lines().flatMap(({ level, reason }) => (level === 'warn' ? [reason] : []));
+    expect(reasons).to.have.members(['EIO', '22P05']);
+  });
+
   it('hands over what it had given up, too, with its tries', async () => {
     const directory = newDirectory();
     const { spool } = openSpool(directory);
@@ -61,7 +86,7 @@ describe('a relay whose directory ends with it', () => {
       const [file] = await spool.pending();
       const claimed = file && (await spool.claim(file));
       if (!claimed) throw new Error('the file is pending');
-      await (tries < 3 ? spool.release(claimed, tries) : spool.refuse(claimed, 'too large'));
+      await (tries < 3 ? spool.release(claimed, tries) : spool.refuse(claimed, refusedByAll(3, 'try again')));
     }
     expect(await readdir(join(directory, 'refused'))).to.have.length(1);
     await startReplica({ directory, database, publish: unavailable, handOverOnStop: true }).stop();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import type { Pool } from '../../../../services/platform/postgres.ts';
-import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createTarget, fill, ids, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';
 

@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import { type Pool, statement } from '../../../../services/platform/postgres.ts';
-import { createFailedPayloads, start } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
-import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import { createFailedPayloads, type FailedPayloads, start } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
+import { captureLog } from '../../../platform/captured-log.ts';
 import { eventually } from '../../../support/wait.ts';
-import { createMessage, ids, newDirectory, openDatabase, startReplica, valueOf } from './ground.ts';
+import { createMessage, createTarget, ids, newDirectory, openDatabase, startReplica, valueOf } from './ground.ts';
 import { allRows, clear, handOverTo, unavailable } from './rows.ts';
 
 const endLeases = statement('test.endLeases', `update failed_payloads set claimed_until = now() - interval '1 second' where claimed_until is not null`);
+const damage = statement<unknown, [id: string]>('test.damage', `update failed_payloads set header = '{"id":7}' where id = $1`);
 
 describe('the rows of failed_payloads', () => {
   let database: Pool;
@@ -105,7 +107,7 @@ describe('the rows of failed_payloads', () => {
     const [one, other] = await Promise.all([claim('one'), claim('other')]);
     expect(new Set([...ids(one), ...ids(other)])).to.have.property('size', 3);
     const [first] = one;
-    expect(first && (await failedPayloads.message(first, 'other', 60_000))).to.equal(undefined);
+    expect(first && (await failedPayloads.load(first, 'other', 60_000))).to.equal(undefined);
   });
 
   it('are given up after three refusals', async () => {
@@ -122,5 +124,44 @@ describe('the rows of failed_payloads', () => {
     await eventually(async () => (await database.all(allRows))[0]?.refused === true);
     expect(await database.all(allRows)).to.have.nested.property('[0].bytes', message?.body.length);
     expect(tried.filter((id) => id === message?.id)).to.have.length(3);
+  });
+
+  it('are given up at once when nobody can read them: told and counted once, and the others are published', async () => {
+    const [damaged, ...sound] = await handOverTo(database, 3);
+    await database.run(damage, damaged?.id ?? '');
+    const { log, lines } = captureLog();
+    const target = createTarget();
+    const replica = startReplica({ directory: newDirectory(), database, publish: (message) => target.publish(message), intervalMs: 5, log });
+    stops.push(replica.stop);
+    await eventually(async () => target.published.length === 2 && (await database.all(allRows))[0]?.refused === true);
+    await replica.stop();
+    expect(ids(target.published).toSorted()).to.deep.equal(ids(sound).toSorted());
+    const told = lines().filter(({ id }) => id === damaged?.id);
+    expect(told.map(({ level, reason }) => [level, reason])).to.deep.equal([['error', 'corrupt: the header is not one of a message']]);
+    expect(await valueOf(replica.metrics, 'signalbox_replays_total{source="row",outcome="corrupt"}')).to.equal(1);
+    expect((await database.all(allRows))[0]).to.deep.include({ bytes: damaged?.body.length, claimed: false });
+  });
+
+  it('are left alone by every replica for a second when they cannot be read now, told once, and published then', async () => {
+    const [first, ...others] = await handOverTo(database, 3);
+    const { log, lines } = captureLog();
+    const target = createTarget();
+    let failures = 0;
+    const failFirst = (whole: FailedPayloads): FailedPayloads => ({
+      ...whole,
+      async load(row, ...rest) {
+        if (row.id === first?.id && failures++ === 0) throw Object.assign(new Error('could not read block 7'), { code: 'XX001' });
+        return whole.load(row, ...rest);
+      },
+    });
+    const publish = (message: Message) => target.publish(message);
+    stops.push(startReplica({ directory: newDirectory(), database, publish, intervalMs: 5, log, faults: { rows: failFirst } }).stop);
+    await eventually(() => target.published.length === 2);
+    expect(await createFailedPayloads(database).claimDue(start, { limit: 9, owner: 'another', leaseMs: 60_000 })).to.deep.equal([]);
+    await eventually(() => target.published.length === 3);
+    expect(ids(target.published)).to.deep.equal([...ids(others), first?.id]);
+    expect(failures).to.equal(2);
+    const told = lines().filter(({ ids: named }) => JSON.stringify(named)?.includes(first?.id ?? ''));
+    expect(told.map(({ level, reason }) => [level, reason])).to.deep.equal([['warn', 'XX001']]);
   });
 });

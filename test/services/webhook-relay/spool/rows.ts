@@ -1,7 +1,7 @@
 // Rows of failed_payloads as the tests see and make them.
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import { type Pool, statement } from '../../../../services/platform/postgres.ts';
-import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
 import { fill, newDirectory, startReplica } from './ground.ts';
 
 type Row = { id: string; bytes: number | null; tries: number; replayed: boolean; refused: boolean; claimed: boolean };

@@ -39,7 +39,9 @@ describe('a spool file', () => {
   });
 
   it('is corrupt when its first line is JSON but no header', () => {
-    expect(decodeSpooled(Buffer.from('{"version":2}\nx'))).to.deep.equal({ corrupt: 'the first line is not a header' });
+    expect(decodeSpooled(Buffer.from('{"version":1}\nx'))).to.deep.equal({ corrupt: 'the first line is not a header' });
+    expect(decodeSpooled(Buffer.from('null\nx'))).to.deep.equal({ corrupt: 'the first line is not a header' });
+    expect(decodeSpooled(Buffer.from('{"version":2}\nx'))).to.deep.equal({ corrupt: 'this release reads version 1, not 2' });
   });
 });
 
