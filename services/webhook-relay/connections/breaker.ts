@@ -18,7 +18,7 @@ const longestPauseMs = 30_000;
 const trialMs = 100;
 
 /** @param now milliseconds of any steady clock */
-export function createBreaker(now: () => number = () => performance.now()): Breaker {
+export function createBreaker(now: () => number): Breaker {
   /** Zero when closed. */
   let openUntil = 0;
   let pauseMs = firstPauseMs;

@@ -36,6 +36,7 @@ export type ConnectionParts = {
   /** Called when it can be published to again. */
   readonly usable: () => void;
   readonly clock: () => Date;
+  readonly steadyMs: () => number;
   readonly log: Log;
 };
 
@@ -44,8 +45,8 @@ const leftAlone: PublishResult = { outcome: 'unpublished', reason: 'left alone a
 /** Asked for its depth only to hear the broker answer. */
 const [anyQueue] = forgeTopology.queues;
 
-export function openConnection({ target, quota, connect, usable, clock, log }: ConnectionParts): Connection {
-  const breaker = createBreaker();
+export function openConnection({ target, quota, connect, usable, clock, steadyMs, log }: ConnectionParts): Connection {
+  const breaker = createBreaker(steadyMs);
   const broker = connect(() => {
     breaker.retry();
     check.answered();

@@ -27,12 +27,15 @@ export type ConnectionsParts = {
   readonly connect: (target: BrokerConnection, up: () => void) => Broker;
   readonly defaultLimit: number;
   readonly clock: () => Date;
+  /** Milliseconds of a steady clock, by which a connection is left alone after a failure. */
+  readonly steadyMs?: () => number;
   readonly log: Log;
   /** How long a reload waits for its new connections, while the old ones work on. */
   readonly handOverMs?: number;
 };
 
-export async function createConnections({ read, connect, defaultLimit, clock, log, handOverMs = 3000 }: ConnectionsParts): Promise<Connections> {
+export async function createConnections(parts: ConnectionsParts): Promise<Connections> {
+  const { read, connect, defaultLimit, clock, steadyMs = () => performance.now(), log, handOverMs = 3000 } = parts;
   let all: readonly Connection[] = [];
   let quotas: readonly Quota[] = [];
   let lastReload: Promise<unknown> = Promise.resolve();
@@ -52,7 +55,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     const existing = all.find((one) => one.target.name === target.name);
     const quota = quotaOf(target);
     if (existing?.target.url === target.url) return existing.moved(target, quota);
-    return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, log });
+    return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, steadyMs, log });
   }
 
   function retire(connection: Connection): void {

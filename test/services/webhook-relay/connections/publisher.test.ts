@@ -53,6 +53,7 @@ describe('publishing', () => {
   async function setUp(answers: readonly PublishResult[][], limit = 100) {
     const brokers = answers.map((given) => createObedientBroker([...given]));
     const environment = Object.fromEntries(brokers.map((_, index) => [`BROKER_URL_${index + 1}`, 'amqp://localhost']));
+    const steady = { nowMs: 1000 };
     const connections: Connections = await createConnections({
       read: () => readBrokerConnections(environment),
       connect: ({ index }, up) => {
@@ -62,6 +63,7 @@ describe('publishing', () => {
       },
       defaultLimit: limit,
       clock: () => new Date(),
+      steadyMs: () => steady.nowMs,
       log: silentLog,
     });
     const parts = {
@@ -73,7 +75,7 @@ describe('publishing', () => {
       metrics: createMetrics(),
     };
     const { publisher } = createPublishing({ ...parts, clock: () => new Date() });
-    return { publisher, connections, brokers };
+    return { publisher, connections, brokers, steady };
   }
   const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
 
@@ -118,6 +120,7 @@ describe('publishing', () => {
 
   it('tries a connection again as soon as it was made anew, and tells that it can be used', async () => {
     const { publisher, connections, brokers } = await setUp([[failed('unknown')]]);
+    if (brokers[0]) brokers[0].broker.depth = () => new Promise(() => undefined);
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
@@ -129,13 +132,15 @@ describe('publishing', () => {
   });
 
   it('shows a connection as not connected after a failure, until it answers again', async () => {
-    const { publisher, connections, brokers } = await setUp([[failed('unknown')]]);
+    const { publisher, connections, brokers, steady } = await setUp([[failed('unknown')]]);
     const depth = Promise.withResolvers<number>();
     if (brokers[0]) brokers[0].broker.depth = () => depth.promise;
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
-    await eventually(() => connections.find('BROKER_URL_1')?.isUsable === true); // the breaker's pause is over
+    expect(connections.find('BROKER_URL_1')?.isUsable).to.equal(false);
+    steady.nowMs += 500;
+    expect(connections.find('BROKER_URL_1')?.isUsable).to.equal(true); // the breaker's pause is over
     expect(connections.find('BROKER_URL_1')?.isConnected).to.equal(false);
     depth.resolve(0);
     await eventually(() => connections.find('BROKER_URL_1')?.isConnected === true);
