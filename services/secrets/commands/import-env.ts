@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Environment, readSettings } from '../../platform/config.ts';
+import { type DotenvEntry, DotenvError, parseDotenv } from '../../platform/dotenv.ts';
 import type { Verb } from '../../platform/verb.ts';
 import { createConsumerClient, createManagementClient, Refusal } from '../client.ts';
-import { type DotenvEntry, DotenvError, parseDotenv } from './dotenv.ts';
 import { explainFile } from './files.ts';
 import { planConfigurations } from './import-configurations.ts';
 import type { Change, Step, Target } from './import-plan.ts';

@@ -84,10 +84,27 @@ describe('readBrokerConnections', () => {
 
     it('names malformed lines by number, at a start and on a reload, and repeats nothing of them', async () => {
       const text = 'BROKER_URL_1=amqp://one\nBROKER_URL_2 amqp://user:hunter2@two\n\n\u0000\u0001hunter2\n=hunter2\nBROKER_LIMIT_1=\u0000\n';
-      const expected = ['lines 2, 4, 5, 6 of the file of broker connections: neither NAME=value nor a comment'];
+      const expected = [
+        'lines 2, 4, 5 of the file of broker connections: not NAME=value',
+        'line 6 of the file of broker connections: a NUL character in the value',
+      ];
       expect(await faultsOf(text)).to.deep.equal(expected);
       expect(await faultsOf(text, false)).to.deep.equal(expected);
     });
+
+    for (const [what, line, says] of [
+      ['has a #, where other tools would cut it', 'BROKER_URL_1=amqp://user:hunter2#@one', 'a # that is a comment to some tools'],
+      ['has no closing quote', 'BROKER_URL_1="amqp://user:hunter2@one', 'no closing "'],
+      ['names a connection again', 'BROKER_URL_2=amqp://user:hunter2@one', 'the name of line 1 again'],
+    ] as const)
+      it(`refuses a line that ${what}`, async () => {
+        const told = await faultsOf(`BROKER_URL_2=amqp://two\n${line}\n`);
+        expect(told)
+          .to.have.length(1)
+          .and.to.have.property('0')
+          .that.contains(`line 2 of the file of broker connections: ${says}`)
+          .and.does.not.contain('hunter2');
+      });
 
     it('tells the log which lines name something else, by number, and takes the others', async () => {
       const lines: unknown[] = [];

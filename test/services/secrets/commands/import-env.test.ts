@@ -158,7 +158,7 @@ describe('signalbox secrets import-env', () => {
     it('a file with faults, naming their lines', async () => {
       const { slug } = await newApplication(running.url);
       expect(await refusal({ slug, text: 'A=hidden\nhidden\nA=hidden' })).to.match(
-        /one\.env is not imported:\nline 2: is not NAME=value\nline 3: A is set on line 1 already$/,
+        /one\.env is not imported:\nline 2: not NAME=value\nline 3: the name of line 1 again$/,
       );
       expect(await management().configurations(slug)).to.deep.equal([]);
     });
@@ -166,7 +166,7 @@ describe('signalbox secrets import-env', () => {
     it('two names that --colons makes one, which would take turns with every run', async () => {
       const { slug } = await newApplication(running.url);
       for (const as of ['configuration', 'secrets']) {
-        expect(await refusal({ slug, as, text: 'A:B=1\nA__B=hidden', more: ['--colons'] })).to.match(/is not imported:\nline 2: A:B is set on line 1 already$/);
+        expect(await refusal({ slug, as, text: 'A:B=1\nA__B=hidden', more: ['--colons'] })).to.match(/is not imported:\nline 2: the name of line 1 again$/);
       }
       expect(await management().configurations(slug)).to.deep.equal([]);
     });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseEnv } from 'node:util';
-import { DotenvError, parseDotenv } from '../../../../services/secrets/commands/dotenv.ts';
+import { DotenvError, parseDotenv } from '../../services/platform/dotenv.ts';
 
 const valuesOf = (text: string) => Object.fromEntries(parseDotenv(text).map(({ name, value }) => [name, value]));
 
@@ -54,23 +54,28 @@ describe('parseDotenv', () => {
   });
 
   const refused = {
-    'a line without =': ['A=1\nnonsense hidden', 'line 2: is not NAME=value'],
-    'a name that begins with a digit': ['1A=hidden', 'line 1: is not NAME=value'],
-    'a quote that is not closed': ['A=1\nB="hidden\nC=2\n', 'line 2: the value of B has no closing "'],
-    'text after a closing quote': ["A='x'hidden", "line 1: the value of A goes on after its closing '"],
+    'a line without =': ['A=1\nnonsense hidden', 'line 2: not NAME=value'],
+    'a name that begins with a digit': ['1A=hidden', 'line 1: not NAME=value'],
+    'a quote that is not closed': ['A=1\nB="hidden\nC=2\n', 'line 2: no closing "'],
+    'text after a closing quote': ["A='x'hidden", "line 1: text after the closing '"],
     'a # that tools read differently': [
       'A=pass#hidden',
-      'line 1: A has a # that is a comment to some tools and part of the value to others; put the value in quotes',
+      'line 1: a # that is a comment to some tools and part of the value to others; put the value in quotes',
     ],
-    'a value that begins with #': ['A=#hidden', 'line 1: A has a # that is a comment to some tools and part of the value to others; put the value in quotes'],
-    'a name that comes twice': ['A=1\nB=2\nA=hidden', 'line 3: A is set on line 1 already'],
+    'a value that begins with #': ['A=#hidden', 'line 1: a # that is a comment to some tools and part of the value to others; put the value in quotes'],
+    'a name that comes twice': ['A=1\nB=2\nA=hidden', 'line 3: the name of line 1 again'],
+    'a NUL character': ['A=1\nB=hid\0den', 'line 2: a NUL character in the value'],
   } as const;
   for (const [what, [text, fault]] of Object.entries(refused)) {
     it(`refuses ${what}, by its line and without its value`, () => expect(faultsOf(text)).to.deep.equal([fault]));
   }
 
   it('tells all faults at once', () => {
-    expect(faultsOf('x\nA=1\ny\nA=2')).to.deep.equal(['line 1: is not NAME=value', 'line 3: is not NAME=value', 'line 4: A is set on line 2 already']);
+    expect(faultsOf('x\nA=1\ny\nA=2')).to.deep.equal(['line 1: not NAME=value', 'line 3: not NAME=value', 'line 4: the name of line 2 again']);
+  });
+
+  it('repeats nothing of a line that has gone astray, be it taken for a name', () => {
+    for (const text of ['A=1\nhidden==\nhidden==', 'hidden="', "hidden=''x", 'hidden=#']) expect(faultsOf(text).join()).not.to.contain('hidden');
   });
 
   it('reads a long value without running out of stack', () => {
