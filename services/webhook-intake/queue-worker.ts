@@ -1,4 +1,5 @@
 // A queue worker as a process runs it: a pool, a handler, and every configured broker connection.
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandler } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
@@ -9,7 +10,11 @@ import { createPool, type Database } from '../platform/postgres.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from './config.ts';
 import { consumeConfigured } from './connections/configured.ts';
-import { createConsumption } from './connections/consumption.ts';
+import { type Consumption, createConsumption } from './connections/consumption.ts';
+import { createRecord } from './connections/record.ts';
+import { createRecordKeeper, type RecordKeeper } from './connections/record-keeper.ts';
+import { createConnectionStore } from './connections/store.ts';
+import { createUrlSealing } from './connections/url-sealing.ts';
 import { measureConnections, measureRuns } from './worker-metrics.ts';
 
 export type QueueWorker = {
@@ -32,6 +37,7 @@ const quietMs = longestRetryMs + 5000;
 const unreachableMs = 60 * 60 * 1000;
 const longestRunMs = 5 * 60 * 1000;
 const betweenEveryMs = 500;
+const recordEveryMs = 10_000;
 
 export function createQueueWorker(parts: QueueWorkerParts): Worker {
   return {
@@ -39,22 +45,27 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker {
     check: (environment) => readWithBrokers(environment, readWorkerConfig),
     async start(runtime) {
       const { environment, lifecycle, log } = runtime;
-      const { config } = await readWithBrokers(environment, readWorkerConfig);
-      const { worker, consumption } = open(parts, runtime, config);
+      const { config, connections } = await readWithBrokers(environment, readWorkerConfig);
+      const { worker, consumption, recordKeeper } = open(parts, runtime, config);
       const { stopping } = lifecycle;
+      consumption.configure(connections);
+      void recordKeeper.begin();
       const consuming = consumeConfigured(consumption, { environment, file: config.environmentFile, stopping, log });
       const working = Promise.all([consuming, betweenUntil(stopping, worker, runtime)]);
-      lifecycle.onStop(`consumers of ${parts.queue}`, async () => void (await working));
+      lifecycle.onStop(`consumers of ${parts.queue}`, () => working.then(recordKeeper.end));
     },
     async once(runtime) {
       const { config, connections } = await readWithBrokers(runtime.environment, readWorkerConfig);
-      const { worker, consumption } = open(parts, runtime, config);
+      const { worker, consumption, recordKeeper } = open(parts, runtime, config);
       const deadline = AbortSignal.any([runtime.lifecycle.stopping, AbortSignal.timeout(longestRunMs)]);
       try {
         consumption.configure(connections);
+        // It consumes already; what else is to be drained is known then.
+        await recordKeeper.begin();
         await consumption.drain(deadline);
         while (!deadline.aborted && (await worker.between?.()));
       } finally {
+        await recordKeeper.end();
         await consumption.close();
       }
     },
@@ -78,7 +89,28 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
     log,
   });
   measureConnections(metrics, worker, consumption.states);
-  return { worker: work, consumption };
+  return { worker: work, consumption, recordKeeper: openRecord({ queue, migrations, consumption }, runtime, config) };
+}
+
+/** On a connection of its own: what hangs there holds up no batch, and no batch holds it up. */
+function openRecord(
+  { queue, migrations, consumption }: Pick<QueueWorkerParts, 'queue' | 'migrations'> & { readonly consumption: Consumption },
+  { log, lifecycle }: Runtime,
+  { databaseUrl }: WorkerConfig,
+): RecordKeeper {
+  const options = { schema: migrations.schema, log, maxConnections: 1, connectMs: 3000, statementMs: 4000, answerMs: 5000 };
+  const database = lifecycle.opened('record of connections', createPool(databaseUrl.reveal(), options));
+  const store = createConnectionStore(database, queue, randomUUID());
+  return createRecordKeeper({
+    open: async () => {
+      const sealing = await createUrlSealing(databaseUrl.reveal(), queue);
+      if (sealing) return createRecord({ queue, consumption, store, sealing, keptMs: unreachableMs, log });
+      log.info({ queue }, 'without a password in DATABASE_URL broker connections are not stored: one that is removed while no worker runs stays as it is');
+      return undefined;
+    },
+    everyMs: recordEveryMs,
+    log,
+  });
 }
 
 async function betweenUntil(stopping: AbortSignal, { between }: QueueWorker, { log }: Runtime): Promise<void> {

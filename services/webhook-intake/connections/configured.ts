@@ -16,7 +16,7 @@ export type ConfiguredParts = {
 const lookEveryMs = 1000;
 
 /** Works until stopping. A file that turned faulty, or is missing or blank, changes nothing until it is put right. */
-export async function consumeConfigured(consumption: Consumption, parts: ConfiguredParts): Promise<void> {
+export async function consumeConfigured(consumption: Pick<Consumption, 'configure' | 'tidy' | 'close'>, parts: ConfiguredParts): Promise<void> {
   const { environment, file, stopping, log } = parts;
   const read = (isReload: boolean) => readBrokerConnections(environment, file, { isReload, log });
   let hasChanged = false;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandler, Broker } from '../../platform/broker/broker.ts';
 import type { Log } from '../../platform/log.ts';
 import { createSource, type Source } from './source.ts';
+import { type Ages, createStanding, type Standing } from './standing.ts';
 
 /** `BROKER_URL_<n>` and where it leads. */
 export type Connection = { readonly name: string; readonly url: string };
@@ -19,19 +20,25 @@ export type ConsumptionParts = {
   readonly log: Log;
 };
 
-type Consumed = { connection: Connection; readonly source: Source; isConfigured: boolean; lastReachableMs: number };
+type Consumed = { connection: Connection; readonly source: Source; readonly standing: Standing };
+
+export type ConsumedConnection = Connection & Ages;
 
 export type ConnectionState = { readonly name: string; readonly isConfigured: boolean; readonly isConnected: boolean };
 
 export type Consumption = {
   /** Those that are new are consumed from now on; those that are missing are on their way out. */
   configure(connections: readonly Connection[]): void;
+  /** Goes on with a removed connection that another process has consumed. Does nothing when it is consumed already. */
+  takeUp(connection: Connection, ages: Ages): void;
   /** Lets go of removed connections whose time has come; to be called every now and then. */
   tidy(): Promise<void>;
-  /** Works until the queue is empty everywhere or the deadline passes. @throws when a connection cannot be reached; the others were worked through */
+  /** Works until the queue is empty everywhere or the deadline passes. @throws when a configured connection cannot be reached; the others were worked through */
   drain(deadline: AbortSignal): Promise<void>;
   /** Removed ones first: one of the others may bear a name of theirs by now, and what is said last of a name counts. */
   states(): readonly ConnectionState[];
+  /** Undefined once closed: then nobody knows. */
+  consumed(): readonly ConsumedConnection[] | undefined;
   close(): Promise<void>;
 };
 
@@ -39,60 +46,93 @@ export function createConsumption(parts: ConsumptionParts): Consumption {
   const { queue, connect, handle, quietMs, unreachableMs, clock, log } = parts;
   // By URL and not by name: when a number is given another URL, what waits at the old one must still be fetched.
   const consumed = new Map<string, Consumed>();
+  let isClosed = false;
 
-  function open(connection: Connection): void {
-    log.info({ queue, connection: connection.name }, 'consuming a broker connection');
+  function open(connection: Connection, ages: Ages): void {
+    if (isClosed) return;
     const source = createSource(connect(connection), queue, handle);
-    consumed.set(connection.url, { connection, source, isConfigured: true, lastReachableMs: clock() });
+    const standing = createStanding({ clock, unreachableMs, isConnected: () => source.broker.isConnected }, ages);
+    consumed.set(connection.url, { connection, source, standing });
   }
 
-  async function leave({ connection, source }: Consumed, reason: string): Promise<void> {
+  async function leave({ connection, source, standing }: Consumed, reason: string): Promise<void> {
     log.info({ queue, connection: connection.name, reason }, 'no longer consuming a broker connection');
     consumed.delete(connection.url);
+    // It was named again while its queue was looked at.
+    if (standing.isConfigured) open(connection, justNow);
     await source.close();
   }
 
   async function tidyOne(one: Consumed): Promise<void> {
-    if (one.source.broker.isConnected) one.lastReachableMs = clock();
-    if (one.isConfigured) return;
-    if (clock() - one.lastReachableMs >= unreachableMs) await leave(one, 'it was removed and has been unreachable for too long');
-    else if (await one.source.drained(quietMs)) await leave(one, 'it was removed and its queue is empty');
+    one.standing.look();
+    if (one.standing.isConfigured) return;
+    if (one.standing.isHopeless(leastTryMs)) await leave(one, hopeless);
+    else if (await one.source.drained(quietMs)) await leave(one, empty);
   }
 
-  async function drainOne({ source }: Consumed, deadline: AbortSignal): Promise<void> {
+  async function drainOne(one: Consumed, deadline: AbortSignal): Promise<void> {
+    const { source, standing } = one;
     await source.broker.ready(reachableMs);
-    while (!deadline.aborted && !(await source.drained(idleMs))) await sleep(lookEveryMs, undefined, { signal: deadline }).catch(() => undefined); // the deadline ends the wait
+    while (!deadline.aborted) {
+      if (await source.drained(standing.isConfigured ? idleMs : quietMs)) return standing.isConfigured ? undefined : leave(one, empty);
+      await sleep(lookEveryMs, undefined, { signal: deadline }).catch(() => undefined); // the deadline ends the wait
+    }
+  }
+
+  async function excuseRemoved(one: Consumed, error: unknown): Promise<void> {
+    if (one.standing.isConfigured) throw error;
+    if (one.standing.isHopeless(0)) return leave(one, hopeless);
+    log.warn({ queue, connection: one.connection.name, reason: one.source.broker.lastError }, 'a removed broker connection cannot be reached');
   }
 
   return {
     configure(connections) {
       const urls = new Set(connections.map(({ url }) => url));
-      for (const one of consumed.values()) one.isConfigured = urls.has(one.connection.url);
+      for (const { connection, standing } of consumed.values()) standing.setConfigured(urls.has(connection.url));
       for (const connection of connections) {
         const known = consumed.get(connection.url);
         // Its number may be another one by now.
         if (known) known.connection = connection;
-        else open(connection);
+        else {
+          log.info({ queue, connection: connection.name }, 'consuming a broker connection');
+          open(connection, justNow);
+        }
       }
+    },
+    takeUp(connection, ages) {
+      if (isClosed || consumed.has(connection.url)) return;
+      log.info({ queue, connection: connection.name }, 'consuming a broker connection that was removed before its queue was empty');
+      open(connection, ages);
     },
     async tidy() {
       await Promise.all([...consumed.values()].map(tidyOne));
     },
     async drain(deadline) {
-      const results = await Promise.allSettled([...consumed.values()].map((one) => drainOne(one, deadline)));
+      const all = [...consumed.values()];
+      const results = await Promise.allSettled(all.map((one) => drainOne(one, deadline).catch((error: unknown) => excuseRemoved(one, error))));
       const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => toError(reason));
       if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${results.length} connections: ${failures[0]?.message}`);
     },
     states: () =>
       [...consumed.values()]
-        .map(({ connection, isConfigured, source }) => ({ name: connection.name, isConfigured, isConnected: source.broker.isConnected }))
+        .map(({ connection: { name }, standing: { isConfigured }, source }) => ({ name, isConfigured, isConnected: source.broker.isConnected }))
         .sort((a, b) => Number(a.isConfigured) - Number(b.isConfigured)),
+    // Not a spread: in a BrokerConnection the URL is hidden from it.
+    consumed: () => (isClosed ? undefined : [...consumed.values()].map(({ connection: { name, url }, standing }) => ({ name, url, ...standing.ages() }))),
     async close() {
+      isClosed = true;
       await Promise.all([...consumed.values()].map(({ source }) => source.close()));
       consumed.clear();
     },
   };
 }
+
+const justNow: Ages = { removedForMs: null, unreachableForMs: 0 };
+
+/** However long ago it was reachable: a process tries for so long before it gives a connection up. */
+const leastTryMs = 60_000;
+const hopeless = 'it was removed and has been unreachable for too long';
+const empty = 'it was removed and its queue is empty';
 
 /** When one run drains its queue: how long it waits for a connection, how often it looks, and what counts as idle. */
 const reachableMs = 15_000;

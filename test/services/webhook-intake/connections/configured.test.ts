@@ -17,11 +17,9 @@ describe('the configured connections', () => {
   function createRecorder() {
     const configured: string[][] = [];
     let closed = false;
-    const consumption: Consumption = {
+    const consumption: Pick<Consumption, 'configure' | 'tidy' | 'close'> = {
       configure: (connections) => void configured.push(connections.map(({ name }) => name)),
       tidy: () => Promise.resolve(),
-      drain: () => Promise.resolve(),
-      states: () => [],
       close: () => Promise.resolve(void (closed = true)),
     };
     return { configured, consumption, isClosed: () => closed };
