@@ -10,8 +10,8 @@ import { createRuntimes, type Runtimes } from './platform/runtime.ts';
 
 export type ProcessCall = { readonly environment: Environment; readonly complain: (text: string) => void };
 
-/** Measured on a cluster: load balancers take up to this long to notice an unready pod. */
-const productionDrainMs = 3000;
+/** Measured on a cluster: load balancers take up to the first to notice an unready pod, up to the second where the node is busy. */
+const productionDrain = { drainMs: 3000, longestDrainMs: 10_000 };
 
 type Work = {
   readonly name: string;
@@ -26,8 +26,9 @@ async function run({ environment, complain }: ProcessCall, { name, check, start 
   const root = createLog({ level: logLevel });
   const log = root.child({ service: name });
   let runtimes: Runtimes | undefined;
-  const drainMs = appEnv === 'production' ? productionDrainMs : 0;
-  await runProcess({ log, drainMs, markStopping: () => runtimes?.markStopping(), complain }, async (lifecycle) => {
+  const drain = appEnv === 'production' ? productionDrain : { drainMs: 0 };
+  const traffic = { markStopping: () => runtimes?.markStopping(), lastAskedMs: () => runtimes?.lastAskedMs() ?? 0 };
+  await runProcess({ log, ...drain, ...traffic, complain }, async (lifecycle) => {
     runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });
     await runtimes.serveMetrics(metricsPort);
     const outcome = await start(runtimes);

@@ -6,6 +6,9 @@ import { answer, type AnyRoute, route } from './route.ts';
 const CheckResult = z.object({ ok: z.boolean(), detail: z.string().optional() });
 const Readiness = z.object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult) });
 
+/** Asked by whoever watches the process, not by those whom it serves. */
+export const isProbe = ({ path }: { readonly path: string }): boolean => path === '/health' || path === '/health/ready';
+
 export const healthRoutes = (health: Health): AnyRoute[] => [
   route({
     method: 'get',

@@ -11,6 +11,10 @@ export type Health = {
   /** Unready from now on: the first step of stopping. */
   markStopping(): void;
   readonly isStopping: boolean;
+  /** A request came that is no probe. */
+  asked(): void;
+  /** When the last one came, by `performance.now()`; 0 before. */
+  readonly lastAskedMs: number;
   readiness(): Promise<Readiness>;
 };
 
@@ -33,6 +37,7 @@ async function outcome(check: Check): Promise<CheckResult> {
 export function createHealth(): Health {
   const checks = new Map<string, Check>();
   let stopping = false;
+  let lastAskedMs = 0;
   return {
     addCheck: (name, check) => checks.set(name, check),
     markStopping: () => {
@@ -40,6 +45,12 @@ export function createHealth(): Health {
     },
     get isStopping() {
       return stopping;
+    },
+    asked: () => {
+      lastAskedMs = performance.now();
+    },
+    get lastAskedMs() {
+      return lastAskedMs;
     },
     async readiness() {
       const results = await Promise.all([...checks].map(async ([name, check]) => [name, await outcome(check)] as const));

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { type Area, findArea } from './area.ts';
 import type { AddressOf } from './client-address.ts';
 import type { Health } from './health.ts';
-import { healthRoutes } from './health-routes.ts';
+import { healthRoutes, isProbe } from './health-routes.ts';
 import { type Refusals, sendAnswer, sendProblem } from './http-answer.ts';
 import { createCors } from './http-cors.ts';
 import { decodedPath, requirePercentEncoding } from './http-escapes.ts';
@@ -84,6 +84,7 @@ export function createApp(parts: AppParts): App {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = openExchange(request, response);
     if (health.isStopping) exchange.headers['Connection'] = 'close';
+    if (!isProbe(exchange)) health.asked();
     try {
       if (!isPreflight(exchange)) await serve(exchange);
     } catch (error) {

@@ -24,6 +24,8 @@ export type Runtimes = {
   /** Where a deployable listens, once it does. */
   portOf(name: string): number | undefined;
   markStopping(): void;
+  /** When any of them was asked last, by `performance.now()`. */
+  lastAskedMs(): number;
   /** Logs when everything is ready, and every change of that. */
   watchReadiness(log: Log): void;
   /** Opens the port of metrics and health. */
@@ -57,6 +59,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     },
     portOf: (name) => ports.get(name),
     markStopping: () => healths.forEach((health) => health.markStopping()),
+    lastAskedMs: () => Math.max(0, ...[...healths.values()].map((health) => health.lastAskedMs)),
     watchReadiness: (log) => watchReadiness(healths, lifecycle, log),
     async serveMetrics(port) {
       lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, () => healths) }, port).catch(explain('metrics', port)));

@@ -352,6 +352,15 @@ describe('createApp', () => {
     expect((await request(url).get('/health/ready')).status).to.equal(503);
   });
 
+  it('remembers when it was asked last, but for probes', async () => {
+    const { url, health } = await startApp({ routes: notes });
+    for (const path of ['/health', '/health/ready']) await request(url).get(path);
+    expect(health.lastAskedMs).to.equal(0);
+    const before = performance.now();
+    await request(url).get('/nowhere');
+    expect(health.lastAskedMs).to.be.within(before, performance.now());
+  });
+
   it('hands raw bytes to a route that wants them', async () => {
     const hook = route({
       method: 'post',

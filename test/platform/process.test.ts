@@ -7,13 +7,14 @@ import { expect } from 'chai';
 const file = (name: string) => new URL(`../../services/platform/${name}`, import.meta.url).href;
 
 /** A process of its own that runs `start` under runProcess and prints what happens, line by line. */
-function run(start: string, options = ''): ChildProcess {
+function run(start: string, options = '', before = ''): ChildProcess {
   const program = `
     import { writeSync } from 'node:fs';
     import { ConfigError } from '${file('config.ts')}';
     import { silentLog } from '${file('log.ts')}';
     import { runProcess } from '${file('process.ts')}';
     const say = (text) => writeSync(1, text + '\\n');
+    ${before}
     await runProcess({ log: silentLog, drainMs: 10, complain: say, markStopping: () => say('unready'), ${options} }, async (lifecycle) => { ${start} });
     say('stopped');`;
   return spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -46,6 +47,20 @@ describe('runProcess', () => {
       const { code, output } = await signalled(run(`${open} say('started');`), { started: signal });
       expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'unready', 'port closed', 'database closed', 'stopped'] });
     }
+  });
+
+  it('serves on as long as it is asked, and closes when that is over', async () => {
+    const asking = `for (let left = 20; left > 0; left--) { await new Promise((resolve) => setTimeout(resolve, 10)); askedMs = performance.now(); } say('asked last');`;
+    const options = `drainMs: 100, longestDrainMs: 60_000, lastAskedMs: () => askedMs, markStopping: async () => { say('unready'); ${asking} },`;
+    const { code, output } = await signalled(run(`${open} say('started');`, options, 'let askedMs = 0;'), { started: 'SIGTERM' });
+    expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'unready', 'asked last', 'port closed', 'database closed', 'stopped'] });
+  });
+
+  it('closes in the end even though it is asked without a pause', async () => {
+    const { code, output } = await signalled(run(`${open} say('started');`, 'longestDrainMs: 50, lastAskedMs: () => performance.now(),'), {
+      started: 'SIGTERM',
+    });
+    expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'unready', 'port closed', 'database closed', 'stopped'] });
   });
 
   it('ends with 0 when the work is done', async () => {

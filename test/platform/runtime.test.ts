@@ -50,6 +50,16 @@ describe('createRuntimes', () => {
     expect(String(failure)).to.include('ECONNREFUSED');
   });
 
+  it('knows when any of them was asked last', async () => {
+    const { lifecycle, runtimes, serve } = start();
+    const [relay, intake] = [await serve('relay'), await serve('intake')];
+    for (const { runtime, port } of [relay, intake]) {
+      await request(`http://127.0.0.1:${port}`).get('/');
+      expect(runtimes.lastAskedMs()).to.equal(runtime.health.lastAskedMs).and.to.be.above(0);
+    }
+    await lifecycle.stop();
+  });
+
   it('names the deployable whose port is taken', async () => {
     const { lifecycle, runtimes, serve } = start();
     const { runtime, port } = await serve('relay');
