@@ -1,6 +1,7 @@
 // Work that keeps one connection for itself: transactions, and what runs while a lock is held.
 import pg from 'pg';
 import type { Built, Database } from './database.ts';
+import { within } from './within.ts';
 
 type Runner = { query(question: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> };
 
@@ -25,9 +26,27 @@ export function bind(runner: Runner, transaction: Database['transaction'], while
   };
 }
 
+const lookEveryMs = 100;
+
+/**
+ * Whichever comes first: a connection that is opened, or one that another question gives back meanwhile. The pool by itself has
+ * whoever asks wait for the one that it opens for them, which took above 5 s on a busy node, beside others that were idle again.
+ */
+async function connect(driver: pg.Pool): Promise<pg.PoolClient> {
+  const wanted = driver.connect();
+  if (driver.idleCount > 0) return wanted;
+  for (;;) {
+    const client = await within<pg.PoolClient | undefined>(wanted, lookEveryMs, () => undefined);
+    if (client) return client;
+    if (driver.idleCount === 0) continue;
+    wanted.then((late) => late.release()).catch(() => undefined); // it is nobody's failure any more
+    return driver.connect();
+  }
+}
+
 /** A connection of one's own, given back as usable, or closed when `work` says that it broke. */
 async function withConnection<T>(driver: pg.Pool, work: (client: pg.PoolClient, broke: (error: Error) => void) => Promise<T>): Promise<T> {
-  const client = await driver.connect();
+  const client = await connect(driver);
   let broken: Error | undefined;
   const broke = (error: Error) => {
     broken ??= error;

@@ -21,6 +21,7 @@ export type PoolOptions = {
   readonly statementMs?: number;
   /** A statement that waits longer for a lock fails with `lock_not_available`. Without end unless given. */
   readonly lockMs?: number;
+  /** For a connection, a free one or a new one. 8 s unless given: a lookup of its host whose packet got lost takes 5 s. */
   readonly connectMs?: number;
   /** A question without an answer by then has failed and its connection is given up: a server or network that hangs. Without end unless given. */
   readonly answerMs?: number;
@@ -34,7 +35,7 @@ const types: pg.CustomTypesConfig = {
 
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
 export function createPool(url: string, options: PoolOptions): Pool {
-  const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 5000, answerMs } = options;
+  const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs } = options;
   const driver = new pg.Pool({
     connectionString: url,
     max: maxConnections,

@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import knex from 'knex';
 import pg from 'pg';
@@ -203,6 +204,29 @@ describe('createPool', () => {
       expect(done).to.equal('done');
       expect(await pidOf(holder)).to.not.equal(pid);
     });
+  });
+
+  it('takes a connection that is given back while another one does not come to stand', async () => {
+    const relayed = new URL(database.url);
+    const sockets: Socket[] = [];
+    // The first connection goes through; of the second nothing arrives, as where packets get lost.
+    const way = createServer((socket) => {
+      sockets.push(socket);
+      if (sockets.length > 1) return;
+      const onwards = connect(Number(relayed.port), relayed.hostname);
+      socket.pipe(onwards).pipe(socket);
+    });
+    await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+    const { port } = way.address() as AddressInfo;
+    const one = open(Object.assign(new URL(relayed), { hostname: '127.0.0.1', port }).href);
+    const waiting = await one.transaction(async (inTransaction) => {
+      const [asked, pid] = [pidOf(one), (await inTransaction.first(backend))?.pid];
+      await eventually(() => sockets.length === 2);
+      return { asked, pid };
+    });
+    expect(await waiting.asked).to.equal(waiting.pid);
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => way.close(resolve));
   });
 
   describe('when the server', () => {
