@@ -2,6 +2,7 @@
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Message, PublishResult } from '../../platform/broker/broker.ts';
+import { within } from '../../platform/within.ts';
 import type { Count, Reservation, Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Connections } from './connections.ts';
 import type { PublishMetrics } from './publish-metrics.ts';
@@ -37,6 +38,15 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
     return names;
   }
 
+  /** Undefined when there would be no time left to publish; what is granted later is given back. */
+  function reserve(names: readonly string[], deadline: number): Promise<ReserveResult | undefined> {
+    const reserving = reservations.reserve(names);
+    return within<ReserveResult | undefined>(reserving, Math.max(0, deadline - performance.now() - reserveMs), () => {
+      void reserving.then((late) => late.outcome === 'reserved' && reservations.giveBack(late.reservation));
+      return undefined;
+    });
+  }
+
   async function tryOn(reservation: Reservation, message: Message, timeoutMs: number): Promise<PublishResult> {
     const { broker } = reservation;
     const connection = connections.find(broker);
@@ -52,13 +62,14 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
       const failures = new Map<string, Exclude<PublishResult, { outcome: 'confirmed' }>>();
       const packing = message.body.length > gzipAboveBytes ? pack(message) : message;
       for (;;) {
-        const reserved = await reservations.reserve(unusable(failures));
+        const reserved = await reserve(unusable(failures), deadline);
+        if (!reserved) return outOfTime;
         if (reserved.outcome !== 'reserved') return conclude(reserved, failures);
         const packed = packing instanceof Promise ? await packing : packing;
         const timeoutMs = Math.min(confirmMs, deadline - performance.now() - reserveMs);
         if (timeoutMs <= 0) {
           reservations.giveBack(reserved.reservation);
-          return { outcome: 'unavailable', reason: 'no time was left to publish it' };
+          return outOfTime;
         }
         const result = await tryOn(reserved.reservation, packed, timeoutMs);
         if (result.outcome === 'confirmed') return { outcome: 'published', broker: reserved.reservation.broker };
@@ -68,6 +79,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
   };
 }
 
+const outOfTime = { outcome: 'unavailable', reason: 'no time was left to publish it' } as const;
 const removed: PublishResult = { outcome: 'unpublished', reason: 'the connection was removed' };
 
 function conclude(reserved: Exclude<ReserveResult, { outcome: 'reserved' }>, failures: Failures): Published {

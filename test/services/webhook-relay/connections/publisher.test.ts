@@ -6,7 +6,7 @@ import { readBrokerConnections } from '../../../../services/platform/broker/envi
 import { createLifecycle } from '../../../../services/platform/lifecycle.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
+import { createPool, type Pool, statement } from '../../../../services/platform/postgres.ts';
 import { type Connections, createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
 import { createPublishing, replayOn } from '../../../../services/webhook-relay/publishing.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
@@ -104,6 +104,16 @@ describe('publishing', () => {
   it('tries a refused message on every connection, since another may take it', async () => {
     const { publisher } = await setUp([[failed('refused')], []]);
     expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
+  });
+
+  it('does not wait for a reservation beyond its time, and gives it back', async () => {
+    const { publisher, brokers } = await setUp([[]]);
+    await database.transaction(async (inTransaction) => {
+      await inTransaction.run(statement('hold', 'lock table broker_usage'));
+      expect(await publisher.publish(message, performance.now() + 900)).to.deep.include({ outcome: 'unavailable', reason: 'no time was left to publish it' });
+    });
+    await countsBecome({ BROKER_URL_1: 0 });
+    expect(brokers[0]?.published).to.deep.equal([]);
   });
 
   it('counts a message as unavailable, not refused, when one connection could not be asked', async () => {
