@@ -48,8 +48,8 @@ describeWith(helm, 'a pod', () => {
       const [container] = pod.spec.containers;
       const { seconds } = (container?.lifecycle?.preStop as { sleep: { seconds: number } }).sleep;
       expect(seconds, keyOf(owner)).to.be.at.least(1);
-      // The process serves on for 3 s, and gives up 20 s after SIGTERM.
-      expect(pod.spec.terminationGracePeriodSeconds, keyOf(owner)).to.be.above(seconds + 3 + 20);
+      // The process serves on for 10 s at most, and gives up 20 s after that.
+      expect(pod.spec.terminationGracePeriodSeconds, keyOf(owner)).to.be.above(seconds + 10 + 20);
     }
   });
 
@@ -94,6 +94,26 @@ describeWith(helm, 'a pod', () => {
         }
       }
     }
+  });
+});
+
+describeWith(helm, 'the type of queues', () => {
+  const typeOf = async (values: Values, component: string) => {
+    const [pod] = podsOf([find(await render(values), `Deployment/signalbox-${component}`)]);
+    return pod?.pod.spec.containers[0]?.env?.find(({ name }) => name === 'Broker__QueueType')?.value;
+  };
+
+  it('is told to everything that declares queues, and to nothing else', async () => {
+    for (const component of ['webhook-relay', 'webhook-intake-service', 'webhook-intake-database-service']) {
+      expect(await typeOf({}, component), component).to.equal('classic');
+      expect(await typeOf({ rabbitmq: { queueType: 'quorum' } }, component), component).to.equal('quorum');
+    }
+    expect(await typeOf({ rabbitmq: { queueType: 'quorum' } }, 'secrets')).to.equal(undefined);
+  });
+
+  it('is what the settings of a service say, where they do', async () => {
+    const values = { services: { 'webhook-relay': { settings: { Broker__QueueType: 'quorum' } } } };
+    expect(await typeOf(values, 'webhook-relay')).to.equal('quorum');
   });
 });
 

@@ -59,6 +59,7 @@ describeWith(helm, 'values.schema.json', () => {
     'a size that is none': [{ postgres: { persistence: { size: 'big' } } }, '/postgres/persistence/size'],
     'a port that is none': [{ postgres: { external: { port: 70_000 } } }, '/postgres/external/port'],
     'a database name that must be quoted': [{ postgres: { database: 'a"b' } }, '/postgres/database'],
+    'another type of queues': [{ rabbitmq: { queueType: 'stream' } }, '/rabbitmq/queueType'],
     'an unknown sslmode': [{ postgres: { external: { sslmode: 'maybe' } } }, '/postgres/external/sslmode'],
     'a grace period below the stop deadline': [{ defaults: { terminationGracePeriodSeconds: 5 } }, '/defaults/terminationGracePeriodSeconds'],
   };

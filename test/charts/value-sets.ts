@@ -37,6 +37,10 @@ const combinations: Readonly<Record<string, Values>> = {
     rabbitmq: { enabled: false, external: { existingSecret: 'brokers', keys: ['BROKER_URL_1', 'BROKER_URL_2'] } },
     redis: { external: { existingSecret: 'redis' } },
   },
+  'replicated queues': {
+    rabbitmq: { enabled: false, external: { existingSecret: 'brokers' }, queueType: 'quorum' },
+    services: { 'webhook-relay': { settings: { Broker__QueueType: 'quorum' } } },
+  },
   'queues in Postgres': { rabbitmq: { enabled: false } },
   'queues in a Postgres outside': { postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db' } }, rabbitmq: { enabled: false } },
   'credentials of a Secret that is there': { existingSecret: 'mine' },

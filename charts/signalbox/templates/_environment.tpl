@@ -57,6 +57,9 @@
 {{- $root := .root -}}
 {{- $secret := include "signalbox.credentialsSecret" $root -}}
 {{- $kind := include "signalbox.brokerKind" $root -}}
+{{- if not (hasKey .workload.settings "Broker__QueueType") }}
+- { name: Broker__QueueType, value: {{ $root.Values.rabbitmq.queueType }} }
+{{- end }}
 {{- if include "signalbox.environmentFileSecret" . }}
 - { name: Broker__EnvironmentFile, value: /etc/signalbox/brokers/{{ .workload.environmentFileKey }} }
 {{- end }}
