@@ -31,6 +31,8 @@ export type Kubectl = {
   /** Those that stay, by labels: none of a Job, none that is going, none that has done its work. */
   pods(selector?: string): Promise<Pod[]>;
   deletePod(name: string): Promise<void>;
+  /** As `kubectl drain` asks for it. @returns whether it was granted: a disruption budget may refuse it for now */
+  evict(name: string): Promise<boolean>;
 };
 
 export function createKubectl(namespace: string): Kubectl {
@@ -56,6 +58,14 @@ export function createKubectl(namespace: string): Kubectl {
       return items.filter((pod) => pod.metadata.deletionTimestamp === undefined && pod.status.phase !== 'Succeeded' && !isJob(pod));
     },
     deletePod: async (name) => void (await run(['delete', 'pod', name, '--wait=false'])),
+    evict: async (name) => {
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
+      const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
+      const { code, stderr } = await tryRun(['create', '--raw', path, '--filename', '-'], { input: JSON.stringify(eviction) });
+      if (code === 0) return true;
+      if (stderr.includes('disruption budget')) return false;
+      throw new Error(`the eviction of ${name}: ${stderr}`);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
-// Upgrade, rollback and the deletion of each app pod, two replicas each, while clients go on.
+// Upgrade, rollback, deletion and eviction of each app pod, two replicas each, while clients go on.
 import type { Clients } from '../clients.ts';
 import type { Values } from '../../support/values.ts';
+import { eventually } from '../../support/wait.ts';
 import { component, type Installation, podsOf, services } from '../installation.ts';
 import { allReady, type Kubectl } from '../kubectl.ts';
 import { expectExactlyOnce, expectNoFailure, startLoad } from '../load.ts';
@@ -12,7 +13,8 @@ const workers = ['webhook-intake-service', 'webhook-intake-database-service'] as
 
 export const rolling: Scenario = {
   name: 'rolling',
-  proves: 'upgrade, rollback and the deletion of every app pod under load fail no request, and each accepted delivery is in the event log once',
+  proves:
+    'upgrade, rollback, deletion and eviction of every app pod under load fail no request, each accepted delivery is in the event log once, and no second pod is evicted before the first is replaced',
   async run({ prepare, tags }) {
     const installation = await prepare();
     const twice: Values = { defaults: { replicas: 2, worker: { replicas: 2 } } };
@@ -24,6 +26,7 @@ export const rolling: Scenario = {
     await phase('upgrade', () => installation.upgrade({ ...twice, image: { tag: tags.second } }));
     await phase('rollback', () => installation.rollback());
     for (const name of [...services, ...workers]) await phase(`pods of ${name}`, () => deleteEach(installation, name));
+    await phase('drain', () => drain(installation));
     await expectExactlyOnce(clients, accepted);
   },
 };
@@ -50,6 +53,23 @@ async function deleteEach({ kubectl }: Installation, name: string): Promise<void
       await allReady(kubectl, component(name), 2);
     });
   }
+}
+
+/** All at once, as `kubectl drain` evicts what is on a node, asking again for what a disruption budget refuses. */
+async function drain({ kubectl }: Installation): Promise<void> {
+  await Promise.all(
+    [...services, ...workers].map(async (name) => {
+      const pods = await podsOf(kubectl, name, 2);
+      const [first, second] = pods.map(({ metadata }) => metadata.name);
+      if (first === undefined || second === undefined) throw new TypeError('two pods have two names');
+      if (!(await kubectl.evict(first))) throw new Error(`${first} was not evicted, though ${second} is ready`);
+      if (await kubectl.evict(second)) throw new Error(`${second} was evicted before ${first} was replaced`);
+      say(`  ${first} is evicted; ${second} is refused meanwhile`);
+      await eventually(() => kubectl.evict(second), { withinMs: 120_000, everyMs: 1000 });
+      await gone(kubectl, second);
+      await podsOf(kubectl, name, 2);
+    }),
+  );
 }
 
 const gone = (kubectl: Kubectl, name: string) => kubectl.run(['wait', 'pod', name, '--for', 'delete', '--timeout', '90s']);
