@@ -53,18 +53,23 @@ export function createRecord({ queue, consumption, store, sealing, keptMs, log }
     if (consumed) await store.note(consumed.map(({ url, ...shown }) => ({ ...shown, ...storedForm(url) })));
   }
 
-  async function takeUp(): Promise<void> {
+  /** @returns whether there was anything */
+  async function takeUp(): Promise<boolean> {
     const consumed = consumption.consumed() ?? [];
     const unopened: Buffer[] = [];
+    let isAny = false;
     for (const one of await store.free(consumed.map(({ url }) => storedForm(url).fingerprint))) {
       const url = openOr(one);
-      if (url !== undefined) consumption.takeUp({ name: one.name, url }, { ...one, removedForMs: one.removedForMs ?? 0 });
-      else {
+      if (url !== undefined) {
+        consumption.takeUp({ name: one.name, url }, { ...one, removedForMs: one.removedForMs ?? 0 });
+        isAny = true;
+      } else {
         unopened.push(one.fingerprint);
         complain(one, consumed.some(({ name, removedForMs }) => name === one.name && removedForMs === null));
       }
     }
     if (unopened.length > 0) await store.expire(unopened, keptMs);
+    return isAny;
   }
 
   function openOr({ sealedUrl, fingerprint }: NotedConnection): string | undefined {
@@ -79,7 +84,8 @@ export function createRecord({ queue, consumption, store, sealing, keptMs, log }
   return {
     async keep() {
       await note();
-      await takeUp();
+      // Only what a worker has noted can it forget: the queue may be empty before it is asked again.
+      if (await takeUp()) await note();
     },
     async end() {
       await note();
