@@ -6,16 +6,17 @@ import type { Log } from './log.ts';
 
 const lookEveryMs = 1000;
 
-/** Looks until the lifecycle stops; says each change once. */
+/** Looks until the lifecycle stops. A line tells that the set of failing checks is another one than before, with the reasons of that
+ *  moment; a check that fails on for another reason is no news: a server that is away refuses, hangs and times out in turn. */
 export function watchReadiness(healths: ReadonlyMap<string, Health>, { stopping }: Pick<Lifecycle, 'stopping'>, log: Log): void {
   let said: string | undefined;
   const look = async () => {
-    const faults = await failing(healths);
-    const now = JSON.stringify(faults);
-    if (now === said || stopping.aborted) return;
-    said = now;
-    if (Object.keys(faults).length === 0) log.info('ready');
-    else log.warn({ checks: faults }, 'not ready');
+    const reasons = await failing(healths);
+    const checks = Object.keys(reasons).toSorted().join();
+    if (checks === said || stopping.aborted) return;
+    said = checks;
+    if (checks === '') log.info('ready');
+    else log.warn({ checks: reasons }, 'not ready');
   };
   const loop = async () => {
     while (!stopping.aborted) {

@@ -23,4 +23,41 @@ describe('watchReadiness', () => {
       ['ready', undefined],
     ]);
   });
+
+  it('says nothing when a check fails on for another reason, and names the others that begin or end to fail', async () => {
+    const { log, lines } = captureLog();
+    const lifecycle = createLifecycle(silentLog);
+    const health = createHealth();
+    const reasons: Record<string, string | undefined> = { schema: 'failed (ECONNREFUSED)', spool: undefined };
+    let looks = 0;
+    for (const name of Object.keys(reasons)) {
+      health.addCheck(name, () => {
+        looks += 1;
+        const detail = reasons[name];
+        return detail === undefined ? { ok: true } : { ok: false, detail };
+      });
+    }
+    /** Until each check was asked once more after this call. */
+    const lookedAgain = async () => {
+      const before = looks;
+      await eventually(() => looks >= before + 4);
+    };
+    watchReadiness(new Map([['relay', health]]), lifecycle, log);
+    await eventually(() => lines().length === 1);
+    reasons['schema'] = 'no answer in 2000 ms';
+    await lookedAgain();
+    reasons['spool'] = 'ENOSPC';
+    await eventually(() => lines().length === 2);
+    reasons['schema'] = undefined;
+    await eventually(() => lines().length === 3);
+    reasons['spool'] = undefined;
+    await eventually(() => lines().length === 4);
+    await lifecycle.stop();
+    expect(lines().map(({ msg, checks }) => [msg, checks])).to.deep.equal([
+      ['not ready', { 'relay.schema': 'failed (ECONNREFUSED)' }],
+      ['not ready', { 'relay.schema': 'no answer in 2000 ms', 'relay.spool': 'ENOSPC' }],
+      ['not ready', { 'relay.spool': 'ENOSPC' }],
+      ['ready', undefined],
+    ]);
+  });
 });
