@@ -109,13 +109,16 @@ describe('createBatchWriter', () => {
   });
 
   it('gives up on close where the database is away, says how many rows are lost, and leaves no timer behind', async () => {
-    const { writer, failures } = create({ write: () => Promise.reject(isAway()) });
-    for (const row of upTo(5)) writer.add(row);
-    await eventually(() => failures.length > 0);
-    expect(await writer.close()).to.equal(5);
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const [begun, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const { writer } = create({ write: () => (begun.resolve(undefined), gate.promise) });
+    for (const row of upTo(5)) writer.add(row);
+    await begun.promise;
     const before = timers();
-    writer.add(5);
+    const closing = writer.close();
+    gate.reject(isAway());
+    expect(await closing).to.equal(5);
+    await new Promise(setImmediate);
     expect(timers()).to.equal(before);
   });
 });
