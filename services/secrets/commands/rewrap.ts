@@ -68,8 +68,12 @@ async function moveAll(mover: Mover): Promise<void> {
     let moved = 0;
     for (const { masterKeyId } of waiting) moved += await moveFrom(masterKeyId, mover);
     // What is left is in the hands of another rewrap, or of a write.
-    if (moved === 0) await pause(pauseMs, undefined, { signal: stopping });
+    if (moved === 0) await pause(pauseMs, undefined, { signal: stopping }).catch(stop);
   }
+}
+
+function stop(): never {
+  throw new Error('stopped; the same command goes on from here');
 }
 
 async function moveFrom(masterKeyId: string, mover: Mover): Promise<number> {
@@ -78,7 +82,7 @@ async function moveFrom(masterKeyId: string, mover: Mover): Promise<number> {
   if (!from) throw new Error(`master key '${masterKeyId}' is not configured, and versions need it to be moved`);
   let moved = 0;
   for (let after: string | undefined = firstId; after !== undefined;) {
-    if (stopping.aborted) throw new Error('stopped; the same command goes on from here');
+    if (stopping.aborted) stop();
     const last = after;
     after = await database.transaction(async (inTransaction) => {
       const store = createRewrapStore(inTransaction);

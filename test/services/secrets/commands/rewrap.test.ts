@@ -32,6 +32,11 @@ const place = statement<Place, [slug: string, name: string]>(
 );
 const underKey = statement<{ count: number }, [masterKeyId: string]>('test.underKey', 'select count(*) as count from secret_versions where master_key_id = $1');
 
+const connections = statement<unknown, [application: string]>(
+  'test.connections',
+  'select 1 from pg_stat_activity where datname = current_database() and application_name = $1',
+);
+
 const valueStart = secretValue('to be rewrapped');
 const valueOf = (name: string, version: number) => `${valueStart} ${name} ${version}`;
 
@@ -89,15 +94,36 @@ describe('signalbox secrets rewrap', () => {
     };
   }
 
+  /** Locks the versions of a secret: until they are let go, no rewrap ends. */
+  async function hold(slug: string, name: string): Promise<() => Promise<unknown>> {
+    const client = await running.service.database.driver.connect();
+    await client.query('begin; set local idle_in_transaction_session_timeout = 0');
+    await client.query(
+      `select 1 from secret_versions v join secrets s on s.id = v.secret_id join applications a on a.id = s.application_id
+       where a.slug = $1 and s.name = $2 for update of v`,
+      [slug, name],
+    );
+    return () => client.query('rollback').finally(() => client.release());
+  }
+
   it('moves 100 000 versions while reads go on; killed and started again, it goes on where it was', async function () {
     this.timeout(240_000);
     const filled = await fill(100, 1000);
     expect(await countUnder('first')).to.equal(100_000);
     const reading = keepReading(filled, 1000);
 
-    const killed = startCommand(['rewrap'], settings());
-    await eventually(async () => expect(await countUnder('second')).to.be.greaterThan(2000), { withinMs: 60_000, everyMs: 20 });
-    expect((await killed.kill()).signal).to.equal('SIGKILL');
+    const release = await hold(filled.slug, 'secret-99');
+    const url = new URL(running.databaseUrl);
+    url.searchParams.set('application_name', 'killed');
+    const killed = startCommand(['rewrap'], { env: { ...settings().env, DATABASE_URL: url.href } });
+    try {
+      await eventually(async () => expect(await countUnder('second')).to.be.greaterThan(2000), { withinMs: 120_000, everyMs: 20 });
+      expect((await killed.kill()).signal).to.equal('SIGKILL');
+    } finally {
+      await release();
+    }
+    // What it had told the server to commit is committed without it.
+    await eventually(async () => expect(await running.service.database.all(connections, 'killed')).to.be.empty);
     const done = await countUnder('second');
     expect(done).to.be.greaterThan(2000).and.lessThan(100_000);
     expect(await countUnder('first')).to.equal(100_000 - done);
@@ -128,14 +154,8 @@ describe('signalbox secrets rewrap', () => {
     expect(await countUnder('first')).to.equal(0);
   });
 
-  it('leaves what others hold until they let it go, and does not end before', async () => {
-    const { slug, names } = await fill(2, 10);
-    const held = statement<unknown, [slug: string]>(
-      'test.held',
-      `
-      select v.id from secret_versions v join secrets s on s.id = v.secret_id join applications a on a.id = s.application_id
-      where a.slug = $1 and s.name = 'secret-1' for update of v`,
-    );
+  /** Until a rewrap has moved all but ten that are held, has found that, and asks on. */
+  async function untilItWaits(): Promise<void> {
     const asked = statement<unknown, [since: Date]>(
       'test.asked',
       `
@@ -143,17 +163,17 @@ describe('signalbox secrets rewrap', () => {
       where datname = current_database() and query like '%from secret_versions%group by master_key_id%' and pid <> pg_backend_pid()
         and query_start > $1::timestamptz + interval '300 milliseconds'`,
     );
-    expect(names).to.include('secret-1');
-    const ended = await running.service.database.transaction(async (inTransaction) => {
-      await inTransaction.all(held, slug);
-      const command = startCommand(['rewrap'], settings());
-      await eventually(async () => expect(await countUnder('first')).to.equal(10));
-      // It has found that the rest is held, and asks on.
-      const since = new Date();
-      await eventually(async () => expect((await running.service.database.all(asked, since)).length).to.be.greaterThan(0));
-      return command;
-    });
-    expect((await ended.ended).code).to.equal(0);
+    await eventually(async () => expect(await countUnder('first')).to.equal(10));
+    const since = new Date();
+    await eventually(async () => expect((await running.service.database.all(asked, since)).length).to.be.greaterThan(0));
+  }
+
+  it('leaves what others hold until they let it go, and does not end before', async () => {
+    const { slug } = await fill(2, 10);
+    const release = await hold(slug, 'secret-1');
+    const command = startCommand(['rewrap'], settings());
+    await untilItWaits().finally(release);
+    expect((await command.ended).code).to.equal(0);
     expect(await countUnder('first')).to.equal(0);
   });
 
@@ -163,16 +183,30 @@ describe('signalbox secrets rewrap', () => {
     expect(err).to.match(/^0 of 0 versions moved in .*\nno version is left on another master key than 'second'\n$/);
   });
 
-  it('stops when it is told to, saying that it can go on', async () => {
-    await fill(30, 1000);
-    const command = startCommand(['rewrap'], settings());
-    await eventually(async () => expect(await countUnder('first')).to.be.lessThan(30_000), { everyMs: 5 });
-    command.signal('SIGTERM');
-    const { code, err } = await command.ended;
-    expect(code).to.equal(1);
-    expect(err).to.match(/stopped; the same command goes on from here\n$/);
-    expect(await countUnder('first')).to.be.greaterThan(0);
+  /** Tells a rewrap to stop once it is where it shall hear of it. However late the signal comes, the command is still there. */
+  async function stopped(slug: string, reached: () => Promise<unknown>): Promise<void> {
+    const release = await hold(slug, 'secret-1');
+    try {
+      const command = startCommand(['rewrap'], settings());
+      await reached();
+      command.signal('SIGTERM');
+      const { code, err } = await command.ended;
+      expect(code).to.equal(1);
+      expect(err).to.match(/stopped; the same command goes on from here\n$/);
+      expect(await countUnder('first')).to.be.greaterThan(0);
+    } finally {
+      await release();
+    }
     expect((await run()).code).to.equal(0);
+  }
+
+  it('stops when it is told to, saying that it can go on', async () => {
+    const { slug } = await fill(30, 1000);
+    await stopped(slug, () => eventually(async () => expect(await countUnder('first')).to.be.lessThan(30_000), { everyMs: 5 }));
+  });
+
+  it('says the same when it waits for what others hold', async () => {
+    await stopped((await fill(2, 10)).slug, untilItWaits);
   });
 
   it('moves the versions of deleted applications too', async () => {
