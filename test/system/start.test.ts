@@ -1,7 +1,11 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parseDotenv } from '../../services/platform/dotenv.ts';
+import { createConsumerClient, createManagementClient } from '../../services/secrets/client.ts';
+import { createLeakWatch } from '../services/secrets/leak-watch.ts';
+import { secretValue } from '../services/secrets/service.ts';
 import { isAlive, temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/wait.ts';
@@ -20,7 +24,8 @@ describe('npm start', function () {
   let running: RunningProcess;
 
   const start = async () => {
-    const process = startProcess(['up', '--data', data, '--port-base', portBase, '--metrics-port', '0']);
+    const env = { LOG_LEVEL: 'trace' }; // in the file: the terminal has warnings alone
+    const process = startProcess(['up', '--data', data, '--port-base', portBase, '--metrics-port', '0'], { env });
     await process.waitForLine(/^ready in \d+\.\d s$/, 60_000);
     return process;
   };
@@ -75,6 +80,32 @@ describe('npm start', function () {
     expect(running.lines.filter((line) => /Token|Secret/.test(line))).to.deep.equal(before);
     const demo = startProcess(['demo', '--data', data, '--port-base', portBase]);
     await eventually(async () => (await demo.exited).code === 0);
+  });
+
+  it('says no credential, key or value of a secret in its logs', async () => {
+    const watch = createLeakWatch();
+    const credentials = parseDotenv(await readFile(join(data, 'credentials.env'), 'utf8'));
+    for (const { name, value } of credentials) watch.hide(name, value.replace(/^\w+:/, ''));
+
+    const baseUrl = `http://127.0.0.1:${Number(portBase) + 4}`;
+    const management = createManagementClient({ baseUrl, credential: credentials.find(({ name }) => name === 'Management__AdminApiKey')?.value ?? '' });
+    const { slug, plainApiKey } = await management.createApplication({ name: 'Shop' });
+    const value = secretValue('db password');
+    watch.hide('the value', value);
+    watch.hide('the key', plainApiKey);
+    await management.createSecret(slug, { name: 'db password' });
+    await management.setValues(slug, 'db password', [{ environmentSlug: 'local', value }]);
+    expect(await createConsumerClient({ baseUrl, credential: plainApiKey }).secret('db password', 'local')).to.have.property('value', value);
+
+    running.signal('SIGINT');
+    await running.exited;
+    const logs = ['signalbox.log', 'postgres/postgres.log'].map((name) => [name, readFileSync(join(data, name), 'utf8')] as const);
+    for (const [name, said] of logs) {
+      expect(said, name).not.to.equal('');
+      watch.listen(name, () => said);
+    }
+    expect(logs[0]?.[1]).to.contain('/api/consumer/secrets/{name}');
+    expect(watch.leaks()).to.deep.equal([]);
   });
 
   it('says what is wrong, in words, when nothing runs', async () => {
