@@ -27,6 +27,8 @@ export type Clients = {
   readDashboard(): Promise<void>;
   /** Delivery id → how many events of the log have it. */
   eventLog(): Promise<ReadonlyMap<string, number>>;
+  /** Has the relay publish on the connection of this number. */
+  switchTo(connection: number): Promise<void>;
   /** An application with a secret, and the read of it: throws unless the value is answered. */
   createApplication(name: string): Promise<SecretReader>;
 };
@@ -57,6 +59,10 @@ export function createClients({ way, domain, credentials }: ClientParts): Client
         after = page.next;
       }
       return counts;
+    },
+    switchTo: async (connection) => {
+      const headers = { Authorization: `Bearer ${first('Broker__AuthToken')}` };
+      await succeed({ host: `relay.${domain}`, path: `/Broker/switch/${connection}`, method: 'POST', headers });
     },
     createApplication: (name) => createApplication(name, { host: `secrets.${domain}`, token: () => first('Management__AdminApiKey'), succeed }),
   };

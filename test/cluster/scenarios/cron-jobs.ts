@@ -1,32 +1,99 @@
-// Queue workers that come and go.
-import { setTimeout as pause } from 'node:timers/promises';
+// Queue workers that come and go, and broker connections that go between two of their runs.
+import { eventually } from '../../support/wait.ts';
+import type { Clients } from '../clients.ts';
+import type { Kubectl } from '../kubectl.ts';
 import { expectExactlyOnce } from '../load.ts';
 import { say, step } from '../say.ts';
 import type { Scenario } from '../scenario.ts';
 
+const virtualHosts = ['one', 'two'] as const;
+const workers = ['signalbox-webhook-intake-service', 'signalbox-webhook-intake-database-service'];
+
 export const cronJobs: Scenario = {
   name: 'cron-jobs',
-  proves: 'with the workers as CronJobs a delivery is processed by the next run',
+  proves: 'with the workers as CronJobs a delivery is processed by the next run, also on a connection that was taken out of the file before that run',
   async run({ prepare }) {
     const { kubectl, install, clients } = await prepare();
-    await install({ defaults: { worker: { kind: 'CronJob', schedule: '* * * * *' } } });
-    const workers = (await kubectl.pods()).filter(({ metadata }) => metadata.name.includes('service'));
-    if (workers.length > 0) throw new Error(`workers that stay: ${workers.map(({ metadata }) => metadata.name).join(', ')}`);
+    await nameConnections(kubectl, virtualHosts);
+    const file = { environmentFileSecret: 'brokers' };
+    await install({ defaults: { worker: { kind: 'CronJob', schedule: '* * * * *' } }, services: { 'webhook-relay': file, 'webhook-intake': file } });
+    await createVirtualHosts(kubectl);
+    const lasting = (await kubectl.pods()).filter(({ metadata }) => metadata.name.includes('service'));
+    if (lasting.length > 0) throw new Error(`workers that stay: ${lasting.map(({ metadata }) => metadata.name).join(', ')}`);
     const forge = await clients();
     const ids: string[] = [];
-    for (let round = 1; round <= 2; round++) {
-      const { deliveryId, status, body } = await forge.deliver();
-      if (status !== 202) throw new Error(`the relay answers ${status}: ${body}`);
-      ids.push(deliveryId);
-      await step(`delivery ${round}: waiting for a run`, () => expectExactlyOnce(forge, ids, 120_000));
+    for (const connection of [1, 2]) {
+      ids.push(await deliverOn(forge, connection));
+      await step(`connection ${connection}: waiting for a run`, () => expectExactlyOnce(forge, ids, 150_000));
     }
-    await step('every run has succeeded', async () => {
-      type Jobs = { items: readonly { metadata: { name: string }; status: { succeeded?: number; failed?: number; active?: number } }[] };
-      let jobs = await kubectl.get<Jobs>(['jobs']);
-      for (; jobs.items.some(({ status }) => status.active); jobs = await kubectl.get<Jobs>(['jobs'])) await pause(1000);
-      const failed = jobs.items.filter(({ status }) => status.failed !== undefined || status.succeeded !== 1);
-      if (failed.length > 0) throw new Error(`failed: ${JSON.stringify(failed.map(({ metadata, status }) => [metadata.name, status]))}`);
-      say(`  ${jobs.items.length} Jobs: ${jobs.items.map(({ metadata }) => metadata.name).join(', ')}`);
-    });
+
+    await step('between two runs', () => restAll(kubectl));
+    ids.push(await deliverOn(forge, 2));
+    await nameConnections(kubectl, ['one']);
+    await setSuspended(kubectl, false);
+    await step('connection 2 is named no more: waiting for a run', () => expectExactlyOnce(forge, ids, 150_000));
+    await step('its queues are empty', () => eventually(() => expectEmpty(kubectl, 'two'), { withinMs: 150_000, everyMs: 2000 }));
+    await step('every run has succeeded since RabbitMQ had its virtual hosts', () => expectSuccess(kubectl));
   },
 };
+
+/** Until a broker has connected the relay answers 400; what it spools then is not for this test. */
+async function deliverOn(forge: Clients, connection: number): Promise<string> {
+  await forge.switchTo(connection);
+  return eventually(
+    async () => {
+      const { deliveryId, status, body } = await forge.deliver();
+      if (status !== 202 || !body.includes(`"broker":"BROKER_URL_${connection}"`)) throw new Error(`the relay answers ${status}: ${body}`);
+      return deliveryId;
+    },
+    { withinMs: 60_000, everyMs: 1000 },
+  );
+}
+
+async function nameConnections(kubectl: Kubectl, hosts: readonly string[]): Promise<void> {
+  const lines = hosts.map((host, index) => `BROKER_URL_${index + 1}=amqp://tester:tester@signalbox-rabbitmq:5672/${host}`);
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'brokers' }, stringData: { 'brokers.env': `${lines.join('\n')}\n` } };
+  await kubectl.run(['apply', '--filename', '-'], { input: JSON.stringify(secret) });
+  say(`  the file names ${hosts.join(', ')}`);
+}
+
+const rabbitmqctl = (kubectl: Kubectl, ...args: readonly string[]) => kubectl.run(['exec', 'signalbox-rabbitmq-0', '--', 'rabbitmqctl', '--quiet', ...args]);
+
+async function createVirtualHosts(kubectl: Kubectl): Promise<void> {
+  await rabbitmqctl(kubectl, 'add_user', 'tester', 'tester');
+  for (const host of virtualHosts) {
+    await rabbitmqctl(kubectl, 'add_vhost', host);
+    await rabbitmqctl(kubectl, 'set_permissions', '--vhost', host, 'tester', '.*', '.*', '.*');
+  }
+}
+
+async function expectEmpty(kubectl: Kubectl, host: string): Promise<void> {
+  const queues = (await rabbitmqctl(kubectl, 'list_queues', '--vhost', host, 'name', 'messages', '--no-table-headers')).trim();
+  if (queues === '' || queues.split('\n').some((queue) => !queue.endsWith('\t0'))) throw new Error(`on ${host} there are ${queues || 'no queues'}`);
+}
+
+const setSuspended = (kubectl: Kubectl, suspend: boolean) => kubectl.run(['patch', 'cronjob', ...workers, '--patch', JSON.stringify({ spec: { suspend } })]);
+
+type Jobs = { items: readonly { metadata: { name: string; creationTimestamp: string }; status: { succeeded?: number; failed?: number; active?: number } }[] };
+
+/** No run begins, and none is at work. */
+async function restAll(kubectl: Kubectl): Promise<void> {
+  await setSuspended(kubectl, true);
+  await eventually(
+    async () => {
+      const { items } = await kubectl.get<Jobs>(['jobs']);
+      return items.every(({ status }) => !status.active && (status.succeeded ?? status.failed) !== undefined);
+    },
+    { withinMs: 120_000, everyMs: 1000 },
+  );
+}
+
+async function expectSuccess(kubectl: Kubectl): Promise<void> {
+  await restAll(kubectl);
+  const { items } = await kubectl.get<Jobs>(['jobs']);
+  // The first may have run before there were virtual hosts: the newest of each worker tells.
+  const newest = workers.map((worker) => items.filter(({ metadata }) => metadata.name.startsWith(`${worker}-`)).at(-1));
+  const failed = newest.filter((job) => job?.status.succeeded !== 1);
+  if (failed.length > 0) throw new Error(`failed: ${JSON.stringify(failed)}`);
+  say(`  ${newest.map((job) => job?.metadata.name).join(', ')}`);
+}
