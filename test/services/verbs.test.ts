@@ -3,8 +3,7 @@ import { eventually } from '../support/wait.ts';
 import { startCommand } from './secrets/commands/command.ts';
 import { useService } from './secrets/service.ts';
 
-describe('a command that works', function () {
-  this.timeout(60_000);
+describe('a command that works', () => {
   const running = useService();
 
   it('is told to stop by a first signal, and ended by a second one where it cannot', async () => {

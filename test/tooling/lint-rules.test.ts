@@ -41,7 +41,7 @@ const allowed: readonly (readonly [what: string, file: string, text: string])[] 
 
 describe('the lint rules', function () {
   // The first file waits for the types of the whole project.
-  this.timeout(120_000);
+  this.timeout(300_000);
 
   for (const [what, file, text, rule] of refused) {
     it(`refuse ${what}`, async () => {

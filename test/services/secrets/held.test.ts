@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { eventually } from '../../support/wait.ts';
 import { call, consume, manage, newApplication, putSecret, secretValue, type TestApplication, useService } from './service.ts';
 
-describe('the secrets service while somebody holds the row of an application', function () {
-  this.timeout(60_000);
+describe('the secrets service while somebody holds the row of an application', () => {
   const running = useService();
   let held: TestApplication;
   let release: () => Promise<unknown>;

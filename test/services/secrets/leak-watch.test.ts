@@ -89,8 +89,7 @@ describe('storedSecrets', () => {
 });
 
 describe('npm test', () => {
-  it('fails when a log, a process or a command of the suites says what is hidden', async function () {
-    this.timeout(60_000);
+  it('fails when a log, a process or a command of the suites says what is hidden', async () => {
     const support = join(import.meta.dirname, '../../support');
     const run = spawn(process.execPath, [join(support, 'run.ts'), join(support, 'fixtures/saying-a-secret.ts')], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [output] = await Promise.all([text(run.stdout), once(run, 'exit')]);

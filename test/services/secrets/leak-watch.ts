@@ -83,6 +83,6 @@ watchProcesses(({ pid, lines }, args) => leakWatch.listen(`what process ${pid} (
 // Outside of every suite, so that mocha does it when the last test of all files is over. Benchmarks use this ground, too, without mocha.
 if ('after' in globalThis)
   after('nothing that the secrets suites hide was said anywhere', function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     expect(leakWatch.leaks()).to.deep.equal([]);
   });

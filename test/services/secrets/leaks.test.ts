@@ -32,8 +32,7 @@ describe('the secrets service after a scripted run', () => {
     answers.push(await answer);
   };
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const { url } = running;
     const { slug, key } = await newApplication(url, 'leaky');
     const other = await newApplication(url, 'other');

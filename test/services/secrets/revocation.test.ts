@@ -6,8 +6,7 @@ import { adminToken, consume, manage, masterKeys, member, migrations, newApplica
 
 const readers = 200;
 
-describe('two processes of the secrets service', function () {
-  this.timeout(120_000);
+describe('two processes of the secrets service', () => {
   let database: TestDatabase;
   const processes: RunningProcess[] = [];
   const urls: string[] = [];

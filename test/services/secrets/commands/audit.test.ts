@@ -163,7 +163,7 @@ describe('signalbox secrets audit', () => {
     const shell = (script: string) =>
       spawnSync('sh', ['-c', script, 'sh', process.execPath, program, 'secrets', 'audit'], {
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: 120_000,
         env: { ...process.env, DATABASE_URL: running.databaseUrl },
       });
     const full = shell('"$@" > /dev/full');

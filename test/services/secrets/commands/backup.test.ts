@@ -55,8 +55,7 @@ describe('signalbox secrets backup and restore', () => {
     return target;
   }
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const { url } = running;
     for (const name of ['Orders', 'Bills']) {
       const { slug, key } = await newApplication(url, name);
@@ -193,7 +192,7 @@ describe('signalbox secrets backup and restore', () => {
     const shell = (script: string) =>
       spawnSync('sh', ['-c', script, 'sh', process.execPath, program, 'secrets', 'backup'], {
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: 120_000,
         env: { ...process.env, ...settings(running.databaseUrl).env },
       });
     const lastActs = async () =>

@@ -79,7 +79,7 @@ describe('what the commands of the secrets service print', () => {
   }
 
   it('is no value, key or token, whether they succeed or fail', async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     const { slug, key } = await newApplication(running.url, 'Leaks');
     await putSecret(running.url, slug, 'token', { value: secret });
     await manage(running.url, 'POST', `/${slug}/configurations`, { environmentSlug: 'local', key: 'A', value: configuration });

@@ -107,7 +107,7 @@ describe('signalbox secrets rewrap', () => {
   }
 
   it('moves 100 000 versions while reads go on; killed and started again, it goes on where it was', async function () {
-    this.timeout(240_000);
+    this.timeout(600_000);
     const filled = await fill(100, 1000);
     expect(await countUnder('first')).to.equal(100_000);
     const reading = keepReading(filled, 1000);
