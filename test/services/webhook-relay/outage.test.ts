@@ -27,7 +27,7 @@ describe('a broker that cannot be reached', () => {
   });
   const start = async (environment: Readonly<Record<string, string>>) => {
     relay = await startRelay({ databaseUrl: database.url, environment, awaitBrokers: false });
-    for (const { target } of relay.connections.all) if (target.scheme === 'postgres') await relay.connections.find(target.name)?.ready(10_000);
+    for (const { target } of relay.connections.all) if (target.scheme === 'postgres') await relay.connections.find(target.name)?.ready(30_000);
     return relay;
   };
 
@@ -93,8 +93,7 @@ describe('a database that is down', () => {
   let server: PostgresServer;
   let brokers: TestDatabase;
   let relay: TestRelay;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await startPostgres();
     await migrate(server.url, { schema: 'relay', directory: migrations }, silentLog);
     brokers = await createTestDatabase();
@@ -146,8 +145,7 @@ describe('a database that is down', () => {
     expect((await relay.health.readiness()).status).to.equal('ready');
   });
 
-  it('publishes what was spooled when it is back, each counted once', async function () {
-    this.timeout(60_000);
+  it('publishes what was spooled when it is back, each counted once', async () => {
     await server.start();
     await eventually(async () => (await spooled(relay)) === 0, { withinMs: 30_000 });
     await depthsBecome(relay, 'BROKER_URL_1', 2);
@@ -228,21 +226,18 @@ describeWith(ownRabbitmq, 'a RabbitMQ that goes and comes back', () => {
   let server: RabbitmqServer;
   let database: TestDatabase;
   let relay: TestRelay;
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     server = await startRabbitmq();
     database = await createTestDatabase({ schema: 'relay', migrations });
     relay = await startRelay({ databaseUrl: database.url, environment: { BROKER_URL_1: server.url, Broker__MonthlyMessageLimit: '1000000' } });
   });
-  after(async function () {
-    this.timeout(60_000);
+  after(async () => {
     await relay.close();
     await server.close();
     await database.drop();
   });
 
-  it('loses nothing: every delivery is on the queues or in the spool, and then on the queues', async function () {
-    this.timeout(120_000);
+  it('loses nothing: every delivery is on the queues or in the spool, and then on the queues', async () => {
     const outcomes: string[] = [];
     let isOver = false;
     const sender = async () => {
@@ -261,18 +256,16 @@ describeWith(ownRabbitmq, 'a RabbitMQ that goes and comes back', () => {
     await server.start();
     await eventually(async () => (await spooled(relay)) === 0, { withinMs: 60_000 });
     // The last few have left the directory for the replayer's hands, and are counted in a moment.
-    const count = await eventually(async () => {
+    await eventually(async () => {
       const { body } = await administer(relay.url, 'GET', '/broker/usage/current');
-      const counted = (body['brokers'] as { messageCount: number }[])[0]?.messageCount ?? 0;
-      return counted >= outcomes.length && counted;
+      const unknown = /^signalbox_broker_publish_failures_total\{broker="BROKER_URL_1",outcome="unknown"\} (\d+)$/m.exec(await relay.metrics.text())?.[1];
+      // A publish of unknown outcome, as the kill leaves some, is published again, and stays counted.
+      expect((body['brokers'] as { messageCount: number }[])[0]?.messageCount).to.equal(outcomes.length + Number(unknown));
     });
-    // The kill may leave publishes of unknown outcome: each is published again, and stays counted.
-    expect(count).to.be.within(outcomes.length, outcomes.length + 6);
     await eventually(async () => (await fetch(`${relay.url}/api/health`)).status === 200);
   });
 
-  it('is shown as not connected as soon as it hangs under a delivery, and as connected when it goes on, without another delivery', async function () {
-    this.timeout(60_000);
+  it('is shown as not connected as soon as it hangs under a delivery, and as connected when it goes on, without another delivery', async () => {
     const state = async () => {
       const { body } = await administer(relay.url, 'GET', '/Broker/connections');
       const health = await fetch(`${relay.url}/api/health`);

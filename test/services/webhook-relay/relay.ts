@@ -29,6 +29,8 @@ export type RelayOptions = {
   /** False for a test of brokers that cannot be reached. */
   readonly awaitBrokers?: boolean;
   readonly replayEveryMs?: number;
+  /** How long a reload waits for its new connections; as the relay has it unless given. */
+  readonly handOverMs?: number;
 };
 
 export type TestRelay = {
@@ -49,6 +51,7 @@ export async function startRelay({
   log = silentLog,
   awaitBrokers = true,
   replayEveryMs = 1000,
+  handOverMs,
 }: RelayOptions): Promise<TestRelay> {
   const spoolDirectory = environment['FailedPayloads__Directory'] ?? temporaryDirectory('spool');
   const all = {
@@ -75,10 +78,11 @@ export async function startRelay({
       defaultLimit: config.monthlyLimit,
       clock,
       log,
+      ...(handOverMs !== undefined && { handOverMs }),
     }),
   );
-  if (awaitBrokers) await Promise.all(connections.all.map((connection) => connection.ready(10_000)));
-  const { app } = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics, clock, replayEveryMs });
+  if (awaitBrokers) await Promise.all(connections.all.map((connection) => connection.ready(30_000)));
+  const app = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics, clock, replayEveryMs });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   return {
     url: `http://127.0.0.1:${listening.port}`,
@@ -125,7 +129,7 @@ export async function counts(database: Pool): Promise<Record<string, number>> {
 export async function depthsBecome(relay: TestRelay, broker: string, messages: number): Promise<void> {
   const own = connectBroker(relay.connections.find(broker)?.target.url ?? '', forgeTopology, { log: silentLog, name: 'test' });
   try {
-    await own.ready(10_000);
+    await own.ready(30_000);
     await eventually(async () => {
       const depths = await Promise.all(forgeTopology.queues.map(({ name }) => own.depth(name)));
       if (depths.some((depth) => depth !== messages)) throw new Error(`depths of ${broker} are ${depths.join(' and ')}, not ${messages}`);
