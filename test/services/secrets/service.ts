@@ -56,7 +56,7 @@ export async function startService({
   const health = createHealth();
   const metrics = createMetrics();
   const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 4 }));
-  const writeDatabase = lifecycle.opened('write database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 4, lockMs: 1000 }));
+  const writeDatabase = lifecycle.opened('write database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 4, lockMs: 3000 }));
   const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log }));
   const app = createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
