@@ -17,12 +17,14 @@ export const consumeOptions = { batchSize: 100, prefetch: 200, maxBytes: 64 * 10
 
 export function createSource(broker: Broker, queue: string, handle: BatchHandler): Source {
   let lastBusyMs = Date.now();
+  let isWorking = false;
   const consume = (): Consumer =>
     broker.consume(queue, consumeOptions, async (batch) => {
-      lastBusyMs = Date.now();
+      isWorking = true;
       try {
         return await handle(batch);
       } finally {
+        isWorking = false;
         lastBusyMs = Date.now();
       }
     });
@@ -41,7 +43,8 @@ export function createSource(broker: Broker, queue: string, handle: BatchHandler
   return {
     broker,
     async drained(quietMs) {
-      if (!broker.isConnected || !(await isEmpty()) || Date.now() - lastBusyMs < quietMs) return false;
+      // What is in work no depth shows, and stopping would wait for it, however long it takes.
+      if (!broker.isConnected || !(await isEmpty()) || isWorking || Date.now() - lastBusyMs < quietMs) return false;
       // What the consumer held without having begun it goes back to the queue, and is seen there.
       await consumer.stop();
       if (await isEmpty()) return true;
