@@ -1,8 +1,7 @@
 // What a first start generates and every later one finds again: credentials, in one file that only its owner reads.
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { parseEnv } from 'node:util';
-import { z } from 'zod';
-import { type Environment, isGiven, type Settings } from '../platform/config.ts';
+import { ConfigError, type Environment, isGiven, type Settings } from '../platform/config.ts';
+import { DotenvError, parseDotenv } from '../platform/dotenv.ts';
 
 export type CredentialsParts = {
   readonly file: string;
@@ -15,7 +14,7 @@ export type CredentialsParts = {
 
 /** Every setting that can be generated: from the environment when given there, else from the file, else made and kept. */
 export async function credentials({ file, environment, settings, extra }: CredentialsParts): Promise<Record<string, string>> {
-  const kept = z.record(z.string(), z.string()).parse(parseEnv(await readFile(file, 'utf8').catch(whenMissing)));
+  const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
   const declared = settings.flatMap((group) => Object.values(group)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
   const makers = new Map([...Object.entries(extra), ...declared]);
 
@@ -23,6 +22,15 @@ export async function credentials({ file, environment, settings, extra }: Creden
   const all = { ...kept, ...Object.fromEntries(fresh) };
   if (fresh.length > 0) await save(file, all);
   return Object.fromEntries(Object.entries(all).filter(([name]) => !isGiven(environment, name)));
+}
+
+/** @throws ConfigError for a line that is none: what cannot be read, a master key say, must not be made anew over it */
+export function parseCredentials(text: string, file: string): Readonly<Record<string, string>> {
+  try {
+    return Object.fromEntries(parseDotenv(text).map(({ name, value }) => [name, value]));
+  } catch (error) {
+    throw error instanceof DotenvError ? new ConfigError(error.faults.map(({ line, says }) => `${file}, line ${line}: ${says}`)) : error;
+  }
 }
 
 function whenMissing(error: NodeJS.ErrnoException): string {

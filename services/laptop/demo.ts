@@ -3,9 +3,9 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { type Environment, settingText } from '../platform/config.ts';
+import { parseCredentials } from './credentials.ts';
 import { portOf } from './ports.ts';
 
 export type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
@@ -37,7 +37,7 @@ async function readCredentials(file: string, environment: Environment): Promise<
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new Error(`${file} is not there: start Signalbox first (npm start)`, { cause });
   });
-  const values = parseEnv(text);
+  const values = parseCredentials(text, file);
   return (name) => (settingText(environment, name) ?? values[name] ?? '').split(',')[0] ?? '';
 }
 

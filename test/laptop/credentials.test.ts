@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { credentials } from '../../services/laptop/credentials.ts';
+import { ConfigError } from '../../services/platform/config.ts';
 import { integer, randomCredential, secretList } from '../../services/platform/settings.ts';
 
 describe('credentials of a laptop', () => {
@@ -38,6 +39,15 @@ describe('credentials of a laptop', () => {
     expect(await read({ Some__Tokens: 'mine' })).to.have.keys('Own__Password');
     expect(await read({ Some__Tokens_FILE: '/run/token' })).to.have.keys('Own__Password');
     expect(await readFile(join(folder, 'credentials.env'), 'utf8')).not.to.contain('mine');
+  });
+
+  it('refuses a file with a line that is none, by its number, and makes nothing anew over it', async () => {
+    const file = join(folder, 'credentials.env');
+    const broken = "# by hand\nSome__Tokens 'hidden'\n";
+    await writeFile(file, broken);
+    const failure = await read().catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(ConfigError).with.property('message').that.contains(`${file}, line 2: not NAME=value`).and.does.not.contain('hidden');
+    expect(await readFile(file, 'utf8')).to.equal(broken);
   });
 
   it('adds what a later release needs, and leaves the rest as it was', async () => {
