@@ -1,34 +1,22 @@
 // The webhook relay put together; what tests construct.
 import { createAddressOf } from '../platform/client-address.ts';
-import { createBodyMemory } from './body-memory.ts';
 import { authorization, createCredentials } from '../platform/credentials.ts';
+import type { Database } from '../platform/database.ts';
 import type { Health } from '../platform/health.ts';
 import { type App, createApp } from '../platform/http.ts';
 import type { Lifecycle } from '../platform/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { Database } from '../platform/database.ts';
 import { version } from '../platform/version.ts';
-import { createAlerts } from './alerts.ts';
+import { createBodyMemory } from './body-memory.ts';
 import type { RelayConfig } from './config.ts';
-import { type Administration, createAdministration } from './connections/administration.ts';
+import { createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
-import { createDeliveries } from './deliveries.ts';
-import { createDeliveryMetrics } from './delivery-metrics.ts';
 import { createHealthReporter } from './health-report.ts';
-import { startHousekeeping } from './housekeeping.ts';
-import { createPublishing, type Publishing, replayOn } from './publishing.ts';
-import { createRejected } from './rejected/rejected.ts';
-import { createRejectedStore } from './rejected/store.ts';
+import { createPublishing } from './publishing.ts';
+import { createReceiving } from './receiving.ts';
 import { createRoutes } from './routes.ts';
-import { createScoring } from './scoring/scoring.ts';
-import { readTables } from './scoring/tables.ts';
-import { createSenders } from './senders/senders.ts';
-import { createSenderStore } from './senders/store.ts';
-import { createSignatures } from './signature.ts';
-import { createFailedPayloads } from './spool/failed-payloads.ts';
-import { createReplayer } from './spool/replayer.ts';
-import { createSpool } from './spool/spool.ts';
+import { startSpooling } from './spooling.ts';
 import { createUsage } from './usage/usage.ts';
 
 export type RelayParts = {
@@ -46,26 +34,22 @@ export type RelayParts = {
   readonly replayEveryMs?: number;
 };
 
-export type Relay = { readonly app: App; readonly administration: Administration };
-
-const systemClock = () => new Date();
-
-export function createRelay(parts: RelayParts): Relay {
-  const { config, connections, log } = parts;
-  const publishing = createPublishing({ clock: systemClock, ...parts });
-  const { store, state, overviews } = publishing;
-  const { deliveries, senders } = createReceiving(parts, publishing);
-  const administration = createAdministration({ connections, overviews, store, log });
+export function createRelay(given: RelayParts): App {
+  const parts = { clock: () => new Date(), ...given };
+  const { config } = parts;
+  const publishing = createPublishing(parts);
+  const spool = startSpooling(parts, publishing.publisher);
+  const { deliveries, senders } = createReceiving(parts, publishing, spool);
   const routes = createRoutes({
     deliveries,
-    administration,
-    usage: createUsage({ store, overviews, clock: parts.clock ?? systemClock }),
+    administration: createAdministration({ ...parts, ...publishing }),
+    usage: createUsage({ ...parts, ...publishing }),
     senders,
-    healthReporter: createHealthReporter({ connections, overviews, database: state }),
+    healthReporter: createHealthReporter({ ...parts, ...publishing, database: publishing.state }),
     maxPayloadBytes: config.maxPayloadBytes,
     bodyMemory: createBodyMemory(config.maxBodyMemoryBytes),
   });
-  const app = createApp({
+  return createApp({
     ...parts,
     description: { title: 'webhook-relay', summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker.', version },
     routes,
@@ -74,37 +58,4 @@ export function createRelay(parts: RelayParts): Relay {
     corsOrigins: config.corsOrigins,
     caseSensitivePaths: false,
   });
-  return { app, administration };
-}
-
-/** The way of a delivery, and what goes on beside it: statistics, the log of rejected ones, replay, housekeeping. */
-function createReceiving(parts: RelayParts, { publisher, overviews }: Publishing) {
-  const { config, connections, database, health, lifecycle, log, metrics, clock = systemClock, replayEveryMs = 1000 } = parts;
-  const scoring = createScoring({ tables: readTables(config.scoringFile), ownerLogins: config.ownerLogins, ownBotLogins: config.ownBotLogins });
-  const senderParts = { store: createSenderStore(database), frequencyFactor: scoring.frequencyFactor, log, clock, metrics };
-  const senders = lifecycle.opened('senders', createSenders(senderParts));
-  const rejected = lifecycle.opened('rejected deliveries', createRejected({ store: createRejectedStore(database), log, metrics }));
-
-  const spool = createSpool({ directory: config.spoolDirectory, log, clock, metrics });
-  health.addCheck('spool', () => spool.isWritable());
-  const failedPayloads = createFailedPayloads(database);
-  const publish = replayOn(publisher);
-  const replayer = createReplayer({ spool, failedPayloads, publish, lifecycle, log, metrics, intervalMs: replayEveryMs, handOverOnStop: true });
-  connections.onUsable(() => replayer.nudge());
-  startHousekeeping({ database, spool, lifecycle, log, clock });
-
-  const deliveries = createDeliveries({
-    signatures: createSignatures(config.webhookSecrets),
-    scoring,
-    senders,
-    rejected,
-    publisher,
-    spool,
-    alerts: lifecycle.opened('alerts', createAlerts({ url: config.alertUrl, log })),
-    metrics: createDeliveryMetrics(metrics),
-    activeBroker: async () => (await overviews.recent()).active ?? '',
-    log,
-    clock,
-  });
-  return { deliveries, senders };
 }

@@ -40,6 +40,7 @@ export function createPublishing({ config, connections, counters, lifecycle, log
   const state = createDatabaseState({ ping: () => store.active(), log, stopping: lifecycle.stopping });
   const quotas = () => connections.quotas;
   const overviews = createOverviews({ store, quotas, defaultLimit: config.monthlyLimit, database: state, clock });
+  connections.onUsable(() => overviews.changed()); // after a reload the list is another
   const reservations = lifecycle.opened('reservations', createReservations({ store, quotas, database: state, clock }));
   const publisher = createPublisher({ connections, reservations, metrics: createPublishMetrics(metrics) });
   measureUsage(metrics, { connections, overviews });

@@ -56,9 +56,7 @@ export function createAdministration({ connections, overviews, store, log }: Adm
         log.error({ error }, 'the connections could not be reloaded');
         throw Problems.connectionsUnusable({ detail: reasonOf(error) });
       });
-      overviews.changed();
       const { active } = await overviews.recent();
-      log.info({ ...changes, active }, 'the connections were reloaded');
       return { added: [...changes.added], removed: [...changes.removed], changed: [...changes.changed], active };
     },
   };

@@ -3,9 +3,9 @@ import type { Broker } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Quota } from '../usage/store.ts';
+import { type Changes, compare, type Wanted } from './changes.ts';
 import { type Connection, openConnection } from './connection.ts';
-
-export type Changes = { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
+import { createRetired } from './retired.ts';
 
 export type Connections = {
   /** By ascending n of BROKER_URL_n. */
@@ -41,50 +41,40 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
   let lastReload: Promise<unknown> = Promise.resolve();
   const closing = Promise.withResolvers<undefined>();
   const listeners = new Set<() => void>();
-  /** Those that were replaced or removed, until what they had in hand is settled. */
-  const retiring = new Set<Promise<void>>();
+  const retired = createRetired(log);
 
   const usable = () => listeners.forEach((listener) => listener());
-  const quotaOf = ({ name, limit }: BrokerConnection): Quota => ({
-    broker: name,
-    monthlyLimit: limit ?? defaultLimit,
-    limitSource: limit === undefined ? 'default' : 'environment',
-  });
 
-  function follow(target: BrokerConnection): Connection {
+  async function readWanted(isReload: boolean): Promise<Wanted[]> {
+    const targets = await read(isReload);
+    return targets.map((target) => ({ target, quota: quotaOf(target, defaultLimit) }));
+  }
+
+  function follow({ target, quota }: Wanted): Connection {
     const existing = all.find((one) => one.target.name === target.name);
-    const quota = quotaOf(target);
     if (existing?.target.url === target.url) return existing.moved(target, quota);
     return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, steadyMs, log });
   }
 
-  function retire(connection: Connection): void {
-    const { name } = connection.target;
-    const closing = connection
-      .close()
-      .catch((error: unknown) => log.warn({ error, broker: name }, 'a connection could not be closed'))
-      .finally(() => retiring.delete(closing));
-    retiring.add(closing);
+  async function allReady(connections: readonly Connection[]): Promise<void> {
+    await Promise.race([Promise.allSettled(connections.map((connection) => connection.ready(handOverMs))), closing.promise]);
   }
 
   async function reload(isReload: boolean): Promise<Changes> {
-    const targets = await read(isReload);
+    const wanted = await readWanted(isReload);
     const previous = all;
-    const changes = compare(previous, targets, quotaOf);
-    const next = targets.map(follow);
+    const next = wanted.map(follow);
     // Those that go work until those that come are there: no delivery has to be spooled in between.
     if (isReload) await allReady(next.filter((connection) => !isAmong(previous, connection)));
     all = next;
     quotas = all.map(({ quota }) => quota);
-    for (const connection of previous) if (!isAmong(next, connection)) retire(connection);
+    for (const connection of previous) if (!isAmong(next, connection)) retired.add(connection);
     // Those that came up before they were among all, and limits that were raised.
     usable();
     if (all.length === 0) log.warn('no BROKER_URL_n is set: deliveries are spooled until there is one');
+    const changes = compare(previous, wanted);
+    if (isReload) log.info(changes, 'the connections were reloaded');
     return changes;
-  }
-
-  async function allReady(connections: readonly Connection[]): Promise<void> {
-    await Promise.race([Promise.allSettled(connections.map((connection) => connection.ready(handOverMs))), closing.promise]);
   }
 
   const inTurn = (isReload: boolean): Promise<Changes> => {
@@ -107,23 +97,16 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
     async close() {
       closing.resolve(undefined);
       await lastReload;
-      await Promise.all([...all.map((connection) => connection.close()), ...retiring]);
+      await Promise.all([...all.map((connection) => connection.close()), retired.closed()]);
     },
   };
 }
 
+const quotaOf = ({ name, limit }: BrokerConnection, defaultLimit: number): Quota => ({
+  broker: name,
+  monthlyLimit: limit ?? defaultLimit,
+  limitSource: limit === undefined ? 'default' : 'environment',
+});
+
 const isAmong = (connections: readonly Connection[], { target: { name, url } }: Connection): boolean =>
   connections.some(({ target }) => target.name === name && target.url === url);
-
-function compare(before: readonly Connection[], targets: readonly BrokerConnection[], quotaOf: (target: BrokerConnection) => Quota): Changes {
-  const old = new Map(before.map((connection) => [connection.target.name, connection]));
-  const isChanged = (target: BrokerConnection) => {
-    const connection = old.get(target.name);
-    return connection !== undefined && (connection.target.url !== target.url || connection.quota.monthlyLimit !== quotaOf(target).monthlyLimit);
-  };
-  return {
-    added: targets.filter(({ name }) => !old.has(name)).map(({ name }) => name),
-    removed: [...old.keys()].filter((name) => !targets.some((target) => target.name === name)),
-    changed: targets.filter(isChanged).map(({ name }) => name),
-  };
-}
