@@ -1,8 +1,9 @@
 // Steady load on relay, dashboard and secrets at once, and the account of it.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/wait.ts';
 import type { Clients, Delivered, SecretReader } from './clients.ts';
-import { say } from './say.ts';
+import { say, seconds } from './say.ts';
 
 export type Load = {
   /** Ends it, waits for what is under way. @returns the account */
@@ -14,6 +15,8 @@ export type Account = {
   readonly reads: number;
   /** What failed: when it was sent, by the clock of the logs, and how long it took. */
   readonly failures: readonly string[];
+  /** For so long the load itself stood still: what failed then tells of the machine more than of what is tested. */
+  readonly longestStillMs: number;
 };
 
 export type LoadParts = { readonly clients: Clients; readonly secret: SecretReader; readonly perSecond: number };
@@ -21,6 +24,8 @@ export type LoadParts = { readonly clients: Clients; readonly secret: SecretRead
 /** So many deliveries, dashboard reads and secret reads a second, whether earlier ones were answered or not. */
 export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
   const begun = performance.now();
+  const stillness = monitorEventLoopDelay();
+  stillness.enable();
   const failures: string[] = [];
   const deliveries: Delivered[] = [];
   const pending = new Set<Promise<void>>();
@@ -61,14 +66,15 @@ export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
       stopped = true;
       await running;
       await Promise.all(pending);
-      return { deliveries, reads, failures };
+      stillness.disable();
+      return { deliveries, reads, failures, longestStillMs: stillness.max / 1e6 };
     },
   };
 }
 
 /** Throws when one request of the account failed. */
-export function expectNoFailure({ deliveries, reads, failures }: Account): void {
-  say(`  ${deliveries.length} deliveries and ${reads} reads, ${failures.length} failed`);
+export function expectNoFailure({ deliveries, reads, failures, longestStillMs }: Account): void {
+  say(`  ${deliveries.length} deliveries and ${reads} reads, ${failures.length} failed; the load stood still for ${seconds(longestStillMs)} at most`);
   if (failures.length > 0) throw new Error(`${failures.length} requests failed:\n  ${failures.slice(0, 20).join('\n  ')}`);
 }
 
