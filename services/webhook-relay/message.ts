@@ -4,6 +4,7 @@ import type { Message } from '../platform/broker/broker.ts';
 import { Common } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
 import { messageHeaders } from './contract.ts';
+import { nameOf } from './names.ts';
 import type { Score } from './scoring/scoring.ts';
 
 /** What the forge says of a delivery beside its payload. */
@@ -58,13 +59,12 @@ const member = (value: unknown, name: string): unknown => (isObject(value) ? val
 
 /** Empty when the payload names none. */
 export function senderLogin(payload: unknown): string {
-  const login = member(member(payload, 'sender'), 'login');
-  return typeof login === 'string' ? login : '';
+  return nameOf(member(member(payload, 'sender'), 'login'));
 }
 
 function installationId(payload: unknown): string {
   const id = member(member(payload, 'installation'), 'id');
-  return typeof id === 'number' || typeof id === 'string' ? String(id) : '';
+  return typeof id === 'number' ? String(id) : nameOf(id);
 }
 
 export type MessageParts = {

@@ -1,4 +1,5 @@
 // The priority of a forge delivery: points of its event and action, weighed by who sent it and how often. The numbers are in tables.yaml.
+import { nameOf, storable } from '../names.ts';
 import { createPatternLookup } from './patterns.ts';
 import type { Tables } from './tables.ts';
 
@@ -60,10 +61,10 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringPart
   }
 
   function score({ event, payload, eventsPerMinute }: ScoreInput): Score {
-    const eventType = shortened(event);
-    const action = text(member(payload, 'action'));
+    const eventType = storable(event);
+    const action = nameOf(member(payload, 'action'));
     const sender = member(payload, 'sender');
-    const senderLogin = text(member(sender, 'login'));
+    const senderLogin = nameOf(member(sender, 'login'));
     const senderClass = classOf(senderLogin, member(sender, 'type'));
     const isCoreFunction = coreFunctions.has(eventType);
 
@@ -135,8 +136,3 @@ function createHints({ hints, failedConclusions, failedStates }: Tables) {
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
 const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
-
-// Names travel as message headers, which must fit a frame of 128 KiB; the forge's own have at most 50 characters.
-const maxNameLength = 255;
-const shortened = (name: string) => (name.length > maxNameLength ? name.slice(0, maxNameLength) : name);
-const text = (value: unknown) => (typeof value === 'string' ? shortened(value) : '');

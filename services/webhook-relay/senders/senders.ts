@@ -2,6 +2,7 @@
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { SenderStatistics } from '../contract.ts';
+import { storable } from '../names.ts';
 import { createRecentSenders } from './recent-senders.ts';
 import type { SenderRow, SenderStore } from './store.ts';
 import { createUnwritten } from './unwritten.ts';
@@ -140,8 +141,3 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
     },
   };
 }
-
-// As long as a login in a score can be.
-const maxLoginLength = 255;
-/** Postgres holds neither a NUL nor half a surrogate pair, and one such name would stop every batch that it is in. */
-const storable = (login: string) => login.slice(0, maxLoginLength).toWellFormed().replaceAll('\0', '\ufffd');

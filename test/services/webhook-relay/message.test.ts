@@ -96,4 +96,11 @@ describe('message of a delivery', () => {
       expect(senderLogin(odd)).to.equal('');
     }
   });
+  it('has names that a row of Postgres and a header hold, whatever the payload says', () => {
+    const long = 'x'.repeat(100_000);
+    expect(build(undefined, { installation: { id: long } }).headers['x-installation-id']).to.have.length(255);
+    const odd = { installation: { id: 'a\0b' }, sender: { login: 'half \ud83d' }, action: '\ude00\0' };
+    expect(build(undefined, odd).headers['x-installation-id']).to.equal('a\ufffdb');
+    expect(senderLogin(odd)).to.equal('half \ufffd');
+  });
 });

@@ -216,4 +216,10 @@ describe('a hostile payload', () => {
     expect([eventType.length, action.length, senderLogin.length]).to.deep.equal([255, 255, 255]);
     expect(description).to.have.length.below(1000);
   });
+
+  it('has no name that Postgres could not hold', () => {
+    const { action, senderLogin, description } = score('issues', { action: 'opened\0', sender: { login: 'half \ud83d' } });
+    expect([action, senderLogin]).to.deep.equal(['opened\ufffd', 'half \ufffd']);
+    expect(description).to.contain('issues.opened\ufffd by half \ufffd');
+  });
 });

@@ -1,0 +1,10 @@
+// Names that a payload gives, as what is behind the relay can hold them: headers of a message, text in Postgres.
+
+/** As headers they must fit a frame of 128 KiB together; the forge's own have at most 50 characters. */
+const maxLength = 255;
+
+/** Postgres holds neither a NUL nor half a surrogate pair, and one such name would refuse all that is written with it. */
+export const storable = (name: string): string => name.slice(0, maxLength).toWellFormed().replaceAll('\0', '\ufffd');
+
+/** Empty when it is no text. */
+export const nameOf = (value: unknown): string => (typeof value === 'string' ? storable(value) : '');
