@@ -78,8 +78,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
 
 // The values are our own; that no setting is missing in a page is what is tested.
 for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md']) {
-  describe(`${page}, the service by itself`, function () {
-    this.timeout(60_000);
+  describe(`${page}, the service by itself`, () => {
     const [block = ''] = shellBlocks(page);
     const [settings = '', migrate = '', ...others] = block.split('\n');
     const argumentsOf = (line: string) =>

@@ -36,8 +36,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     closing.push(() => broker.close());
     await broker.ready(30_000);
   });
-  after(async function () {
-    this.timeout(60_000);
+  after(async () => {
     await Promise.all([...running.values()].map((process) => process.kill()));
     for (const close of closing.reverse()) await close();
   });

@@ -35,8 +35,7 @@ const codeOf = (error: unknown) => {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
 };
 
-describe('relay processes', function () {
-  this.timeout(60_000);
+describe('relay processes', () => {
   let database: TestDatabase;
   const relays: RelayProcess[] = [];
   beforeEach(async () => {

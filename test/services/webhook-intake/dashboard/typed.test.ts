@@ -21,8 +21,7 @@ describe('the typed tables of the dashboard', () => {
   after(() => dashboard.close());
 
   describe('after all example payloads of the forge', () => {
-    before(function () {
-      this.timeout(60_000);
+    before(() => {
       return dashboard.deliver(examples);
     });
     after(() => dashboard.database.empty());

@@ -236,8 +236,7 @@ describe('senders', () => {
       expect(await metrics.text()).to.include('signalbox_relay_sender_events_lost_total 150');
     });
 
-    it('wait for a server that is stopped and started again', async function () {
-      this.timeout(60_000);
+    it('wait for a server that is stopped and started again', async () => {
       const server = await startPostgres();
       await migrate(server.url, { schema: 'relay', directory: migrations }, silentLog);
       const pool = createPool(server.url, { schema: 'relay', log: silentLog });

@@ -18,8 +18,7 @@ function startWriter(directory: string): { child: ChildProcess; safe: string[] }
 }
 
 describe('a process that is killed while it spools', () => {
-  it('leaves every delivery that it called safe whole, and no half of another among them', async function () {
-    this.timeout(60_000);
+  it('leaves every delivery that it called safe whole, and no half of another among them', async () => {
     const directory = newDirectory();
     const safe: string[] = [];
     let halves = 0;
