@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { connect } from 'node:net';
-import { eventually, freePort } from './wait.ts';
+import { eventually, freePort, freePorts } from './wait.ts';
 
 describe('eventually', () => {
   it('answers what the condition answers once it holds', async () => {
@@ -31,6 +31,12 @@ describe('freePort', () => {
     const port = await freePort();
     const code = await new Promise((resolve) => connect(port, '127.0.0.1').on('error', (error: NodeJS.ErrnoException) => resolve(error.code)));
     expect(code).to.equal('ECONNREFUSED');
+  });
+
+  it('gives as many in a row as are asked for', async () => {
+    const first = await freePorts(7);
+    const others = await Promise.all(Array.from({ length: 500 }, freePort));
+    expect(others.filter((port) => port >= first && port < first + 7)).to.deep.equal([]);
   });
 
   it('gives no port twice', async () => {

@@ -35,11 +35,16 @@ const holds = <T>(answer: T): answer is Exclude<T, false> => answer !== false;
 const ports = { first: 10_500, afterLast: 15_500 };
 
 /** A loopback port that nothing listens on; one that is given out is not given out again in this run. */
-export async function freePort(): Promise<number> {
-  const port = randomInt(ports.first, ports.afterLast);
-  if (given.has(port)) return freePort();
-  given.add(port);
-  return (await isFree(port)) ? port : freePort();
+export const freePort = (): Promise<number> => freePorts(1);
+
+/** The first of so many in a row. */
+export async function freePorts(count: number): Promise<number> {
+  const first = randomInt(ports.first, ports.afterLast - count + 1);
+  const row = Array.from({ length: count }, (_, index) => first + index);
+  if (row.some((port) => given.has(port))) return freePorts(count);
+  for (const port of row) given.add(port);
+  for (const port of row) if (!(await isFree(port))) return freePorts(count);
+  return first;
 }
 
 const given = new Set<number>();

@@ -8,7 +8,7 @@ import { createLeakWatch } from '../services/secrets/leak-watch.ts';
 import { secretValue } from '../services/secrets/service.ts';
 import { isAlive, temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
-import { eventually, freePort } from '../support/wait.ts';
+import { eventually, freePorts } from '../support/wait.ts';
 
 // Started by root, Postgres is another user, and must get there.
 function newFolder(): string {
@@ -32,7 +32,7 @@ describe('npm start', function () {
 
   before(async () => {
     data = newFolder();
-    portBase = String(await freePort());
+    portBase = String(await freePorts(7)); // it and one for each of six services
     running = await start();
   });
   after(() => running.kill());
