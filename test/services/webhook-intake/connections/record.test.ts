@@ -28,13 +28,13 @@ type TestWorker = {
   readonly handled: string[];
   readonly lines: () => readonly { readonly level: string; readonly msg: string; readonly [member: string]: unknown }[];
   readonly names: () => string[];
-  /** As a minute passes in a second. */
+  /** Moves its clock on. */
   readonly pass: (ms: number) => void;
   end(): Promise<void>;
 };
 
 describe('the record of consumed connections', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let database: IntakeDatabase;
   const places: TestDatabase[] = [];
   const publishers: Broker[] = [];
