@@ -70,7 +70,8 @@ describeWith(helm, 'a pod', () => {
     }
   });
 
-  it('has no other variable twice, and none without a value', async () => {
+  it('has no other variable twice, and none without a value', async function () {
+    this.timeout(600_000);
     for (const [name, values] of sets) {
       if (name.includes(',')) continue;
       for (const { owner, pod } of podsOf(await render(values))) {

@@ -89,7 +89,8 @@ describeWith(helm, 'a changed setting', () => {
   });
 });
 
-describeWith(apiServer, 'an upgrade on the API server', () => {
+describeWith(apiServer, 'an upgrade on the API server', function () {
+  this.timeout(600_000);
   const changes: Readonly<Record<string, Values>> = {
     'another version': {},
     'other labels': { commonLabels: { team: 'other' } },
