@@ -95,13 +95,22 @@ function helmIn(namespace: string, program: HelmProgram): Installation['helm'] {
   };
 }
 
-/** A controller needs a moment to see a new Ingress and its endpoints. */
+/**
+ * A controller needs a moment to see a new Ingress and its endpoints; and a relay is ready without a broker, too: it spools then,
+ * which is not what a test means that delivers.
+ */
 async function waysOpen(way: Way, domain: string): Promise<void> {
-  for (const name of ['relay', 'intake', 'secrets']) {
-    await eventually(async () => {
-      const { status } = await way.ask({ host: `${name}.${domain}`, path: '/health/ready' });
-      if (status !== 200) throw new Error(`${name}.${domain}/health/ready answers ${status} through the ingress`);
-    });
+  const paths = { relay: ['/health/ready', '/api/health'], intake: ['/health/ready'], secrets: ['/health/ready'] };
+  for (const [name, asked] of Object.entries(paths)) {
+    for (const path of asked) {
+      await eventually(
+        async () => {
+          const { status } = await way.ask({ host: `${name}.${domain}`, path });
+          if (status !== 200) throw new Error(`${name}.${domain}${path} answers ${status} through the ingress`);
+        },
+        { withinMs: 30_000, everyMs: 200 },
+      );
+    }
   }
 }
 
