@@ -114,23 +114,24 @@ describe('a spool entry that can never be read', () => {
     const told = () => lines().filter(({ ids: named }) => JSON.stringify(named)?.includes(name));
     await eventually(() => target.published.length === 2 && told().length === 1);
     await rm(join(directory, 'refused'));
-    await age(directory); // it stays in the hands of the process until they are empty for a while
-    await eventually(async () => (await readdir(join(directory, 'refused'))).includes(name));
+    await eventually(async () => {
+      await age(directory); // it stays in the hands of the process until they have been empty for a while
+      return (await readdir(join(directory, 'refused'))).includes(name);
+    });
     expect(told()).to.have.length(1);
   });
 });
 
 describe('a spool entry that cannot be read now', () => {
   const notNow = (code: string) => Object.assign(new Error(`${code}: not now`), { code });
-  /** Fails to read the oldest file, with one reason after the other. */
-  function failing(codes: string[]): (whole: Spool) => Spool {
+  /** Fails to read the file that is read first, once; tells when that file is read. */
+  function failing(code: string, triedAt: number[]): (whole: Spool) => Spool {
     let name: string | undefined;
     return (whole) => ({
       ...whole,
       async read(file) {
         name ??= file.name;
-        const code = file.name === name ? codes.shift() : undefined;
-        if (code !== undefined) throw notNow(code);
+        if (file.name === name && triedAt.push(performance.now()) === 1) throw notNow(code);
         return whole.read(file);
       },
     });
@@ -143,11 +144,14 @@ describe('a spool entry that cannot be read now', () => {
       const nowhere = createPool(`postgres://nobody:x@127.0.0.1:${await freePort()}/none`, { schema: 'relay', log: silentLog });
       const { log, lines } = captureLog();
       const target = createTarget();
-      const faults = { spool: failing([code]) };
+      const triedAt: number[] = [];
+      const faults = { spool: failing(code, triedAt) };
       const replica = startReplica({ directory, database: nowhere, publish: (message) => target.publish(message), intervalMs: 5, log, faults });
       await eventually(() => target.published.length === 4);
       await replica.stop();
       await nowhere.close();
+      const [firstTry = 0, secondTry = 0] = triedAt;
+      expect(secondTry - firstTry).to.be.greaterThan(900);
       expect(ids(target.published).at(-1), 'tried again at last').to.equal(messages[0]?.id);
       expect(await valueOf(replica.metrics, 'signalbox_replays_total{source="file",outcome="failed"}')).to.equal(1);
       const told = lines().filter(({ reason }) => reason === code);
