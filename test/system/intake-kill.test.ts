@@ -61,7 +61,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
   const stored = () => Promise.all([database.count('events'), database.count('tracked_deliveries')]);
 
   it('stores each of 5 000 events once, while workers are killed at work', async function () {
-    this.timeout(300_000);
+    this.timeout(900_000);
     const sent = Array.from({ length: total }, (_, index) => ({
       id: randomUUID(),
       example: examples[index % examples.length] ?? { event: 'push', payload: {} },
@@ -100,7 +100,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     const counts = await Promise.all(Object.keys(expected).map(async (table) => [table, await database.count(table)] as const));
     expect(Object.fromEntries(counts)).to.deep.equal(expected);
     await eventually(async () => expect(await Promise.all(forgeTopology.queues.map(({ name }) => broker.depth(name)))).to.deep.equal([0, 0]), {
-      withinMs: 60_000,
+      withinMs: 120_000,
     });
     expect(await broker.depth(forgeTopology.deadLetters.queue)).to.equal(0);
   });

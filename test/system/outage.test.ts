@@ -10,7 +10,7 @@ const everyMs = 15;
 const outageMs = 20_000;
 
 describeWith(ownRabbitmq, 'a delivery during an outage', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let postgres: PostgresServer;
   let rabbitmq: RabbitmqServer;
   let flow: Flow;
@@ -52,7 +52,7 @@ describeWith(ownRabbitmq, 'a delivery during an outage', function () {
           'deliveries that are there more than once',
         ).to.deep.equal([]);
       },
-      { withinMs: 90_000, everyMs: 500 },
+      { withinMs: 300_000, everyMs: 500 },
     );
   }
 

@@ -11,7 +11,7 @@ import { eventually } from '../support/wait.ts';
 import { createForge, type Flow, type Forge, startFlow } from './flow.ts';
 
 describeWith(rabbitmq, 'every example payload of the forge, from the relay over RabbitMQ through both workers', function () {
-  this.timeout(180_000);
+  this.timeout(400_000);
   let database: TestDatabase;
   let brokerUrl: string;
   let flow: Flow;
@@ -50,7 +50,7 @@ describeWith(rabbitmq, 'every example payload of the forge, from the relay over 
       const { status } = await forge.deliver(Buffer.from(JSON.stringify(payload)), event, ids[index]);
       expect(status, event).to.equal(202);
     }
-    await eventually(async () => (await handled('forge')) === 329 * times && (await handled('forge-database')) === 329 * times, { withinMs: 60_000 });
+    await eventually(async () => (await handled('forge')) === 329 * times && (await handled('forge-database')) === 329 * times, { withinMs: 150_000 });
   }
 
   it('makes 329 events, and in each typed table the rows that the payloads tell', async () => {

@@ -84,7 +84,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
   it('gives up what the database refuses after the last retry, and stores its neighbours', async () => {
     const refused = message({ event: 'issues', payload: issue(1), deliveryId: Array.from({ length: 9000 }, (_, index) => index.toString(36)).join('') });
     await publish(message({ event: 'issues', payload: issue(2) }), refused, message({ event: 'issues', payload: issue(3) }));
-    await eventually(() => expect(dead).to.have.length(2), { withinMs: 20_000 });
+    await eventually(() => expect(dead).to.have.length(2), { withinMs: 60_000 });
     expect(reasons().every((reason) => reason.includes('index row'))).to.equal(true);
     await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([2, 2]));
   });
@@ -95,7 +95,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     await publish(...deliveryIds.map((deliveryId, index) => message({ event: 'issues', payload: issue(index), deliveryId })));
     await eventually(() => expect(failed).to.include.keys('forge', 'forge-database'));
     await database.rows('alter table buckets_away rename to statistics_buckets; alter table tracked_away rename to tracked_deliveries');
-    await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([30, 30]), { withinMs: 20_000 });
+    await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([30, 30]), { withinMs: 60_000 });
     expect(dead).to.deep.equal([]);
   });
 }
