@@ -12,7 +12,7 @@ import { collect, connect, generousMs, ids, message, newTopology, publish, until
 const maxMessageBytes = 1_500_000;
 
 describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let server: RabbitmqServer;
   const open: Broker[] = [];
   const bare: ChannelModel[] = [];

@@ -13,7 +13,7 @@ describeContract(ownRabbitmq, 'the broker on RabbitMQ', startRabbitmq);
 
 function describeContract(need: Need, title: string, startServer: () => Promise<BrokerServer>): void {
   describeWith(need, title, function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     let server: BrokerServer;
     const open: Broker[] = [];
 

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts
 import { collect, connect, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
 
 describe('the embedded adapter', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let database: TestDatabase;
   let observer: pg.Client;
   const open: Broker[] = [];
