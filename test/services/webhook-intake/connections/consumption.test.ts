@@ -6,6 +6,7 @@ import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { type Consumption, createConsumption } from '../../../../services/webhook-intake/connections/consumption.ts';
 import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
+import { captureLog } from '../../../platform/captured-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 import { message } from '../deliveries.ts';
@@ -37,7 +38,7 @@ describe('consuming from configured connections', () => {
   });
   afterEach(() => consumption.close());
 
-  const create = (onBatch: () => Promise<void> = () => Promise.resolve()) =>
+  const create = (onBatch: () => Promise<void> = () => Promise.resolve(), log = silentLog) =>
     createConsumption({
       queue: 'forge',
       connect: ({ url }) => connect(url),
@@ -49,7 +50,7 @@ describe('consuming from configured connections', () => {
       quietMs,
       unreachableMs: 3_600_000,
       clock: () => nowMs,
-      log: silentLog,
+      log,
     });
   const connection = (index: number) => ({ name: `BROKER_URL_${index + 1}`, url: databases[index]?.url ?? '' });
   const publish = async (index: number, deliveryId: string) => {
@@ -94,6 +95,23 @@ describe('consuming from configured connections', () => {
     await eventually(() => expect(handled).to.deep.equal(['still']));
     await consumption.tidy();
     expect(consumption.states().map(({ isConfigured }) => isConfigured)).to.deep.equal([true, true]);
+  });
+
+  it('consumes on when a connection comes back in the very moment in which its queue is found empty', async () => {
+    const { log, text } = captureLog();
+    await consumption.close();
+    consumption = create(undefined, log);
+    consumption.configure([connection(0)]);
+    await eventually(async () => {
+      consumption.configure([]);
+      const tidying = consumption.tidy();
+      consumption.configure([connection(0)]);
+      await tidying;
+      expect(text()).to.contain('its queue is empty');
+    });
+    await publish(0, 'after it came back');
+    await eventually(() => expect(handled).to.deep.equal(['after it came back']));
+    expect(consumption.states()).to.deep.equal([{ name: 'BROKER_URL_1', isConfigured: true, isConnected: true }]);
   });
 
   it('still empties the old place of a connection that was given another URL', async () => {
