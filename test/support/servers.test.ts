@@ -70,7 +70,7 @@ describeWith(rabbitmq, 'sharedRabbitmq', () => {
 
 describeWith(ownRabbitmq, 'startRabbitmq', () => {
   it('keeps durable messages over a stop and over a kill', async function () {
-    // Four starts, each of which has a minute and a half.
+    // Three starts, each of which has a minute and a half.
     this.timeout(600_000);
     const server = await startRabbitmq();
     const connection = await connect(server.url);
