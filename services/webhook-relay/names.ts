@@ -4,7 +4,11 @@
 const maxLength = 255;
 
 /** Postgres holds neither a NUL nor half a surrogate pair, and one such name would refuse all that is written with it. */
-export const storable = (name: string): string => name.slice(0, maxLength).toWellFormed().replaceAll('\0', '\ufffd');
+export function storable(name: string): string {
+  const short = name.length > maxLength ? name.slice(0, maxLength) : name;
+  // Nearly every name is well: to ask first takes a third of the time of mending all.
+  return short.isWellFormed() && !short.includes('\0') ? short : short.toWellFormed().replaceAll('\0', '\ufffd');
+}
 
 /** Empty when it is no text. */
 export const nameOf = (value: unknown): string => (typeof value === 'string' ? storable(value) : '');
