@@ -187,11 +187,18 @@ function describeFlood(need: Need, title: string, openBroker: () => Promise<Plac
     it('are each answered 202, or 503 with Retry-After, and the process stays below 512 MiB', async () => {
       const body = jsonOf(maxBytes);
       const signature = sign(body);
-      const begun = performance.now();
-      const words = await Promise.all(Array.from({ length: 50 }, async () => wordOf(await whole(url, body, signature), performance.now() - begun)));
+      const words: string[] = [];
+      // Again where the machine was too slow for any of them.
+      await eventually(
+        async () => {
+          const begun = performance.now();
+          words.push(...(await Promise.all(Array.from({ length: 50 }, async () => wordOf(await whole(url, body, signature), performance.now() - begun)))));
+          return words.includes('202');
+        },
+        { withinMs: 120_000 },
+      );
       const peak = Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${relay.pid}/status`, 'utf8'))?.[1]) / 1024;
       expect(words.filter((word) => !['202', '503 with Retry-After', 'kept', 'late'].includes(word))).to.deep.equal([]);
-      expect(words).to.include('202');
       expect(peak).to.be.below(512);
       await eventually(async () => (await whole(url, Buffer.from('{}'))).status === 202);
     });
