@@ -64,6 +64,7 @@ const changes: Readonly<Record<string, Change>> = {
   'services.webhook-relay.spool.persistence': { beside: claims },
   'services.webhook-relay.spool.persistence.enabled': { alone: true },
   'postgres.image.digest': { to: digest },
+  'rabbitmq.queueType': { to: 'quorum' },
   'rabbitmq.image.digest': { to: digest },
   'redis.image.digest': { to: digest },
   'postgres.enabled': { beside: { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } } },
