@@ -33,12 +33,14 @@ const lookEveryMs = 100;
  * whoever asks wait for the one that it opens for them, which took above 5 s on a busy node, beside others that were idle again.
  */
 async function connect(driver: pg.Pool): Promise<pg.PoolClient> {
+  // One that is idle may be promised to another that asked in this same moment.
+  const isOneFree = () => driver.idleCount > driver.waitingCount;
+  if (isOneFree()) return driver.connect();
   const wanted = driver.connect();
-  if (driver.idleCount > 0) return wanted;
   for (;;) {
     const client = await within<pg.PoolClient | undefined>(wanted, lookEveryMs, () => undefined);
     if (client) return client;
-    if (driver.idleCount === 0) continue;
+    if (!isOneFree()) continue;
     wanted.then((late) => late.release()).catch(() => undefined); // it is nobody's failure any more
     return driver.connect();
   }

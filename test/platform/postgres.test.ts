@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import knex from 'knex';
 import pg from 'pg';
@@ -206,27 +206,41 @@ describe('createPool', () => {
     });
   });
 
-  it('takes a connection that is given back while another one does not come to stand', async () => {
-    const relayed = new URL(database.url);
+  describe('with one connection that stands and no other that comes to stand', () => {
+    let one: Pool;
+    let way: Server;
     const sockets: Socket[] = [];
-    // The first connection goes through; of the second nothing arrives, as where packets get lost.
-    const way = createServer((socket) => {
-      sockets.push(socket);
-      if (sockets.length > 1) return;
-      const onwards = connect(Number(relayed.port), relayed.hostname);
-      socket.pipe(onwards).pipe(socket);
+    beforeEach(async () => {
+      const direct = new URL(database.url);
+      // The first connection goes through; of others nothing arrives, as where packets get lost.
+      way = createServer((socket) => {
+        sockets.push(socket);
+        if (sockets.length > 1) return;
+        const onwards = connect(Number(direct.port), direct.hostname);
+        socket.pipe(onwards).pipe(socket);
+      });
+      await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+      const { port } = way.address() as AddressInfo;
+      one = open(Object.assign(new URL(direct), { hostname: '127.0.0.1', port }).href);
     });
-    await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
-    const { port } = way.address() as AddressInfo;
-    const one = open(Object.assign(new URL(relayed), { hostname: '127.0.0.1', port }).href);
-    const waiting = await one.transaction(async (inTransaction) => {
-      const [asked, pid] = [pidOf(one), (await inTransaction.first(backend))?.pid];
-      await eventually(() => sockets.length === 2);
-      return { asked, pid };
+    afterEach(async () => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+      await new Promise((resolve) => way.close(resolve));
     });
-    expect(await waiting.asked).to.equal(waiting.pid);
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => way.close(resolve));
+
+    it('takes it when it is given back', async () => {
+      const waiting = await one.transaction(async (inTransaction) => {
+        const [asked, pid] = [pidOf(one), (await inTransaction.first(backend))?.pid];
+        await eventually(() => sockets.length === 2);
+        return { asked, pid };
+      });
+      expect(await waiting.asked).to.equal(waiting.pid);
+    });
+
+    it('lets all that ask at once have it in turn', async () => {
+      const pid = await pidOf(one);
+      expect(await Promise.all([pidOf(one), pidOf(one), pidOf(one)])).to.deep.equal([pid, pid, pid]);
+    });
   });
 
   describe('when the server', () => {
