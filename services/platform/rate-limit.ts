@@ -8,6 +8,7 @@ import type { Metrics } from './metrics.ts';
 import type { Pool } from './postgres.ts';
 import { Common } from './problem.ts';
 import type { RedisConnection } from './redis.ts';
+import { within } from './within.ts';
 
 /**
  * What a service that counts in Postgres has among its migrations; an app's role may not create tables.
@@ -62,6 +63,10 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   const policy = `"${name}";q=${requests};w=${seconds}`;
   let warnedAt = -Infinity;
 
+  function late(): never {
+    throw new Error(`no answer in ${storeMs} ms`);
+  }
+
   function passUncounted(error: unknown): Readonly<Record<string, string>> {
     uncounted.inc({ service, limit: name });
     if (performance.now() - warnedAt > warnEveryMs) {
@@ -74,7 +79,7 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   return {
     async count(key) {
       const counting: Promise<Counted> = limiter.consume(storedKey(key)).catch(verdictOf);
-      const counted = await withinMs(storeMs, counting).catch((error: unknown) => ({ error }));
+      const counted = await within(counting, storeMs, late).catch((error: unknown) => ({ error }));
       if ('error' in counted) return passUncounted(counted.error);
       const wait = Math.max(1, Math.ceil(counted.msBeforeNext / 1000));
       const headers = { 'RateLimit-Policy': policy, RateLimit: `"${name}";r=${counted.remainingPoints};t=${wait}` };
@@ -107,9 +112,3 @@ function createLimiter({ service, redis, database }: RateLimitParts, { name, req
 
 // Neither addresses nor tokens are kept, and the length of a key is bounded.
 const storedKey = (key: string) => createHash('sha256').update(clientIn(key)).digest('base64url');
-
-async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer in ${ms} ms`)), ms);
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
-}
