@@ -63,6 +63,8 @@ export function createReservations({ store, quotas, database, clock }: Reservati
   async function serve(unusable: ReadonlySet<string>, wants: readonly Want[]): Promise<readonly Want[]> {
     try {
       await returns.flush();
+      // A server that hangs is not asked once more by those whom the returns have kept waiting.
+      if (!database.isUp) return answer(wants, { outcome: 'databaseDown' });
       const period = periodOf(clock());
       const ask = () => store.reserve(quotas(), (broker) => !unusable.has(broker), { period, wanted: wants.length });
       const ring = await again(ask);

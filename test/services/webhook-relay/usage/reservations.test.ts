@@ -236,6 +236,21 @@ describe('reservations', () => {
     expect((await reservations.reserve([])).outcome).to.equal('reserved');
   });
 
+  it('does not ask a database that gave no answer to what is given back', async () => {
+    let asked = 0;
+    const hanging = {
+      reserve: (...given: Parameters<UsageStore['reserve']>) => {
+        asked += 1;
+        return store.reserve(...given);
+      },
+      giveBack: () => Promise.reject(new Error('no answer')),
+    };
+    const reservations = create([quota(1, 9)], hanging);
+    reservations.giveBack(await reserved(reservations));
+    expect((await reservations.reserve([])).outcome).to.equal('databaseDown');
+    expect(asked).to.equal(1);
+  });
+
   it('asks a second time when an idle connection was cut', async () => {
     const reservations = create([quota(1, 9)]);
     await reserved(reservations);
