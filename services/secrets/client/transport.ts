@@ -80,13 +80,23 @@ async function persist<T>(work: () => Promise<T>, { method }: Call, sending: Sen
       signal?.throwIfAborted();
       const waitMs = method === 'GET' && isUnreached(error) ? retryAfterMs[tried] : undefined;
       if (waitMs === undefined) throw explain(error, sending);
-      await pause(waitMs);
+      await pause(waitMs, signal);
       signal?.throwIfAborted();
     }
   }
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Shorter when it is told to end. */
+const pause = (ms: number, signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
 
 function parseJson(text: string): unknown {
   try {

@@ -201,6 +201,21 @@ describe('the client of the secrets service, when it is not there', () => {
     expect(await failureOf(client.configurations('local'))).to.equal(stopped);
   });
 
+  it('ends when it is told to between two attempts, too', async () => {
+    const stop = new AbortController();
+    const stopped = new Error('stopped by the test');
+    const { options, requests } = await start((_, response) => json(response, 503, {}));
+    const waits = Object.defineProperty<number[]>([], 0, {
+      get() {
+        setImmediate(() => stop.abort(stopped)); // it waits by then
+        return 3_600_000;
+      },
+    });
+    const client = createConsumerClient({ ...options, retryAfterMs: waits, signal: stop.signal });
+    expect(await failureOf(client.configurations('local'))).to.equal(stopped);
+    expect(requests).to.have.length(1);
+  });
+
   it('follows no redirect, so that the key stays with its service', async () => {
     const other = await start((_, response) => json(response, 200, empty));
     const { consumer } = await start((_, response) => void response.writeHead(307, { location: `${other.options.baseUrl}/` }).end());
