@@ -73,8 +73,9 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
   }
 
   async function spool(message: Message, reason: string, deadline: number): Promise<boolean> {
+    const restMs = Math.max(0, deadline - performance.now());
     // A disk that hangs must not hold up the forge.
-    const isSpooled = await within(parts.spool.write({ message, reason }), deadline - performance.now(), () => false);
+    const isSpooled = await within(parts.spool.write({ message, reason }, restMs), restMs, () => false);
     metrics.count(isSpooled ? 'spooled' : 'lost');
     return isSpooled;
   }

@@ -10,9 +10,9 @@ import { encodeSpooled, type FailedDelivery } from './spool-file.ts';
 import type { SpoolCounts } from './spool-metrics.ts';
 
 export type SpoolWriter = {
-  /** True when the delivery is on the disk; false, logged and counted, when it could not be put there. Never rejects.
-   *  The caller keeps the body's share of the memory until then. */
-  write(delivery: FailedDelivery): Promise<boolean>;
+  /** True when the delivery is on the disk; false, logged and counted, when it could not be put there, or when others held the
+   *  disk for all of `waitMs`: where it hangs, bodies that nobody waits for any more must not pile up. Never rejects. */
+  write(delivery: FailedDelivery, waitMs?: number): Promise<boolean>;
 };
 
 export type SpoolWriterParts = {
@@ -46,10 +46,11 @@ export function createSpoolWriter({ directory, folder, count, log, clock }: Spoo
   }
 
   return {
-    async write({ message, reason }) {
-      const slot = await slots.acquire(1, forEver);
+    async write({ message, reason }, waitMs = forEver) {
+      const slot = await slots.acquire(1, waitMs);
       const letGo = folder.hold();
       try {
+        if (!slot) throw new Error('the disk was busy with others for too long');
         const spooledAt = clock();
         await folder.within(() => put(nameFile(spooledAt, message.id), encodeSpooled({ message, reason, spooledAt })));
         count.written();

@@ -50,6 +50,15 @@ describe('createSpool', () => {
     expect(most).to.be.lessThan(100);
   });
 
+  it('begins no write that had to wait for others for too long', async () => {
+    const { spool, metrics } = openSpool(newDirectory());
+    const writes = Array.from({ length: 16 }, () => spool.write({ message: createMessage(Buffer.alloc(1024 * 1024)), reason: '' }));
+    expect(await spool.write({ message: createMessage(), reason: '' }, 0)).to.equal(false);
+    expect(await Promise.all(writes)).to.not.include(false);
+    expect(await spool.pending()).to.have.length(16);
+    expect(await valueOf(metrics, 'signalbox_spool_writes_total{outcome="failed"}')).to.equal(1);
+  });
+
   it('answers false where no directory can be, and counts it', async () => {
     const directory = newDirectory();
     await writeFile(directory, 'a file');
