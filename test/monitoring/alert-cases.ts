@@ -169,9 +169,15 @@ const relayCases: readonly Cases[] = [
   },
   {
     alert: 'SignalboxDeliveryRefused',
-    labels: { severity: 'warning', namespace, source: 'file' },
+    labels: { severity: 'warning', namespace, source: 'file', outcome: 'refused' },
     fires: { 'at the first refusal': [replays('refused', '0 0 0 1+0x30', 'file'), '10m'] },
     silent: { 'while there is none': [replays('refused', always(0), 'file'), '30m'] },
+  },
+  {
+    alert: 'SignalboxDeliveryRefused',
+    labels: { severity: 'warning', namespace, source: 'row', outcome: 'corrupt' },
+    fires: { 'at the first row that nobody can read': [{ ...replays('corrupt', '0 0 0 1+0x30'), ...replays('published', rising(3)) }, '10m'] },
+    silent: { 'while rows can be read or may be later': [{ ...replays('corrupt', always(0)), ...replays('failed', rising(1)) }, '30m'] },
   },
   {
     alert: 'SignalboxRefusedKept',
