@@ -2,7 +2,7 @@
 import { Common } from '../platform/problem.ts';
 import { within } from '../platform/within.ts';
 
-const patienceMs = 2000;
+export const patienceMs = 2000;
 
 /** @throws Problem 503 when `asked` has not settled in time; what it does goes on */
 export const answerInTime = <T>(asked: Promise<T>): Promise<T> =>

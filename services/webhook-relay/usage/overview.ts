@@ -1,4 +1,6 @@
 // What each connection has used this month and which one is active: asked now, or as last known while the database is down.
+import { within } from '../../platform/within.ts';
+import { patienceMs } from '../answer-in-time.ts';
 import type { BrokerUsage } from '../contract.ts';
 import type { DatabaseState } from '../database-state.ts';
 import { periodOf } from './period.ts';
@@ -15,7 +17,8 @@ export type Overview = {
 export type Overviews = {
   /** Rejects when the database does not answer. */
   now(): Promise<Overview>;
-  /** At most a second old, or the last that is known. Never rejects. */
+  /** At most a second old, or the last that is known, also where the database takes its time: a 401, a probe and a scrape wait
+   *  for it. Never rejects. */
   recent(): Promise<Overview>;
   /** Something was changed from here: what was asked until now is no longer recent. */
   changed(): void;
@@ -76,7 +79,7 @@ export function createOverviews({ store, quotas, defaultLimit, database, clock }
         asking ??= ask()
           .catch((error: unknown) => void database.failed(error))
           .finally(() => (asking = undefined));
-        return compose((await asking) ?? known);
+        return compose((await within(asking, patienceMs, () => undefined)) ?? known);
       }
       return compose(known);
     },
