@@ -6,14 +6,10 @@ import { createPool } from '../platform/postgres.ts';
 import { createRelay } from './app.ts';
 import { readConfig, settings } from './config.ts';
 import { openConfigured } from './connections/configured.ts';
+import { countersPool, generalPool } from './pools.ts';
 import { awaitBrokers, seenOnce } from './readiness.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
-
-const generalPool = { schema: 'relay', statementMs: 10_000, answerMs: 12_000 };
-// A reservation must fail soon enough to leave time for the spool, also when the server hangs. One that is slow beside a busy
-// node still leaves time to publish.
-const countersPool = { schema: 'relay', maxConnections: 4, connectMs: 3000, statementMs: 4500, answerMs: 5000 };
 
 async function start(runtime: Runtime): Promise<void> {
   const { environment, log, health, lifecycle, listen } = runtime;

@@ -13,6 +13,7 @@ import { createRelay } from '../../../services/webhook-relay/app.ts';
 import { readConfig } from '../../../services/webhook-relay/config.ts';
 import { type Connections, createConnections } from '../../../services/webhook-relay/connections/connections.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
+import { countersPool, generalPool } from '../../../services/webhook-relay/pools.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { eventually } from '../../support/wait.ts';
 
@@ -65,11 +66,8 @@ export async function startRelay({
   const lifecycle = createLifecycle(log);
   const metrics = createMetrics();
   const health = createHealth();
-  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'relay', log, connectMs: 1000 }));
-  const counters = lifecycle.opened(
-    'counters',
-    createPool(databaseUrl, { schema: 'relay', log, maxConnections: 4, connectMs: 1000, statementMs: 1500, answerMs: 2000 }),
-  );
+  const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
+  const counters = lifecycle.opened('counters', createPool(databaseUrl, { ...countersPool, log }));
   const connections = lifecycle.opened(
     'connections',
     await createConnections({
