@@ -13,7 +13,7 @@ export type Connections = {
   readonly quotas: readonly Quota[];
   find(name: string): Connection | undefined;
   /** Reads the configuration again; what did not change keeps its connection, what goes is kept until what comes
-   *  is connected, or had its time. Rejects with every fault of it, and then nothing has changed. */
+   *  is connected, or had its time. Rejects with every fault of it, and then nothing has changed; nor has it once closed. */
   reload(): Promise<Changes>;
   /** Calls the listener whenever one of them can perhaps be published to again, and after every reload. */
   onUsable(listener: () => void): void;
@@ -39,6 +39,7 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
   let all: readonly Connection[] = [];
   let quotas: readonly Quota[] = [];
   let lastReload: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
   const closing = Promise.withResolvers<undefined>();
   const listeners = new Set<() => void>();
   const retired = createRetired(log);
@@ -61,6 +62,7 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
   }
 
   async function reload(isReload: boolean): Promise<Changes> {
+    if (isClosed) return compare(all, all); // what it opened nobody would close
     const wanted = await readWanted(isReload);
     const previous = all;
     const next = wanted.map(follow);
@@ -95,6 +97,7 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
     reload: () => inTurn(true),
     onUsable: (listener) => void listeners.add(listener),
     async close() {
+      isClosed = true;
       closing.resolve(undefined);
       await lastReload;
       await Promise.all([...all.map((connection) => connection.close()), retired.closed()]);
