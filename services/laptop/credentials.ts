@@ -14,13 +14,14 @@ export type CredentialsParts = {
 
 /** Every setting that can be generated: from the environment when given there, else from the file, else made and kept. */
 export async function credentials({ file, environment, settings, extra }: CredentialsParts): Promise<Record<string, string>> {
-  const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
+  const text = await readFile(file, 'utf8').catch(whenMissing);
+  const kept = parseCredentials(text, file);
   const declared = settings.flatMap((group) => Object.values(group)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
   const makers = new Map([...Object.entries(extra), ...declared]);
 
   const fresh = [...makers].filter(([name]) => kept[name] === undefined && !isGiven(environment, name)).map(([name, make]) => [name, make()] as const);
   const all = { ...kept, ...Object.fromEntries(fresh) };
-  if (fresh.length > 0) await save(file, all);
+  if (fresh.length > 0) await add(file, text, fresh);
   return Object.fromEntries(Object.entries(all).filter(([name]) => !isGiven(environment, name)));
 }
 
@@ -38,9 +39,11 @@ function whenMissing(error: NodeJS.ErrnoException): string {
   throw error;
 }
 
-async function save(file: string, values: Readonly<Record<string, string>>): Promise<void> {
-  const lines = Object.entries(values).map(([name, value]) => `${name}='${value}'\n`);
+/** What is there stays to the letter: a person may have written it, with quotes of any kind. */
+async function add(file: string, text: string, fresh: readonly (readonly [name: string, value: string])[]): Promise<void> {
+  const before = text === '' ? '# Generated on the first start; delete the folder to begin anew.\n' : text.replace(/\n?$/, '\n');
+  const lines = fresh.map(([name, value]) => `${name}='${value}'\n`);
   const draft = `${file}.new`;
-  await writeFile(draft, ['# Generated on the first start; delete the folder to begin anew.\n', ...lines].join(''), { mode: 0o600 });
+  await writeFile(draft, [before, ...lines].join(''), { mode: 0o600 });
   await rename(draft, file);
 }

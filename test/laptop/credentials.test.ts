@@ -56,4 +56,14 @@ describe('credentials of a laptop', () => {
     const after = await credentials({ file: join(folder, 'credentials.env'), environment: {}, settings: more, extra: {} });
     expect(after).to.include(before).and.to.have.property('Other__Tokens');
   });
+
+  it('leaves what a person has written as it is, quotes and comments too, when it adds to it', async () => {
+    const file = join(folder, 'credentials.env');
+    const written = '# mine\nSome__Tokens="it\'s `quoted`"';
+    await writeFile(file, written);
+    const first = await read();
+    expect(first).to.have.property('Some__Tokens', "it's `quoted`");
+    expect(await readFile(file, 'utf8')).to.match(/^# mine\nSome__Tokens="it's `quoted`"\nOwn__Password='[^']+'\n$/);
+    expect(await read()).to.deep.equal(first);
+  });
 });
