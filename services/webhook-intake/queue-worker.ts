@@ -58,16 +58,22 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker {
       const { config, connections } = await readWithBrokers(runtime.environment, readWorkerConfig);
       const { worker, consumption, recordKeeper } = open(parts, runtime, config);
       const deadline = AbortSignal.any([runtime.lifecycle.stopping, AbortSignal.timeout(longestRunMs)]);
-      try {
-        consumption.configure(connections);
-        // It consumes already; what else is to be drained is known then.
-        await recordKeeper.begin();
-        await consumption.drain(deadline);
-        while (!deadline.aborted && (await worker.between?.()));
-      } finally {
-        await recordKeeper.end();
-        await consumption.close();
-      }
+      const run = async () => {
+        try {
+          consumption.configure(connections);
+          // It consumes already; what else is to be drained is known then.
+          await recordKeeper.begin();
+          await consumption.drain(deadline);
+          while (!deadline.aborted && (await worker.between?.()));
+        } finally {
+          await recordKeeper.end();
+          await consumption.close();
+        }
+      };
+      const running = run();
+      // A run that is told to stop ends before its pools do: it stores what it has in hand, and lets others have its connections.
+      runtime.lifecycle.onStop(`run of ${parts.queue}`, () => running.catch(() => undefined)); // whoever waits for the run is told
+      await running;
     },
   };
 }

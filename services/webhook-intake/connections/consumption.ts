@@ -72,7 +72,7 @@ export function createConsumption(parts: ConsumptionParts): Consumption {
 
   async function drainOne(one: Consumed, deadline: AbortSignal): Promise<void> {
     const { source, standing } = one;
-    await source.broker.ready(reachableMs);
+    await reachable(source.broker, deadline);
     while (!deadline.aborted) {
       if (await source.drained(standing.isConfigured ? idleMs : quietMs)) return standing.isConfigured ? undefined : leave(one, empty);
       await sleep(lookEveryMs, undefined, { signal: deadline }).catch(() => undefined); // the deadline ends the wait
@@ -138,5 +138,14 @@ const empty = 'it was removed and its queue is empty';
 const reachableMs = 15_000;
 const lookEveryMs = 50;
 const idleMs = 200;
+
+/** @returns when it is connected, or the deadline has come. @throws when it is not connected in time */
+async function reachable(broker: Broker, deadline: AbortSignal): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const end = () => ended.resolve();
+  deadline.addEventListener('abort', end);
+  if (deadline.aborted) end();
+  await Promise.race([broker.ready(reachableMs), ended.promise]).finally(() => deadline.removeEventListener('abort', end));
+}
 
 const toError = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));

@@ -181,6 +181,45 @@ describe('workers without their database at the start', function () {
   });
 });
 
+describe('one run of a worker that is told to stop', function () {
+  this.timeout(120_000);
+  let database: IntakeDatabase;
+  let places: readonly [stays: Place, goes: Place];
+  let workers: ReturnType<typeof createStarter>;
+
+  before(async () => {
+    database = await createIntakeDatabase();
+    places = [await createTestDatabase(), await createTestDatabase()];
+    workers = createStarter(database.url);
+  });
+  afterEach(() => workers.close());
+  after(async () => {
+    await Promise.all(places.map((place) => place.drop()));
+    await database.close();
+  });
+  const held = () => database.rows('select name from consumed_connections where held_until > now()');
+
+  it('lets others have its connections at once, while it waits on a removed one', async () => {
+    await workers.name({ 1: places[0].url, 2: places[1].url });
+    expect(await workers.start('service').exited).to.deep.equal({ code: 0, signal: null });
+    await workers.name({ 1: places[0].url });
+    const run = workers.start('service');
+    await run.waitForLine(/removed before its queue was empty/);
+    await workers.stop(run);
+    expect(run.lines.filter((line) => /"level":"(warn|error|fatal)"/.test(line))).to.deep.equal([]);
+    expect(await held()).to.deep.equal([]);
+  });
+
+  it('does not wait for a connection that is unreachable, and has not failed', async () => {
+    await workers.name({ 1: places[0].url, 3: unreachable });
+    const run = workers.start('service');
+    await run.waitForLine(/cannot connect to the broker/);
+    await workers.stop(run);
+    expect(run.lines.join()).to.not.contain('is not connected after');
+    expect(await held()).to.deep.equal([]);
+  });
+});
+
 describe('a worker without a password in its DATABASE_URL', () => {
   it('says that connections are not stored, and stores none', async () => {
     const database = await createIntakeDatabase();
