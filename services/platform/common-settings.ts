@@ -4,7 +4,10 @@ import { addressRanges, choice, integer, origins, secretUrl } from './settings.t
 export const processSettings = {
   metricsPort: integer('METRICS_PORT', { summary: 'Prometheus metrics, and health of what has no public port', min: 0, max: 65_535, default: 9090 }),
   logLevel: choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], { summary: 'The least level that is logged', default: 'info' }),
-  appEnv: choice('APP_ENV', ['production', 'development'], { summary: 'In production a stopping process serves on first: until it was not asked for 3 s, and for 10 s at most', default: 'production' }),
+  appEnv: choice('APP_ENV', ['production', 'development'], {
+    summary: 'In production a stopping process serves on first: until it was not asked for 3 s, and for 10 s at most',
+    default: 'production',
+  }),
 };
 
 export const commonSettings = {

@@ -65,7 +65,10 @@ export function createRecord({ queue, consumption, store, sealing, keptMs, log }
         isAny = true;
       } else {
         unopened.push(one.fingerprint);
-        complain(one, consumed.some(({ name, removedForMs }) => name === one.name && removedForMs === null));
+        complain(
+          one,
+          consumed.some(({ name, removedForMs }) => name === one.name && removedForMs === null),
+        );
       }
     }
     if (unopened.length > 0) await store.expire(unopened, keptMs);
