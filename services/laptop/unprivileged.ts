@@ -1,7 +1,8 @@
 // How Postgres is run when root starts it: it refuses to be root, so it is `nobody`, whom every system has.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { chown } from 'node:fs/promises';
 import { userInfo } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
@@ -38,6 +39,10 @@ export async function unprivileged(paths: readonly string[]): Promise<Unprivileg
   );
 }
 
+/** In a process group of its own: Ctrl-C is for the services, and must not end what starts or stops Postgres for them. */
 async function succeed(program: string, args: readonly string[], as: { uid?: number; gid?: number; cwd?: string } = {}): Promise<void> {
-  await execute(program, [...args], as);
+  const child = spawn(program, args, { ...as, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const [code, ...said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  if (code !== 0) throw new Error(`Command failed: ${[program, ...args].join(' ')}\n${said.join('')}`);
 }

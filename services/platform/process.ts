@@ -20,7 +20,7 @@ export type ProcessOptions = {
 };
 
 /**
- * Starts, then waits for SIGTERM or SIGINT, or for a start that says `done`, and stops in reverse.
+ * Starts, then waits for SIGTERM, SIGINT or the end of its terminal, or for a start that says `done`, and stops in reverse.
  * A second signal or the deadline ends the process with 1; a clean stop leaves nothing that holds it, and it ends by itself with 0.
  * @returns when everything has stopped
  */
@@ -29,7 +29,9 @@ export async function runProcess(options: ProcessOptions, start: (lifecycle: Lif
   const lifecycle = createLifecycle(log);
   const signal = awaitSignal();
   const started = start(lifecycle).catch((error: unknown) => {
-    report(error, options);
+    // What it was at may have been closed under it.
+    if (lifecycle.stopping.aborted) log.warn({ error }, 'told to stop, it did not come to the end of its start');
+    else report(error, options);
     return 'failed' as const;
   });
   // A signal is heard during a long start, too.
@@ -58,7 +60,7 @@ async function serveOn({ drainMs, longestDrainMs = drainMs, lastAskedMs = () => 
   }
 }
 
-/** Under npm one Ctrl-C comes twice: from the terminal, and passed on by npm at once. */
+/** Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once. */
 const echoMs = 500;
 
 function awaitSignal() {
@@ -67,12 +69,13 @@ function awaitSignal() {
   let firstMs: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     firstMs ??= performance.now();
-    const isEcho = signal === 'SIGINT' && performance.now() - firstMs < echoMs;
+    const isEcho = signal !== 'SIGTERM' && performance.now() - firstMs < echoMs;
     if (count++ > 0 && !isEcho) process.exit(1);
     received.resolve(signal);
   };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  return { received: received.promise, close: () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal) };
+  const heard = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  for (const signal of heard) process.on(signal, onSignal);
+  return { received: received.promise, close: () => heard.forEach((signal) => process.off(signal, onSignal)) };
 }
 
 function report(error: unknown, { log, complain }: ProcessOptions): void {

@@ -42,8 +42,8 @@ async function signalled(child: ChildProcess, signals: Readonly<Record<string, N
 const open = `const alive = setInterval(() => undefined, 1000); lifecycle.onStop('database', () => { clearInterval(alive); say('database closed'); }); lifecycle.onStop('port', () => say('port closed'));`;
 
 describe('runProcess', () => {
-  it('turns unready, then closes in reverse on SIGTERM or SIGINT, and ends with 0 by itself', async () => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  it('turns unready, then closes in reverse on SIGTERM, SIGINT or SIGHUP, and ends with 0 by itself', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       const { code, output } = await signalled(run(`${open} say('started');`), { started: signal });
       expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'unready', 'port closed', 'database closed', 'stopped'] });
     }
@@ -84,6 +84,12 @@ describe('runProcess', () => {
     const { code, output } = await signalled(run(`say('starting'); await new Promise((resolve) => setTimeout(resolve, 300)); ${open}`), {
       starting: 'SIGTERM',
     });
+    expect({ code, output }).to.deep.equal({ code: 0, output: ['starting', 'unready', 'port closed', 'database closed', 'stopped'] });
+  });
+
+  it('does not complain of a start that fails because it is told to stop', async () => {
+    const start = `${open} say('starting'); await new Promise((resolve) => lifecycle.onStop('link', resolve)); throw new Error('the link was closed');`;
+    const { code, output } = await signalled(run(start), { starting: 'SIGTERM' });
     expect({ code, output }).to.deep.equal({ code: 0, output: ['starting', 'unready', 'port closed', 'database closed', 'stopped'] });
   });
 
