@@ -1,5 +1,5 @@
 // A Postgres server of one's own: real binaries from npm, its data in a folder, started and stopped with the caller.
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -31,10 +31,14 @@ export async function startPostgresServer({ directory, password, settings = {} }
   if (!(await exists(join(data, 'PG_VERSION')))) await initialise(initdb, { directory, data, password }, { run, own });
   else if (await succeeds(run(control, ['status', '-D', data]))) await stop();
 
-  const port = await freePort();
+  // The same again where it is free: workers have the address of the embedded broker on record, and would look for what waits at the old one.
+  const portFile = resolve(directory, 'port');
+  const lastPort = Number(await readFile(portFile, 'utf8').catch(() => '0'));
+  const port = await freePort(lastPort > 0 && lastPort < 65_536 ? lastPort : 0).catch(() => freePort(0));
   const flags = Object.entries({ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '', ...settings });
   const options = flags.map(([name, value]) => `-c ${name}='${value}'`).join(' ');
   await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', resolve(directory, 'postgres.log'), '-o', options]);
+  await writeFile(portFile, String(port));
   return {
     url: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
     port,
@@ -89,9 +93,10 @@ const succeeds = (work: Promise<unknown>) =>
 
 const exists = (path: string) => succeeds(stat(path));
 
-async function freePort(): Promise<number> {
+/** @param wanted 0 is any. @throws when it is taken */
+async function freePort(wanted: number): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -45,11 +47,29 @@ describe('startPostgresServer', () => {
 
   it('ends a server that a crash left behind, and starts again on the same data', async () => {
     const left = await start();
+    const pid = Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
     await ask(left.url, 'create table kept as select 7 as seven');
     const again = await start();
     expect(await ask(again.url, 'select seven from kept')).to.deep.equal([{ seven: 7 }]);
-    expect(await ask(left.url, 'select 1').then(() => 'answered', codeOf)).to.equal('ECONNREFUSED');
+    expect(() => process.kill(pid, 0)).to.throw('ESRCH');
     await again.close();
+  });
+
+  it('is where it was after a stop, and elsewhere when that port is taken', async () => {
+    const first = await start();
+    await first.close();
+    const second = await start();
+    expect(second.url).to.equal(first.url);
+    await second.close();
+    const other = createServer().listen(first.port, '127.0.0.1');
+    await once(other, 'listening');
+    try {
+      const third = await start();
+      expect(third.port).to.not.equal(first.port);
+      await third.close();
+    } finally {
+      other.close();
+    }
   });
 
   it('listens on loopback only, and asks for the password', async () => {
