@@ -35,7 +35,7 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts): Spo
   return {
     ...createSpoolWriter({ directory, folder, count, log, clock }),
     ...createClaims({ directory, folder, refused, count, log }),
-    isWritable: createProbe(folder, clock),
+    isWritable: createProbe({ directory, folder, clock }),
     pending,
     refused,
     async takeOver(silentMs = silentAfterMs) {

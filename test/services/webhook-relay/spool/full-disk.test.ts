@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { chmod, chown, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { createMessage, newDirectory, openSpool, valueOf } from './ground.ts';
 
 const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
 
 function mountable(): string | undefined {
   if (!isRoot || process.platform !== 'linux') return 'only root on Linux can mount a small disk';
@@ -70,18 +71,33 @@ describeOnDisk(`a spool whose disk became read-only${because}`, () => {
 });
 
 describe('a spool in a directory without write permission', () => {
-  const directory = newDirectory();
-  before(function () {
-    if (isRoot) this.skip(); // root may write everywhere
+  let directory: string;
+  beforeEach(async () => {
+    directory = newDirectory();
     mkdirSync(directory);
-    chmodSync(directory, 0o500);
+    if (!isRoot) return;
+    // Root may write everywhere: this process is somebody else meanwhile.
+    for (const path of [dirname(directory), directory]) await chown(path, nobody, nobody);
+    process.seteuid?.(nobody);
   });
-  after(() => (isRoot ? undefined : chmod(directory, 0o700)));
+  afterEach(async () => {
+    if (isRoot) process.seteuid?.(0);
+    await chmod(directory, 0o700);
+  });
 
   it('answers false and is not writable', async () => {
+    await chmod(directory, 0o500);
     const { spool } = openSpool(directory);
     expect(await spool.write({ message: createMessage(), reason: '' })).to.equal(false);
     expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'the spool cannot be written: EACCES' });
     expect(readdirSync(directory)).to.deep.equal([]);
+  });
+
+  it('is not writable either when the permission went after its first file', async () => {
+    const { spool } = openSpool(directory);
+    expect(await spool.write({ message: createMessage(), reason: '' })).to.equal(true);
+    await chmod(directory, 0o500);
+    expect(await spool.write({ message: createMessage(), reason: '' })).to.equal(false);
+    expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'the spool cannot be written: EACCES' });
   });
 });
