@@ -1,5 +1,6 @@
 // Writes rows to Postgres in batches, off the path of the requests they tell of.
 import { refusesData } from './postgres-error.ts';
+import { within } from './within.ts';
 
 export type BatchWriter<Row> = {
   /** Rows that are not written yet. */
@@ -8,7 +9,7 @@ export type BatchWriter<Row> = {
   readonly hasRoom: boolean;
   /** Never waits and never throws. Rows are written in the order in which they came. */
   add(row: Row): void;
-  /** Writes what waits, as far as the database can be asked. Never rejects. @returns how many rows are lost */
+  /** Writes what waits, as far as the database can be asked. Never rejects. @returns how many rows are lost, as far as is known */
   close(): Promise<number>;
 };
 
@@ -29,6 +30,8 @@ export type BatchLimits = {
   readonly pauseMs: number;
   /** With one, the database is asked to take no more than a batch a pause, however much comes; without, all that waits. */
   readonly batchesPerPause?: number;
+  /** How long closing waits for a database that hangs; a process has 20 s to stop. */
+  readonly closeMs: number;
 };
 
 export function createBatchWriter<Row>({ write, onFailure, onRefused, limits }: BatchWriterParts<Row>): BatchWriter<Row> {
@@ -75,6 +78,11 @@ export function createBatchWriter<Row>({ write, onFailure, onRefused, limits }: 
     for (let written = 0; written < batches && waiting.length > 0 && (await writeNext()); written++);
   }
 
+  async function writeRest(): Promise<void> {
+    await writing;
+    await writeUpTo(Infinity);
+  }
+
   function schedule(): void {
     if (isClosed) return;
     timer ??= setTimeout(() => {
@@ -99,8 +107,7 @@ export function createBatchWriter<Row>({ write, onFailure, onRefused, limits }: 
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await writing;
-      await writeUpTo(Infinity);
+      await within(writeRest(), limits.closeMs, () => undefined);
       return waiting.length;
     },
   };

@@ -1,8 +1,10 @@
 // A pool of connections to Postgres as a database to ask; what may be asked is in database.ts.
+import { Socket } from 'node:net';
 import pg from 'pg';
 import type { Database } from './database.ts';
 import type { Log } from './log.ts';
 import { bind, inTransaction, onAnyConnection, whileLocked } from './postgres-session.ts';
+import { within } from './within.ts';
 
 export { type Database, type Statement, statement } from './database.ts';
 
@@ -36,8 +38,15 @@ const types: pg.CustomTypesConfig = {
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
 export function createPool(url: string, options: PoolOptions): Pool {
   const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs } = options;
+  const sockets = new Set<Socket>();
+  const stream = () => {
+    const socket = new Socket();
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+    return socket;
+  };
   const driver = new pg.Pool({
     connectionString: url,
+    stream,
     max: maxConnections,
     connectionTimeoutMillis: connectMs,
     ...(answerMs !== undefined && { query_timeout: answerMs }),
@@ -54,5 +63,17 @@ export function createPool(url: string, options: PoolOptions): Pool {
     (work) => inTransaction(driver, work),
     (name, work) => whileLocked(driver, name, work),
   );
-  return { ...database, driver, close: () => driver.end() };
+  return {
+    ...database,
+    driver,
+    async close() {
+      const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+      await within<unknown>(Promise.all([driver.end(), ...closed]), closeMs, () => undefined);
+      // A server that hangs answers neither a question nor the goodbye.
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
+
+/** For what is still under way when everything that asks has been closed. */
+const closeMs = 1000;

@@ -20,7 +20,7 @@ describe('createBatchWriter', () => {
       },
       onFailure: (error) => void failures.push(error),
       onRefused: (row) => void refused.push(row),
-      limits: { maxWaiting: 1000, batchSize: 3, pauseMs: 1, ...limits },
+      limits: { maxWaiting: 1000, batchSize: 3, pauseMs: 1, closeMs: 30_000, ...limits },
     });
     return { writer, written, refused, failures };
   }
@@ -106,6 +106,13 @@ describe('createBatchWriter', () => {
     await eventually(() => writer.hasRoom);
     await writer.close();
     expect(written.flat()).to.deep.equal([0, 1, 2]);
+  });
+
+  it('gives up on close where the database hangs, and says how many rows are lost', async () => {
+    const { promise: never } = Promise.withResolvers<void>();
+    const { writer } = create({ closeMs: 20, write: () => never });
+    for (const row of upTo(5)) writer.add(row);
+    expect(await writer.close()).to.equal(5);
   });
 
   it('gives up on close where the database is away, says how many rows are lost, and leaves no timer behind', async () => {

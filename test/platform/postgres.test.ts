@@ -5,6 +5,7 @@ import pg from 'pg';
 import { silentLog } from '../../services/platform/log.ts';
 import { createPool, type Pool, type PoolOptions, statement } from '../../services/platform/postgres.ts';
 import { isUnavailable, violatedConstraint } from '../../services/platform/postgres-error.ts';
+import { startMuteable } from '../support/muteable.ts';
 import { createTestDatabase, startPostgres, type TestDatabase } from '../support/postgres.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -248,6 +249,18 @@ describe('createPool', () => {
       const nowhere = open('postgres://nobody:x@127.0.0.1:1/none');
       const error = await nowhere.all(names).catch((failure: unknown) => failure);
       expect(isUnavailable(error)).to.equal(true);
+    });
+
+    it('hangs, closing ends all the same, and so do the questions under way', async () => {
+      const hanging = await startMuteable(new URL(database.url));
+      const own = createPool(hanging.url, { schema: 'public', log: silentLog });
+      const ask = () => own.first(statement<{ one: number }>('one', 'select 1 as one'));
+      await Promise.all([ask(), ask()]);
+      hanging.mute();
+      const asked = ask().catch((error: unknown) => error);
+      await own.close();
+      expect(isUnavailable(await asked)).to.equal(true);
+      hanging.close();
     });
 
     it('restarts, idle connections are replaced without a word to the caller', async () => {

@@ -35,7 +35,7 @@ type Limits = BatchLimits & { readonly maxRows: number };
 export const maxRejectedRows = 10_000;
 const maxPayloadBytes = 64 * 1024;
 // At most 16 MiB wait, and a flood costs the database at most a hundred rows, 6.4 MB, a second and replica.
-const usualLimits: Limits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, batchesPerPause: 1, maxRows: maxRejectedRows };
+const usualLimits: Limits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, batchesPerPause: 1, closeMs: 2000, maxRows: maxRejectedRows };
 
 export function createRejected({ store, log, metrics, limits }: RejectedParts): Rejected {
   const { maxRows, ...batchLimits } = { ...usualLimits, ...limits };

@@ -1,6 +1,7 @@
 // How often each sender delivers, over all replicas: counted in memory, written and read back in batches about once a second.
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { within } from '../../platform/within.ts';
 import type { SenderStatistics } from '../contract.ts';
 import { storable } from '../names.ts';
 import { createRecentSenders } from './recent-senders.ts';
@@ -41,6 +42,8 @@ type Limits = {
 const usualLimits: Limits = { maxSenders: 10_000, batchSize: 1000, turnEveryMs: 800 };
 /** GET /Stats is open: its answer must not grow without end. */
 const maxStatistics = 10_000;
+/** How long closing waits for a database that hangs. */
+const closeMs = 2000;
 const windowMinutes = windowMs / 60_000;
 
 export function createSenders({ store, frequencyFactor, log, clock, metrics, limits }: SendersParts): Senders {
@@ -136,8 +139,10 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
     flush,
     async close() {
       clearInterval(timer);
-      await flush();
-      if (unwritten.size > 0) log.warn({ events: unwritten.eventCount }, 'sender statistics were lost in stopping');
+      const known = unwritten.eventCount;
+      const flushed = flush().then(() => unwritten.eventCount);
+      const events = await within(flushed, closeMs, () => known);
+      if (events > 0) log.warn({ events }, 'sender statistics were lost in stopping');
     },
   };
 }

@@ -1,11 +1,11 @@
 // What becomes of deliveries while a broker or the database is away: the outcome table, line by line.
 import { readdir, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
 import { migrate } from '../../../services/platform/migrations.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
+import { startMuteable } from '../../support/muteable.ts';
 import { describeWith } from '../../support/need.ts';
 import { createTestDatabase, type PostgresServer, startPostgres, type TestDatabase } from '../../support/postgres.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../support/rabbitmq.ts';
@@ -155,39 +155,12 @@ describe('a database that is down', () => {
 });
 
 describe('a database that hangs', () => {
-  /** Stands between the relay and the server; holds everything back while it is mute, as a server that hangs does. */
-  async function createMuteable(target: URL) {
-    const sockets = new Set<Socket>();
-    let isMute = false;
-    const proxy = createServer((client) => {
-      const upstream = connect(Number(target.port), target.hostname);
-      for (const [socket, other] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        sockets.add(socket);
-        socket.on('error', () => undefined).on('data', (chunk) => other.write(chunk));
-        socket.on('close', () => sockets.delete(socket) && other.destroy());
-        if (isMute) socket.pause();
-      }
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    const url = new URL(target);
-    url.port = String((proxy.address() as AddressInfo).port);
-    return {
-      url: url.href,
-      mute: () => ((isMute = true), sockets.forEach((socket) => socket.pause())),
-      unmute: () => ((isMute = false), sockets.forEach((socket) => socket.resume())),
-      close: () => (sockets.forEach((socket) => socket.destroy()), proxy.close()),
-    };
-  }
-
   let database: TestDatabase;
-  let proxy: Awaited<ReturnType<typeof createMuteable>>;
+  let proxy: Awaited<ReturnType<typeof startMuteable>>;
   let relay: TestRelay;
   beforeEach(async () => {
     database = await createTestDatabase({ schema: 'relay', migrations });
-    proxy = await createMuteable(new URL(database.url));
+    proxy = await startMuteable(new URL(database.url));
     relay = await startRelay({ databaseUrl: proxy.url, environment: { BROKER_URL_1: database.url } });
   });
   afterEach(async () => {

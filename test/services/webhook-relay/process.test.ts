@@ -1,11 +1,12 @@
 // The relay as real processes: two that share limits, a file that is watched, settings that are missing, a stop in the middle.
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createPool } from '../../../services/platform/postgres.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
+import { startMuteable } from '../../support/muteable.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../../support/processes.ts';
 import { eventually, freePort } from '../../support/wait.ts';
@@ -170,6 +171,24 @@ describe('relay processes', () => {
     const pool = createPool(database.url, { schema: 'relay', log: silentLog });
     expect(await counts(pool)).to.deep.equal({ BROKER_URL_1: answered.length });
     await pool.close();
+  });
+
+  it('stop while Postgres hangs, keep what is spooled, and exit 0', async () => {
+    const postgres = await startMuteable(new URL(database.url));
+    const spool = temporaryDirectory('spool');
+    try {
+      const relay = await launch(postgres.url, { BROKER_URL_1: database.url, FailedPayloads__Directory: spool });
+      relays.push(relay);
+      expect((await deliver(relay.url)).status).to.equal(202);
+      postgres.mute();
+      expect((await deliver(relay.url)).body['spooled']).to.equal(true);
+      expect((await deliver(relay.url, {}, { 'X-Hub-Signature-256': 'sha256=00' })).status).to.equal(401);
+      relay.process.signal('SIGTERM');
+      expect(await relay.process.exited).to.deep.equal({ code: 0, signal: null });
+      expect((await readdir(spool)).filter((name) => name.endsWith('.payload'))).to.have.length(1);
+    } finally {
+      postgres.close();
+    }
   });
 
   it('refuse to start without what they need, and name all of it and no value', async () => {

@@ -1,0 +1,29 @@
+// A server that hangs: a proxy before a real one, which can fall silent.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Stands between a program and the server; holds everything back while it is mute. */
+export async function startMuteable(target: URL) {
+  const sockets = new Set<Socket>();
+  let isMute = false;
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('data', (chunk) => other.write(chunk));
+      socket.on('close', () => sockets.delete(socket) && other.destroy());
+      if (isMute) socket.pause();
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const url = new URL(target);
+  url.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    mute: () => ((isMute = true), sockets.forEach((socket) => socket.pause())),
+    unmute: () => ((isMute = false), sockets.forEach((socket) => socket.resume())),
+    close: () => (sockets.forEach((socket) => socket.destroy()), proxy.close()),
+  };
+}
