@@ -36,6 +36,8 @@ const longestRetryMs = Math.max(...forgeTopology.queues.flatMap(({ retryDelaysMs
 const quietMs = longestRetryMs + 5000;
 const unreachableMs = 60 * 60 * 1000;
 const longestRunMs = 5 * 60 * 1000;
+/** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
+const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
 const betweenEveryMs = 500;
 const recordEveryMs = 10_000;
 
@@ -80,7 +82,7 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker {
 
 function open({ name: worker, queue, migrations, create }: QueueWorkerParts, runtime: Runtime, config: WorkerConfig) {
   const { log, lifecycle, health, metrics } = runtime;
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, maxConnections: 5 }));
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { ...batchPool, schema: migrations.schema, log }));
   const schemaCheck = createSchemaCheck(database, migrations);
   health.addCheck('database', async () => (await schemaCheck)());
   const work = create({ database, config, runtime });

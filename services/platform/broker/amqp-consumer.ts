@@ -50,7 +50,7 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
       const verdicts = await workThrough(
         batch.map((item) => item.delivery),
         handle,
-        { signal, log },
+        { signal, stopping: stopping.signal, log },
       );
       if (verdicts) await settle(attachment, batch, verdicts);
       attachment.settled(batch.map((item) => item.source));

@@ -6,6 +6,7 @@ import { workThrough } from './batch.ts';
 import { createBell } from './bell.ts';
 import type { BatchHandler, ConsumeOptions, Consumer, Verdict } from './broker.ts';
 import { describeError } from '../describe-error.ts';
+import { within } from '../within.ts';
 import { type StoredMessage, toDelivery } from './embedded-message.ts';
 import { type EmbeddedSession, heartbeatEveryMs } from './embedded-session.ts';
 
@@ -30,6 +31,7 @@ export type EmbeddedConsumer = Consumer & { attach(session: EmbeddedSession): vo
 
 // New messages ring; what comes due by itself, a retry or the batch of a dead consumer, is found by looking.
 const lookEveryMs = 500;
+const giveBackMs = 2000;
 
 export function createEmbeddedConsumer({ queue, options, handle, settle, log }: EmbeddedConsumerParts): EmbeddedConsumer {
   const stopping = new AbortController();
@@ -46,7 +48,7 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
     const touch = () => session.boss.touch(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'a heartbeat failed'));
     const heartbeat = setInterval(() => void touch(), heartbeatEveryMs);
     try {
-      const verdicts = over.aborted ? undefined : await workThrough(jobs.map(toDelivery), handle, { signal: over, log });
+      const verdicts = over.aborted ? undefined : await workThrough(jobs.map(toDelivery), handle, { signal: over, stopping: stopping.signal, log });
       if (verdicts === undefined || !(await settleThrough({ session, jobs, verdicts, over }))) await giveBack(session, jobs);
     } finally {
       clearInterval(heartbeat);
@@ -71,7 +73,8 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
   // Only for speed: what is not given back comes back when its heartbeats are missed.
   async function giveBack(session: EmbeddedSession, jobs: readonly ClaimedJob[]): Promise<void> {
     if (session.lost.aborted) return;
-    await session.boss.fail(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'cannot give a batch back'));
+    const given = session.boss.fail(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'cannot give a batch back'));
+    await within<unknown>(given, giveBackMs, () => undefined);
   }
 
   async function run(session: EmbeddedSession): Promise<void> {

@@ -21,7 +21,7 @@ export type AuditWriterParts = {
 };
 
 // A full queue holds some 10 MB; a crash loses the entries of the last quarter of a second.
-const usualLimits: BatchLimits = { maxWaiting: 20_000, batchSize: 1000, pauseMs: 250, closeMs: 10_000 };
+const usualLimits: BatchLimits = { maxWaiting: 20_000, batchSize: 1000, pauseMs: 250, closeMs: 5000 };
 
 export function createAuditWriter({ store, log, metrics, limits }: AuditWriterParts): AuditWriter {
   const lost = metrics.counter({ name: 'signalbox_secrets_audit_lost_total', help: 'Audit entries that the database refused', labels: [] });

@@ -295,6 +295,22 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       await until(async () => (await broker.depth(first)) === 1, 'the message is back');
     });
 
+    it('gives a batch back when stopped while its handler hangs', async () => {
+      const { topology, first } = newTopology();
+      const broker = await connected(topology);
+      await publish(broker, message('a'));
+      const { promise: never } = Promise.withResolvers<never>();
+      let calls = 0;
+      const consumer = broker.consume(first, { batchSize: 1, prefetch: 1 }, () => {
+        calls += 1;
+        return never;
+      });
+      await until(() => calls > 0, 'the handler hangs');
+      await consumer.stop();
+      await until(async () => (await broker.depth(first)) === 1, 'the message is back');
+      expect(calls).to.equal(1);
+    });
+
     it('counts what waits, but not what waits for a retry', async () => {
       const { topology, first, second, dead } = newTopology([3_600_000]);
       const broker = await connected(topology);
