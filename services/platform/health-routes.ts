@@ -6,20 +6,23 @@ import { answer, type AnyRoute, route } from './route.ts';
 const CheckResult = z.object({ ok: z.boolean(), detail: z.string().optional() });
 const Readiness = z.object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult) });
 
+const livenessPath = '/health';
+const readinessPath = '/health/ready';
+
 /** Asked by whoever watches the process, not by those whom it serves. */
-export const isProbe = ({ path }: { readonly path: string }): boolean => path === '/health' || path === '/health/ready';
+export const isProbe = ({ path }: { readonly path: string }): boolean => path === livenessPath || path === readinessPath;
 
 export const healthRoutes = (health: Health): AnyRoute[] => [
   route({
     method: 'get',
-    path: '/health',
+    path: livenessPath,
     summary: 'Liveness: the process runs; nothing else is asked',
     answers: { 200: z.object({ status: z.literal('alive') }) },
     handle: () => ({ status: 'alive' as const }),
   }),
   route({
     method: 'get',
-    path: '/health/ready',
+    path: readinessPath,
     summary: 'Readiness: everything the service cannot answer without',
     answers: { 200: Readiness, 503: Readiness },
     handle: async () => {
