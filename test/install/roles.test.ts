@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createLog } from '../../services/platform/log.ts';
+import { startSilentServer } from '../support/silent-server.ts';
 import { eventually } from '../support/wait.ts';
 import { refusal, type RolesServer, runMigrate, startRolesServer } from './server.ts';
 
@@ -184,17 +183,12 @@ describe('signalbox migrate on a server of roles', () => {
   });
 
   it('waits for a server that takes the connection and does not answer', async () => {
-    const sockets: Socket[] = [];
-    const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const address = silent.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
+    const silent = await startSilentServer();
     const lines: string[] = [];
     const log = createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } });
-    const migrated = runMigrate({ ...server.environment(database), POSTGRES_URL: `postgres://127.0.0.1:${port}/${database}` }, { waitMs: 11_000, log });
+    const migrated = runMigrate({ ...server.environment(database), POSTGRES_URL: `postgres://127.0.0.1:${silent.port}/${database}` }, { waitMs: 11_000, log });
     await eventually(() => lines.some((line) => line.includes('waiting for Postgres') && line.includes('timeout')));
     expect(String(await migrated.catch((error: unknown) => error))).to.contain('the database cannot be reached: it does not answer');
-    for (const socket of sockets) socket.destroy();
     silent.close();
   });
 

@@ -12,6 +12,14 @@ async function get(port: number, agent: Agent): Promise<string> {
   return textOf(response);
 }
 
+/** A server that has begun to close, and a client with a connection to it that was kept alive. */
+async function closingUnderClient() {
+  const listening = await listen((_request, response) => response.end('x'), { port: 0, host });
+  const agent = new Agent({ keepAlive: true });
+  await get(listening.port, agent);
+  return { closing: listening.close(), ask: () => request({ port: listening.port, host, agent }).end(), agent };
+}
+
 describe('listen', () => {
   it('listens where it was told, and says so', async () => {
     const listening = await listen((_request, response) => response.end('hello'), { port: 0, host });
@@ -38,11 +46,8 @@ describe('listen', () => {
   });
 
   it('answers a request that was on its way on a connection when it began to close', async () => {
-    const listening = await listen((_request, response) => response.end('x'), { port: 0, host });
-    const agent = new Agent({ keepAlive: true });
-    await get(listening.port, agent);
-    const closing = listening.close();
-    const [response] = await once(request({ port: listening.port, host, agent }).end(), 'response');
+    const { closing, ask, agent } = await closingUnderClient();
+    const [response] = await once(ask(), 'response');
     expect(response.req.reusedSocket).to.equal(true);
     expect(await textOf(response)).to.equal('x');
     await closing;
@@ -50,11 +55,8 @@ describe('listen', () => {
   });
 
   it('answers it also when the process was held up before it could read it', async () => {
-    const listening = await listen((_request, response) => response.end('x'), { port: 0, host });
-    const agent = new Agent({ keepAlive: true });
-    await get(listening.port, agent);
-    const closing = listening.close();
-    const asked = request({ port: listening.port, host, agent }).end();
+    const { closing, ask, agent } = await closingUnderClient();
+    const asked = ask();
     await once(asked, 'socket');
     await new Promise((resolve) => process.nextTick(resolve)); // it is on its way
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);

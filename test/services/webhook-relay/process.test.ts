@@ -1,6 +1,5 @@
 // The relay as real processes: two that share limits, a file that is watched, settings that are missing, a stop in the middle.
 import { readdir, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
@@ -9,6 +8,7 @@ import { temporaryDirectory } from '../../support/guard.ts';
 import { startMuteable } from '../../support/muteable.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../../support/processes.ts';
+import { startSilentServer } from '../../support/silent-server.ts';
 import { eventually, freePort } from '../../support/wait.ts';
 import { administer, counts, deliver, migrations, secret, token } from './relay.ts';
 
@@ -83,14 +83,6 @@ describe('relay processes', () => {
     await process.waitForLine(/"level":"error".*is missing.*the connections could not be reloaded/);
     expect((await deliver(url)).status).to.equal(202);
   });
-
-  /** Takes connections and says nothing: a broker that neither works nor refuses. */
-  async function startSilentServer() {
-    const sockets = new Set<Socket>();
-    const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return { port: (server.address() as AddressInfo).port, close: () => (sockets.forEach((socket) => socket.destroy()), server.close()) };
-  }
 
   describe('whose broker does not answer', () => {
     let silent: Awaited<ReturnType<typeof startSilentServer>>;
