@@ -80,8 +80,8 @@ module.exports = {
       { path: `${inDeployable}.*/store\\.ts$` },
     ),
 
-    home('postgres', '(/store\\.ts$|^services/platform/(postgres[^/]*|migrations)\\.ts$|^services/platform/broker/)', 'pg', 'knex'),
-    home('http-libraries', '^services/platform/http[^/]*\\.ts$', 'find-my-way', 'cors', 'koa', '@koa/[^/]+', 'express', 'fastify'),
+    home('postgres', '(/store\\.ts$|^services/platform/postgres/|^services/platform/broker/)', 'pg', 'knex'),
+    home('http-libraries', '^services/platform/http/', 'koa', '@koa/[^/]+', 'koa-body', 'find-my-way', 'cors', 'express', 'fastify'),
     home('rabbitmq', '^services/platform/broker/', 'amqplib'),
     home('queue-library', '^services/platform/broker/', 'pg-boss'),
     home('redis', '^services/platform/redis\\.ts$', 'ioredis'),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { deployables } from '../services/deployables.ts';
 import { openLaptopLog } from '../services/laptop/laptop-log.ts';
 import { startEverything } from '../services/laptop/up.ts';
-import { createLifecycle } from '../services/platform/lifecycle.ts';
+import { createLifecycle } from '../services/platform/process/lifecycle.ts';
 
 /** @returns path in the repository → content */
 export async function openapiFiles(): Promise<Record<string, string>> {

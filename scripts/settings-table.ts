@@ -1,9 +1,9 @@
 // docs/settings.md: one table a deployable, from the declarations that read the settings.
 import { deployables } from '../services/deployables.ts';
 import { migrateSettings, rolePasswordFamily } from '../services/install/settings.ts';
-import { processSettings } from '../services/platform/common-settings.ts';
-import type { Setting, SettingFamily, Settings } from '../services/platform/config.ts';
-import type { VerbLoaders } from '../services/platform/verb.ts';
+import { processSettings } from '../services/platform/config/process-settings.ts';
+import type { Setting, SettingFamily, Settings } from '../services/platform/config/config.ts';
+import type { SubcommandLoaders } from '../services/platform/process/subcommand.ts';
 
 const preface = `# Settings
 
@@ -27,15 +27,19 @@ function section({ title, summary, settings, families = [] }: Section): string {
 }
 
 /** What the commands of a deployable read: each setting once, with the commands that read it. */
-async function verbSection(word: string, loaders: VerbLoaders): Promise<string> {
-  const verbs = await Promise.all(Object.entries(loaders).map(async ([verb, load]) => ({ verb, settings: Object.values((await load()).settings) })));
+async function verbSection(word: string, loaders: SubcommandLoaders): Promise<string> {
+  const subcommands = await Promise.all(
+    Object.entries(loaders).map(async ([subcommand, load]) => ({ subcommand, settings: Object.values((await load()).settings) })),
+  );
   const all = Map.groupBy(
-    verbs.flatMap(({ verb, settings }) => settings.map((setting) => ({ verb, setting }))),
+    subcommands.flatMap(({ subcommand, settings }) => settings.map((setting) => ({ subcommand, setting }))),
     ({ setting }) => setting.name,
   );
   const described = [...all].flatMap(([name, [first, ...others]]) => {
     if (!first) return [];
-    const readers = [first, ...others].map(({ verb, setting }) => `\`${verb}\`${setting.fallback && !first.setting.fallback ? ' if it is set' : ''}`);
+    const readers = [first, ...others].map(
+      ({ subcommand, setting }) => `\`${subcommand}\`${setting.fallback && !first.setting.fallback ? ' if it is set' : ''}`,
+    );
     return [[name, { ...first.setting, summary: `${first.setting.summary} (${readers.join(', ')})` }] as const];
   });
   return section({ title: `${word} commands`, summary: `What \`signalbox ${word} <command>\` reads.`, settings: Object.fromEntries(described) });
@@ -46,7 +50,9 @@ export async function settingsFile(): Promise<Record<string, string>> {
   const sections = (await deployables.loadAll()).map(({ name, summary, settings, settingFamilies }) =>
     section({ title: name, summary: `${summary}.`, settings, families: settingFamilies }),
   );
-  const verbSections = await Promise.all(Object.entries(deployables.withVerbs).map(async ([word, { load }]) => verbSection(word, (await load()).verbs)));
+  const verbSections = await Promise.all(
+    Object.entries(deployables.withSubcommands).map(async ([word, { load }]) => verbSection(word, (await load()).subcommands)),
+  );
   return {
     'docs/settings.md': [
       preface,

@@ -1,6 +1,6 @@
 // Everything that can be run, by name; each is loaded when it is asked for.
-import type { Deployable, Worker } from './platform/deployable.ts';
-import type { VerbLoaders } from './platform/verb.ts';
+import type { Deployable, Worker } from './platform/process/deployable.ts';
+import type { SubcommandLoaders } from './platform/process/subcommand.ts';
 
 const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
   'webhook-relay': () => import('./webhook-relay/main.ts'),
@@ -14,8 +14,8 @@ async function load(name: string): Promise<Deployable> {
   return (await loader()).deployable;
 }
 
-/** First words of `signalbox <word> <verb>`. */
-const withVerbs: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly verbs: VerbLoaders }> }>> = {
+/** First words of `signalbox <word> <subcommand>`. */
+const withSubcommands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly subcommands: SubcommandLoaders }> }>> = {
   secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('./secrets/commands/main.ts') },
 };
 
@@ -37,6 +37,6 @@ export const deployables = {
   workerNames: Object.keys(workers),
   load: (names: readonly string[]) => Promise.all(names.map(load)),
   loadWorker,
-  withVerbs,
+  withSubcommands,
   loadAll: () => deployables.load(deployables.names),
 };

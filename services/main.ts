@@ -3,13 +3,13 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deployables } from './deployables.ts';
 import { credentialsHelp, migrateHelp } from './install/help.ts';
-import { processSettings } from './platform/common-settings.ts';
-import { type Environment, readSettings } from './platform/config.ts';
+import { processSettings } from './platform/config/process-settings.ts';
+import { type Environment, readSettings } from './platform/config/config.ts';
 import { version } from './platform/version.ts';
 
 const { names, workerNames } = deployables;
 const environment: Environment = process.env;
-const complain = (text: string) => void process.stderr.write(`${text}\n`);
+const writeError = (text: string) => void process.stderr.write(`${text}\n`);
 const chosenOrAll = (wanted: readonly string[]) => deployables.load(wanted.length > 0 ? wanted : names);
 
 // Unheard, the event would end the process; whoever wrote is told by its write.
@@ -22,7 +22,7 @@ const print = (text: string) =>
     isPrinted = false;
     // `signalbox migrate | head`: the work goes on when nobody reads what it says.
     if ('code' in error && error.code === 'EPIPE') return;
-    complain(`standard output cannot be written: ${error.message}`);
+    writeError(`standard output cannot be written: ${error.message}`);
     process.once('exit', () => {
       if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1;
     });
@@ -50,7 +50,7 @@ type CredentialsOptions = { readonly secret: string; readonly namespace?: string
 
 async function makeCredentials(wanted: readonly string[], { label, ...target }: CredentialsOptions): Promise<void> {
   const { credentials } = await import('./install/credentials.ts');
-  await credentials({ ...target, labels: label, waitMs: 60_000, print, complain }, await chosenOrAll(wanted));
+  await credentials({ ...target, labels: label, waitMs: 60_000, print, writeError }, await chosenOrAll(wanted));
 }
 
 const port = (text: string) => {
@@ -77,14 +77,14 @@ command
   .command('serve')
   .description('run services, configured by the environment')
   .argument('<service...>', names.join(', '))
-  .action(async (wanted: string[]) => (await import('./serve.ts')).serve({ environment, complain }, wanted));
+  .action(async (wanted: string[]) => (await import('./serve.ts')).serve({ environment, writeError }, wanted));
 
 command
   .command('worker')
   .description('run one job of a worker and exit with its result')
   .argument('<name>', workerNames.join(', '))
   .option('--loop', 'stay, and work until stopped')
-  .action(async (name: string, options: { loop?: true }) => (await import('./serve.ts')).work({ environment, complain }, name, options));
+  .action(async (name: string, options: { loop?: true }) => (await import('./serve.ts')).work({ environment, writeError }, name, options));
 
 command
   .command('migrate')
@@ -128,16 +128,16 @@ command
     await demo({ environment, ...options, print });
   });
 
-for (const [word, { summary, load }] of Object.entries(deployables.withVerbs)) {
+for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands)) {
   const parent = command.command(word).description(summary);
   if (process.argv[2] !== word) continue;
-  const [{ addVerbs }, { verbs }] = await Promise.all([import('./verbs.ts'), load()]);
-  await addVerbs(parent, verbs, { environment, words: process.argv.slice(3), print, complain });
+  const [{ addVerbs }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
+  await addVerbs(parent, subcommands, { environment, words: process.argv.slice(3), print, writeError });
 }
 
 try {
   await command.parseAsync();
 } catch (error) {
-  complain(error instanceof Error ? error.message : String(error));
+  writeError(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }

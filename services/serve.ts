@@ -1,14 +1,14 @@
 // `signalbox serve` and `signalbox worker`: a process that runs until it is told to stop. Loaded only for these words.
 import { deployables } from './deployables.ts';
-import { processSettings } from './platform/common-settings.ts';
-import { type Environment, readSettings, readTogether } from './platform/config.ts';
-import type { Deployable } from './platform/deployable.ts';
+import { processSettings } from './platform/config/process-settings.ts';
+import { type Environment, readSettings, readAll } from './platform/config/config.ts';
+import type { Deployable } from './platform/process/deployable.ts';
 import { createLog } from './platform/log.ts';
 import { createMetrics } from './platform/metrics.ts';
-import { runProcess } from './platform/process.ts';
-import { createRuntimes, type Runtimes } from './platform/runtime.ts';
+import { runProcess } from './platform/process/process.ts';
+import { createRuntimes, type Runtimes } from './platform/process/runtime.ts';
 
-export type ProcessCall = { readonly environment: Environment; readonly complain: (text: string) => void };
+export type ProcessCall = { readonly environment: Environment; readonly writeError: (text: string) => void };
 
 /** Measured on a cluster: load balancers take up to the first to notice an unready pod, up to the second where the node is busy. */
 const productionDrain = { drainMs: 3000, longestDrainMs: 10_000 };
@@ -21,14 +21,14 @@ type Work = {
 };
 
 /** Runs until SIGTERM or SIGINT, with metrics and health on METRICS_PORT. */
-async function run({ environment, complain }: ProcessCall, { name, check, start }: Work): Promise<void> {
-  const [{ metricsPort, logLevel, appEnv }] = await readTogether(() => readSettings(environment, processSettings), check);
+async function run({ environment, writeError }: ProcessCall, { name, check, start }: Work): Promise<void> {
+  const [{ metricsPort, logLevel, appEnv }] = await readAll(() => readSettings(environment, processSettings), check);
   const root = createLog({ level: logLevel });
   const log = root.child({ service: name });
   let runtimes: Runtimes | undefined;
   const drain = appEnv === 'production' ? productionDrain : { drainMs: 0 };
   const traffic = { markStopping: () => runtimes?.markStopping(), lastAskedMs: () => runtimes?.lastAskedMs() ?? 0 };
-  await runProcess({ log, ...drain, ...traffic, complain }, async (lifecycle) => {
+  await runProcess({ log, ...drain, ...traffic, writeError }, async (lifecycle) => {
     runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });
     await runtimes.serveMetrics(metricsPort);
     const outcome = await start(runtimes);
@@ -44,7 +44,7 @@ export async function serve(call: ProcessCall, wanted: readonly string[]): Promi
   const chosen = await deployables.load(wanted);
   await run(call, {
     name: wanted.join('+'),
-    check: () => readTogether(...chosen.map((deployable) => () => configOf(environment, deployable))),
+    check: () => readAll(...chosen.map((deployable) => () => configOf(environment, deployable))),
     start: async (runtimes) => {
       for (const deployable of chosen) await deployable.start(runtimes.of(deployable.name, environment));
       return undefined;

@@ -1,5 +1,5 @@
 // `signalbox credentials`: what a fresh installation needs once, in a Secret of the cluster. What is there is never changed.
-import type { Deployable } from '../platform/deployable.ts';
+import type { Deployable } from '../platform/process/deployable.ts';
 import { describeClusterError, findCluster, isClusterUnavailable, isForbidden } from './cluster.ts';
 import { type ClusterSecret, createClusterSecret } from './cluster-secret.ts';
 import { generatedCredentials } from './generated.ts';
@@ -17,17 +17,17 @@ export type CredentialsCommand = {
   /** How long an API server that does not answer is asked again. */
   readonly waitMs: number;
   readonly print: (text: string) => void;
-  readonly complain: (text: string) => void;
+  readonly writeError: (text: string) => void;
 };
 
 /** Prints a line for each key, never a value. @throws Error that says in words what the cluster refuses */
 export async function credentials(command: CredentialsCommand, deployables: readonly Deployable[]): Promise<void> {
   const { config, namespace: home } = findCluster();
-  const { secret: name, namespace = home, labels, waitMs, print, complain } = command;
+  const { secret: name, namespace = home, labels, waitMs, print, writeError } = command;
   const secret = createClusterSecret(config, { name, namespace });
   const makers = generatedCredentials(deployables);
   try {
-    const say = (reason: string) => complain(`waiting for the API server: ${reason}`);
+    const say = (reason: string) => writeError(`waiting for the API server: ${reason}`);
     const patience = { waitMs, isTemporary: isClusterUnavailable, describe: describeClusterError, say };
     const states = await patiently(patience, () => complete(secret, makers, labels));
     for (const [key, state] of states) print(`${state.padEnd(8)} ${key}\n`);

@@ -1,6 +1,6 @@
 // Which credentials a fresh installation needs, by their keys in its Secret, and how each is made.
-import type { Deployable } from '../platform/deployable.ts';
-import { randomCredential } from '../platform/settings.ts';
+import type { Deployable } from '../platform/process/deployable.ts';
+import { randomCredential } from '../platform/config/settings.ts';
 
 /** The servers' own, made whatever is switched on: what is switched on later finds them. */
 const ofServers = ['postgres-admin-password', 'postgres-broker-password', 'rabbitmq-password', 'rabbitmq-erlang-cookie', 'redis-password'];

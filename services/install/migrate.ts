@@ -1,11 +1,11 @@
 // `signalbox migrate`: brings the schemas of services to this release, and on a server of roles makes a role for each first.
-import { describeError } from '../platform/describe-error.ts';
-import type { Environment } from '../platform/config.ts';
-import type { Deployable } from '../platform/deployable.ts';
+import { describeError } from '../platform/errors.ts';
+import type { Environment } from '../platform/config/config.ts';
+import type { Deployable } from '../platform/process/deployable.ts';
 import type { Log } from '../platform/log.ts';
-import { migrate } from '../platform/migrations.ts';
-import { isUnavailable } from '../platform/postgres-error.ts';
-import { describeDatabaseFault } from '../platform/postgres-fault.ts';
+import { migrate } from '../platform/postgres/migrations.ts';
+import { isUnavailable } from '../platform/postgres/errors.ts';
+import { describeDatabaseFault } from '../platform/postgres/fault.ts';
 import { patiently } from './patience.ts';
 import { createRolesStep, RoleMissing } from './roles.ts';
 import { rolesScript } from './roles-sql.ts';

@@ -1,8 +1,8 @@
 // What `signalbox migrate` reads from the environment: one URL for everything, or a server with a role for each schema.
-import { commonSettings } from '../platform/common-settings.ts';
-import { ConfigError, type Environment, readSettings, type Setting, SettingFault } from '../platform/config.ts';
-import { Secret } from '../platform/secret.ts';
-import { optional, secret, text, url } from '../platform/settings.ts';
+import { commonSettings } from '../platform/config/process-settings.ts';
+import { ConfigError, type Environment, readSettings, type Setting, InvalidSetting } from '../platform/config/config.ts';
+import { Secret } from '../platform/config/secret.ts';
+import { optional, secret, text, url } from '../platform/config/settings.ts';
 import { passwordVariable } from './roles-sql.ts';
 
 const protocols = ['postgres', 'postgresql'];
@@ -22,7 +22,7 @@ export const rolePasswordFamily = { name: passwordVariable('<schema>'), shape: '
 // Anything else would have to be normalised as the server does (SASLprep) before it is hashed here.
 function parsePassword(value: string): Secret {
   if (/^[\x20-\x7e]+$/.test(value)) return new Secret(value);
-  throw new SettingFault('must be of printable ASCII characters');
+  throw new InvalidSetting('must be of printable ASCII characters');
 }
 
 const rolePassword = (schema: string): Setting<Secret> => ({

@@ -1,7 +1,7 @@
 // What a first start generates and every later one finds again: credentials, in one file that only its owner reads.
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { ConfigError, type Environment, isGiven, type Settings } from '../platform/config.ts';
-import { DotenvError, parseDotenv } from '../platform/dotenv.ts';
+import { ConfigError, type Environment, isGiven, type Settings } from '../platform/config/config.ts';
+import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
 
 export type CredentialsParts = {
   readonly file: string;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Environment, settingText } from '../platform/config.ts';
+import { type Environment, settingText } from '../platform/config/config.ts';
 import { parseCredentials } from './credentials.ts';
 import { portOf } from './ports.ts';
 

@@ -1,10 +1,10 @@
 // The laptop's commands: `up` runs everything, `demo` shows one delivery on its way.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '../platform/config.ts';
-import type { Deployable } from '../platform/deployable.ts';
-import { runProcess } from '../platform/process.ts';
-import type { Runtimes } from '../platform/runtime.ts';
+import type { Environment } from '../platform/config/config.ts';
+import type { Deployable } from '../platform/process/deployable.ts';
+import { runProcess } from '../platform/process/process.ts';
+import type { Runtimes } from '../platform/process/runtime.ts';
 import { openLaptopLog } from './laptop-log.ts';
 import { table } from './table.ts';
 import { type Started, startEverything } from './up.ts';
@@ -26,7 +26,7 @@ export async function up({ environment, data, portBase, metricsPort }: UpCommand
     log: logs.log('laptop'),
     drainMs: 0,
     markStopping: () => runtimes?.markStopping(),
-    complain: (text: string) => process.stderr.write(`${text}\n`),
+    writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
   await runProcess(options, async (lifecycle) => {
     const onRuntimes = (made: Runtimes) => {

@@ -1,14 +1,14 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commonSettings } from '../platform/common-settings.ts';
-import { type Environment, isGiven, readSettings } from '../platform/config.ts';
-import type { Deployable } from '../platform/deployable.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import { commonSettings } from '../platform/config/process-settings.ts';
+import { type Environment, isGiven, readSettings } from '../platform/config/config.ts';
+import type { Deployable } from '../platform/process/deployable.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
-import { migrate } from '../platform/migrations.ts';
-import { createRuntimes, type Runtimes } from '../platform/runtime.ts';
-import { optional, randomCredential } from '../platform/settings.ts';
+import { migrate } from '../platform/postgres/migrations.ts';
+import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
+import { optional, randomCredential } from '../platform/config/settings.ts';
 import { credentials } from './credentials.ts';
 import type { LaptopLog } from './laptop-log.ts';
 import { takeInstanceLock } from './instance-lock.ts';

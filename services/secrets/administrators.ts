@@ -1,8 +1,8 @@
 // Administrators: who holds a token of the management plane, and by what name the audit knows it.
 import { scryptSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { authorization, createCredentials, type Guard } from '../platform/credentials.ts';
-import type { Secret } from '../platform/secret.ts';
+import { authorization, createCredentials, type Guard } from '../platform/http/credentials.ts';
+import type { Secret } from '../platform/config/secret.ts';
 import type { Actor } from './audit/entry.ts';
 
 type Asking = { readonly headers: IncomingHttpHeaders; readonly requestId: string };

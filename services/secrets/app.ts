@@ -1,13 +1,13 @@
 // The secrets service put together; what tests construct.
-import { createAddressOf } from '../platform/client-address.ts';
-import type { Health } from '../platform/health.ts';
-import { type App, createApp } from '../platform/http.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import { createAddressOf } from '../platform/http/client-address.ts';
+import type { Health } from '../platform/http/health.ts';
+import { type App, createApp } from '../platform/http/app.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { Database } from '../platform/postgres.ts';
+import type { Database } from '../platform/postgres/pool.ts';
 import { Common } from '../platform/problem.ts';
-import type { AnyRoute } from '../platform/route.ts';
+import type { AnyRoute } from '../platform/http/route.ts';
 import { version } from '../platform/version.ts';
 import { createAdministrators } from './administrators.ts';
 import { createApplications } from './applications/applications.ts';

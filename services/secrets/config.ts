@@ -1,8 +1,8 @@
 // The secrets service's settings.
 import { randomBytes } from 'node:crypto';
-import { commonSettings } from '../platform/common-settings.ts';
-import { type Environment, readSettings, type Values } from '../platform/config.ts';
-import { integer, optional, randomCredential, secret, secretList } from '../platform/settings.ts';
+import { commonSettings } from '../platform/config/process-settings.ts';
+import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { integer, optional, randomCredential, secret, secretList } from '../platform/config/settings.ts';
 
 const newMasterKey = () => `key-1:${randomBytes(32).toString('base64')}`;
 

@@ -1,9 +1,9 @@
 // Looks after the audit's months: made two ahead, dropped when their time is over.
-import { keepHouse } from '../platform/housekeeping.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import { runPeriodically } from '../platform/process/periodic-job.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
-import { dropPartitionsBefore, makePartitions } from '../platform/partitions.ts';
-import type { Database } from '../platform/postgres.ts';
+import { dropPartitionsBefore, makePartitions } from '../platform/postgres/partitions.ts';
+import type { Database } from '../platform/postgres/pool.ts';
 
 export type HousekeepingParts = {
   readonly database: Database;
@@ -25,5 +25,5 @@ export function startHousekeeping(parts: HousekeepingParts): void {
     const dropped = await dropPartitionsBefore(database, table, new Date(clock().getTime() - auditRetentionDays * dayMs));
     if (dropped.length > 0) log.info({ dropped }, 'old months of the audit were dropped');
   };
-  keepHouse(parts, { name: 'secrets.housekeeping', everyMs, work });
+  runPeriodically(parts, { name: 'secrets.housekeeping', everyMs, work });
 }

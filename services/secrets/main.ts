@@ -1,7 +1,7 @@
 // Starts the secrets service: settings, databases, HTTP.
-import type { Deployable, Runtime } from '../platform/deployable.ts';
-import { createSchemaCheck } from '../platform/migrations.ts';
-import { createPool, type PoolOptions } from '../platform/postgres.ts';
+import type { Deployable, Runtime } from '../platform/process/deployable.ts';
+import { createSchemaCheck } from '../platform/postgres/migrations.ts';
+import { createPool, type PoolOptions } from '../platform/postgres/pool.ts';
 import { createSecretsApp } from './app.ts';
 import { readConfig, settings } from './config.ts';
 

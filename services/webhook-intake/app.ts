@@ -1,12 +1,12 @@
 // The webhook intake's HTTP side put together; what tests construct.
-import { createByteBudget, type SharedMemory } from '../platform/byte-budget.ts';
-import type { AddressOf } from '../platform/client-address.ts';
-import type { Guard } from '../platform/credentials.ts';
-import type { Health } from '../platform/health.ts';
-import { type App, createApp } from '../platform/http.ts';
+import { createByteBudget, type SharedMemory } from '../platform/http/byte-budget.ts';
+import type { AddressOf } from '../platform/http/client-address.ts';
+import type { Guard } from '../platform/http/credentials.ts';
+import type { Health } from '../platform/http/health.ts';
+import { type App, createApp } from '../platform/http/app.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { Database } from '../platform/postgres.ts';
+import type { Database } from '../platform/postgres/pool.ts';
 import { version } from '../platform/version.ts';
 import { createEvents } from './dashboard/events/events.ts';
 import { createEventStore } from './dashboard/events/store.ts';

@@ -1,5 +1,5 @@
-// What both queue workers do with a batch: read each delivery, store them together, give every one its verdict.
-import type { BatchHandler, Delivery, Verdict } from '../platform/broker/broker.ts';
+// What both queue workers do with a batch: read each delivery, store them together, give every one its outcome.
+import type { BatchHandler, Delivery, Outcome } from '../platform/broker/broker.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { receptionTime } from './envelope.ts';
@@ -18,31 +18,31 @@ type Parts = { readonly metrics: Metrics; readonly log: Log };
 export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { metrics, log }: Parts): BatchHandler {
   const note = createNotes(work.queue, metrics);
 
-  async function handle(part: readonly Delivery[]): Promise<Verdict[]> {
-    const verdicts = new Map<Delivery, Verdict>();
+  async function handle(part: readonly Delivery[]): Promise<Outcome[]> {
+    const outcomes = new Map<Delivery, Outcome>();
     const readable: { readonly delivery: Delivery; readonly item: Item }[] = [];
     for (const delivery of part) {
       const item = await work.read(delivery);
       if (!('unreadable' in item)) readable.push({ delivery, item });
-      else verdicts.set(delivery, { dead: item.unreadable });
+      else outcomes.set(delivery, { deadLetter: item.unreadable });
     }
-    const outcomes = await isolating(readable, (some) => work.store(some.map(({ item }) => item)));
+    const stored = await isolating(readable, (some) => work.store(some.map(({ item }) => item)));
     readable.forEach(({ delivery }, index) => {
-      const outcome = outcomes[index];
-      if (typeof outcome === 'object') verdicts.set(delivery, { retry: outcome.refused });
+      const outcome = stored[index];
+      if (typeof outcome === 'object') outcomes.set(delivery, { retry: outcome.refused });
       else note(delivery, outcome === true ? 'stored' : 'duplicate');
     });
-    for (const [delivery, verdict] of verdicts) {
-      note(delivery, typeof verdict === 'object' && 'dead' in verdict ? 'unreadable' : 'refused');
-      log.warn({ queue: work.queue, messageId: delivery.id, attempt: delivery.attempt, verdict }, 'a delivery could not be stored');
+    for (const [delivery, outcome] of outcomes) {
+      note(delivery, typeof outcome === 'object' && 'deadLetter' in outcome ? 'unreadable' : 'refused');
+      log.warn({ queue: work.queue, messageId: delivery.id, attempt: delivery.attempt, outcome }, 'a delivery could not be stored');
     }
-    return part.map((delivery) => verdicts.get(delivery) ?? 'done');
+    return part.map((delivery) => outcomes.get(delivery) ?? 'ack');
   }
 
   return async (batch) => {
-    const verdicts: Verdict[] = [];
-    for (const part of bounded(batch)) verdicts.push(...(await handle(part)));
-    return verdicts;
+    const outcomes: Outcome[] = [];
+    for (const part of bounded(batch)) outcomes.push(...(await handle(part)));
+    return outcomes;
   };
 }
 

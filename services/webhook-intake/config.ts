@@ -1,7 +1,7 @@
 // The webhook intake's settings.
-import { commonSettings } from '../platform/common-settings.ts';
-import { type Environment, readSettings, type Values } from '../platform/config.ts';
-import { choice, list, optional, randomCredential, secretList, text } from '../platform/settings.ts';
+import { commonSettings } from '../platform/config/process-settings.ts';
+import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { choice, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
 
 const brokerSettings = {
   environmentFile: optional(text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n, over those of the environment; watched' })),

@@ -1,7 +1,7 @@
 // What the relay says about a delivery in the headers of its message.
 import type { Delivery } from '../platform/broker/broker.ts';
+import { storable } from '../platform/text.ts';
 import { messageHeaders } from '../webhook-relay/contract.ts';
-import { storable } from './json.ts';
 
 /** The combination that is unique to a delivery: the delivery id alone is shared by all hooks that an event reaches. */
 export type DeliveryKey = { readonly deliveryId: string; readonly hookId: string; readonly targetId: string };

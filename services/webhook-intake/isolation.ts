@@ -1,5 +1,5 @@
 // Keeps one bad message from failing its batch: a refused batch is halved until the culprit stands alone.
-import { refusesData } from '../platform/postgres-error.ts';
+import { refusesData } from '../platform/postgres/errors.ts';
 
 export type Refusal = { readonly refused: string };
 

@@ -1,49 +1,39 @@
 // Reads members of payloads: what a forge sends is its own affair, so a member of another kind counts as absent.
+import { isObject, memberAt } from '../platform/json.ts';
+import { storable } from '../platform/text.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The value at a path of member names; undefined where it breaks off. */
-export function at(value: unknown, ...path: readonly string[]): unknown {
-  let found = value;
-  for (const name of path) found = isObject(found) ? found[name] : undefined;
-  return found;
-}
-
 export function objectAt(value: unknown, ...path: readonly string[]): JsonObject | undefined {
-  const found = at(value, ...path);
+  const found = memberAt(value, ...path);
   return isObject(found) ? found : undefined;
 }
 
 /** Undefined for an empty text too. */
 export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = at(value, ...path);
+  const found = memberAt(value, ...path);
   return typeof found === 'string' && found !== '' ? found : undefined;
 }
 
 /** Whole numbers only; ids of the forge are below 2^53. */
 export function integerAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = at(value, ...path);
+  const found = memberAt(value, ...path);
   return Number.isSafeInteger(found) ? Number(found) : undefined;
 }
 
 /** The forge's own id of an object, as text; undefined where there is none. */
 export function idOf(object: unknown): string | undefined {
-  const id = at(object, 'id');
+  const id = memberAt(object, 'id');
   return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '') ? String(id) : undefined;
 }
 
 /** A time of the forge: ISO 8601, or seconds since 1970 as some of its objects have it. */
 export function timeAt(value: unknown, ...path: readonly string[]): Date | undefined {
-  const found = at(value, ...path);
+  const found = memberAt(value, ...path);
   if (typeof found !== 'string' && typeof found !== 'number') return undefined;
   const time = new Date(typeof found === 'number' ? found * 1000 : found);
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
-
-/** Postgres stores neither NUL nor half of a surrogate pair, and JSON may hold both. */
-export const storable = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text).toWellFormed();
 
 /** The same for a whole value, as JSON text for a jsonb column. */
 export function storableJson(value: unknown): string {

@@ -1,10 +1,10 @@
 // The webhook intake as the `signalbox` command runs it: the dashboard API, and a worker for each queue.
-import { createAddressOf } from '../platform/client-address.ts';
-import { authorization, createCredentials } from '../platform/credentials.ts';
+import { createAddressOf } from '../platform/http/client-address.ts';
+import { authorization, createCredentials } from '../platform/http/credentials.ts';
 import { brokerUrlFamily } from '../platform/broker/environment.ts';
-import type { Deployable, Runtime } from '../platform/deployable.ts';
-import { createSchemaCheck, type MigrationSource } from '../platform/migrations.ts';
-import { createPool } from '../platform/postgres.ts';
+import type { Deployable, Runtime } from '../platform/process/deployable.ts';
+import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
+import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
 import { readServiceConfig, settings } from './config.ts';
 import { createIsOwn } from './database-worker/forge-event.ts';

@@ -1,7 +1,7 @@
 // The dashboard API's routes: declarations; what they do is in dashboard/.
 import { z } from 'zod';
 import { Common } from '../platform/problem.ts';
-import { type AnyRoute, route } from '../platform/route.ts';
+import { type AnyRoute, route } from '../platform/http/route.ts';
 import { Event, EventDetail, listOf, Problems, Sender, Statistics } from './contract.ts';
 import { EventQuery, type Events, HistoryQuery, repositoryName } from './dashboard/events/events.ts';
 import { Recent, RecentQuery, type RecentReader } from './dashboard/recent.ts';

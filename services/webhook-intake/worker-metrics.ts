@@ -32,10 +32,10 @@ export function measureRuns(metrics: Metrics, { worker, handle, clock = Date.now
     const entry: InHand = { oldestMs: Math.min(...batch.map((delivery) => receptionTime(delivery).getTime())), failedAtMs: undefined };
     inHand.set(batch, entry);
     try {
-      const verdicts = await handle(batch);
+      const outcomes = await handle(batch);
       runs.inc({ worker, outcome: 'succeeded' });
       inHand.delete(batch);
-      return verdicts;
+      return outcomes;
     } catch (error) {
       runs.inc({ worker, outcome: 'failed' });
       entry.failedAtMs = clock();

@@ -1,10 +1,10 @@
 // The webhook relay put together; what tests construct.
-import { createAddressOf } from '../platform/client-address.ts';
-import { authorization, createCredentials } from '../platform/credentials.ts';
-import type { Database } from '../platform/database.ts';
-import type { Health } from '../platform/health.ts';
-import { type App, createApp } from '../platform/http.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import { createAddressOf } from '../platform/http/client-address.ts';
+import { authorization, createCredentials } from '../platform/http/credentials.ts';
+import type { Database } from '../platform/postgres/database.ts';
+import type { Health } from '../platform/http/health.ts';
+import { type App, createApp } from '../platform/http/app.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { version } from '../platform/version.ts';

@@ -1,5 +1,5 @@
 // What deliveries may hold of the memory together: each counts twice, for its bytes and for what is parsed of them.
-import { type ByteBudget, type ByteLease, createByteBudget } from '../platform/byte-budget.ts';
+import { type ByteBudget, type ByteLease, createByteBudget } from '../platform/http/byte-budget.ts';
 
 const share = 2;
 

@@ -1,7 +1,7 @@
 // The webhook relay's settings.
-import { commonSettings } from '../platform/common-settings.ts';
-import { type Environment, readSettings, type Values } from '../platform/config.ts';
-import { choice, integer, list, optional, randomCredential, secretList, text, url } from '../platform/settings.ts';
+import { commonSettings } from '../platform/config/process-settings.ts';
+import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { choice, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
 
 export const settings = {
   ...commonSettings,

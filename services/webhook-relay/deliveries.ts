@@ -1,11 +1,11 @@
 // What happens to a delivery: signature, score, publication, and what is told when there was none.
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseJson } from '../platform/body.ts';
+import { parseJson } from '../platform/json.ts';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Log } from '../platform/log.ts';
 import type { Problem } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
-import { within } from '../platform/within.ts';
+import { withTimeout } from '../platform/time.ts';
 import type { Alerts } from './alerts.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import type { Publisher, Published } from './connections/publisher.ts';
@@ -75,7 +75,7 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
   async function spool(message: Message, reason: string, deadline: number): Promise<boolean> {
     const restMs = Math.max(0, deadline - performance.now());
     // A disk that hangs must not hold up the forge.
-    const isSpooled = await within(parts.spool.write({ message, reason }, restMs), restMs, () => false);
+    const isSpooled = await withTimeout(parts.spool.write({ message, reason }, restMs), restMs, () => false);
     metrics.count(isSpooled ? 'spooled' : 'lost');
     return isSpooled;
   }

@@ -1,9 +1,9 @@
 // What the relay throws away, and when.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepHouse } from '../platform/housekeeping.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import { runPeriodically } from '../platform/process/periodic-job.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
-import type { Database } from '../platform/postgres.ts';
+import type { Database } from '../platform/postgres/pool.ts';
 import { maxRejectedRows } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createSenderStore } from './senders/store.ts';
@@ -42,7 +42,7 @@ const bucketsKeptMs = 2 * windowMs;
 /** At once and then every five minutes, until the lifecycle stops: rows on one replica at a time, files on each. */
 export function startHousekeeping(parts: HousekeepingParts): void {
   // One after the other under one lock: a lock each would hold most of the pool's connections at once.
-  keepHouse(parts, { name: 'relay.housekeeping', everyMs, work: () => deleteAll(rowTasks(parts), parts.log) });
+  runPeriodically(parts, { name: 'relay.housekeeping', everyMs, work: () => deleteAll(rowTasks(parts), parts.log) });
   keepFiles(parts);
 }
 

@@ -1,8 +1,8 @@
 // Starts the webhook relay: settings, database, broker connections, HTTP.
 import { brokerLimitFamily, brokerUrlFamily, readWithBrokers } from '../platform/broker/environment.ts';
-import type { Deployable, Runtime } from '../platform/deployable.ts';
-import { createSchemaCheck } from '../platform/migrations.ts';
-import { createPool } from '../platform/postgres.ts';
+import type { Deployable, Runtime } from '../platform/process/deployable.ts';
+import { createSchemaCheck } from '../platform/postgres/migrations.ts';
+import { createPool } from '../platform/postgres/pool.ts';
 import { createRelay } from './app.ts';
 import { readConfig, settings } from './config.ts';
 import { openConfigured } from './connections/configured.ts';

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '../platform/broker/broker.ts';
 import { Common } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
+import { memberAt } from '../platform/json.ts';
 import { messageHeaders } from './contract.ts';
 import { nameOf } from './names.ts';
 import type { Score } from './scoring/scoring.ts';
@@ -54,16 +55,13 @@ function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string
   return '';
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
-const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
-
 /** Empty when the payload names none. */
 export function senderLogin(payload: unknown): string {
-  return nameOf(member(member(payload, 'sender'), 'login'));
+  return nameOf(memberAt(payload, 'sender', 'login'));
 }
 
 function installationId(payload: unknown): string {
-  const id = member(member(payload, 'installation'), 'id');
+  const id = memberAt(payload, 'installation', 'id');
   return typeof id === 'number' ? String(id) : nameOf(id);
 }
 

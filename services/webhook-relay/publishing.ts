@@ -1,7 +1,7 @@
 // What publishing needs, put together: counters in the database, reservations, connections.
 import type { Message } from '../platform/broker/broker.ts';
-import type { Database } from '../platform/database.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import type { Database } from '../platform/postgres/database.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { RelayConfig } from './config.ts';

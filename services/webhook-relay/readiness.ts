@@ -1,5 +1,5 @@
 // The relay's own readiness: it is needed most while others are down, so it waits for them at the start only.
-import type { Check } from '../platform/health.ts';
+import type { Check } from '../platform/http/health.ts';
 import type { Connections } from './connections/connections.ts';
 
 /** Unready for so long at most, so that a first delivery finds its connection. */

@@ -1,6 +1,6 @@
 // The way of a delivery from its bytes to its answer, put together with what it leaves behind: sender statistics, rejected deliveries, alerts.
-import type { Database } from '../platform/database.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import type { Database } from '../platform/postgres/database.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { createAlerts } from './alerts.ts';

@@ -1,7 +1,7 @@
 // The webhook relay's routes: declarations; what they do is in the files they call.
 import { z } from 'zod';
-import type { ByteBudget } from '../platform/byte-budget.ts';
-import { answer, type AnyRoute, Content, rawBody, route } from '../platform/route.ts';
+import type { ByteBudget } from '../platform/http/byte-budget.ts';
+import { answer, type AnyRoute, Content, rawBody, route } from '../platform/http/route.ts';
 import { answerInTime } from './answer-in-time.ts';
 import type { Administration } from './connections/administration.ts';
 import {

@@ -1,6 +1,6 @@
 // Whether a delivery is signed with one of the configured secrets: HMAC-SHA256 over the raw bytes.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../platform/secret.ts';
+import type { Secret } from '../platform/config/secret.ts';
 
 export type Signatures = {
   /** `header` is X-Hub-Signature-256: `sha256=` and 64 hexadecimal digits. */

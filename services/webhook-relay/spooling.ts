@@ -1,7 +1,7 @@
 // The spool at work: written when nothing can be published, replayed when it can, and cleared of what is old.
-import type { Database } from '../platform/database.ts';
-import type { Health } from '../platform/health.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
+import type { Database } from '../platform/postgres/database.ts';
+import type { Health } from '../platform/http/health.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { RelayConfig } from './config.ts';

@@ -5,9 +5,9 @@ import type { Broker, Delivery } from '../../services/platform/broker/broker.ts'
 import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
-import { migrate } from '../../services/platform/migrations.ts';
-import { makePartitions } from '../../services/platform/partitions.ts';
-import { createPool } from '../../services/platform/postgres.ts';
+import { migrate } from '../../services/platform/postgres/migrations.ts';
+import { makePartitions } from '../../services/platform/postgres/partitions.ts';
+import { createPool } from '../../services/platform/postgres/pool.ts';
 import { consumeOptions, type createSource } from '../../services/webhook-intake/connections/source.ts';
 import { createEventStore } from '../../services/webhook-intake/forge-worker/store.ts';
 import { createForgeWorker } from '../../services/webhook-intake/forge-worker/worker.ts';
@@ -39,11 +39,11 @@ async function ours(broker: Broker, work: (batch: readonly Delivery[]) => Return
   let handled = 0;
   const startedAt = performance.now();
   const consumer = broker.consume('forge', consumeOptions, async (batch) => {
-    const verdicts = await work(batch);
-    if (verdicts.some((verdict) => verdict !== 'done')) all.reject(new Error('a delivery was not stored'));
+    const outcomes = await work(batch);
+    if (outcomes.some((outcome) => outcome !== 'ack')) all.reject(new Error('a delivery was not stored'));
     handled += batch.length;
     if (handled === deliveries) all.resolve();
-    return verdicts;
+    return outcomes;
   });
   await all.promise;
   const elapsedMs = performance.now() - startedAt;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createRequire } from 'node:module';
 import { connect } from 'amqplib';
 import { silentLog } from '../../services/platform/log.ts';
-import { migrate } from '../../services/platform/migrations.ts';
+import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.ts';
 import { startPostgres } from '../support/postgres.ts';

@@ -2,7 +2,7 @@
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '../../services/platform/log.ts';
-import { migrate } from '../../services/platform/migrations.ts';
+import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { adminToken, manage, masterKeys, migrations, newApplication } from '../services/secrets/service.ts';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.ts';
 import { startPostgres } from '../support/postgres.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readTarget } from '../../services/install/settings.ts';
-import { ConfigError } from '../../services/platform/config.ts';
+import { ConfigError } from '../../services/platform/config/config.ts';
 
 describe('the target of a migration', () => {
   const faults = (environment: Record<string, string>): readonly string[] => {

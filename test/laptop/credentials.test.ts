@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { credentials } from '../../services/laptop/credentials.ts';
-import { ConfigError } from '../../services/platform/config.ts';
-import { integer, randomCredential, secretList } from '../../services/platform/settings.ts';
+import { ConfigError } from '../../services/platform/config/config.ts';
+import { integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
 
 describe('credentials of a laptop', () => {
   const settings = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgresServer } from '../../services/laptop/postgres-server.ts';
 import { silentLog } from '../../services/platform/log.ts';
-import { migrate } from '../../services/platform/migrations.ts';
+import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { atEndOfRun } from './end-of-run.ts';
 import { guardProcess, isAlive, temporaryDirectory } from './guard.ts';
 import { eventually, freePort } from './wait.ts';

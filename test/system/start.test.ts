@@ -2,7 +2,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseDotenv } from '../../services/platform/dotenv.ts';
+import { parseDotenv } from '../../services/platform/config/dotenv.ts';
 import { createConsumerClient, createManagementClient } from '../../services/secrets/client.ts';
 import { createLeakWatch } from '../services/secrets/leak-watch.ts';
 import { secretValue } from '../services/secrets/service.ts';

@@ -1,7 +1,7 @@
-// Hands a batch to its handler until there are verdicts.
+// Hands a batch to its handler until there are outcomes.
 import type { Log } from '../log.ts';
 import { createBackOff } from './back-off.ts';
-import type { BatchHandler, Delivery, Verdict } from './broker.ts';
+import type { BatchHandler, Delivery, Outcome } from './broker.ts';
 
 /** What a handler may still take when its consumer is told to stop: a database that hangs must not hold the process. */
 const lastBatchMs = 10_000;
@@ -19,13 +19,13 @@ export async function workThrough(
   batch: readonly Delivery[],
   handle: BatchHandler,
   { signal, stopping, log }: WorkOptions,
-): Promise<readonly Verdict[] | undefined> {
+): Promise<readonly Outcome[] | undefined> {
   const backOff = createBackOff();
   for (;;) {
     try {
-      const verdicts = await beforeTheEnd(handle(batch), stopping);
-      if (verdicts.length === batch.length) return verdicts;
-      throw new TypeError(`a handler must give one verdict for each of ${batch.length} deliveries, got ${verdicts.length}`);
+      const outcomes = await beforeTheEnd(handle(batch), stopping);
+      if (outcomes.length === batch.length) return outcomes;
+      throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
     } catch (error) {
       log.warn({ error, deliveries: batch.length }, 'a batch failed as a whole and will be tried again');
     }

@@ -1,5 +1,5 @@
 // What a broker URL says, without its user and password.
-import { SettingFault } from '../config.ts';
+import { InvalidSetting } from '../config/config.ts';
 
 const defaultPorts: Readonly<Record<string, number>> = { amqp: 5672, amqps: 5671, postgres: 5432, postgresql: 5432 };
 
@@ -13,19 +13,19 @@ export type BrokerUrlParts = {
   readonly virtualHost: string;
 };
 
-/** @throws SettingFault in words that repeat nothing of it */
+/** @throws InvalidSetting in words that repeat nothing of it */
 export function parseBrokerUrl(text: string): BrokerUrlParts {
   const url = URL.parse(text.trim());
-  if (!url) throw new SettingFault('must be a URL');
+  if (!url) throw new InvalidSetting('must be a URL');
   const scheme = url.protocol.slice(0, -1);
   const defaultPort = defaultPorts[scheme];
-  if (defaultPort === undefined) throw new SettingFault(`must begin with ${Object.keys(defaultPorts).join(', ')}`);
-  if (!url.hostname) throw new SettingFault('must name a host');
+  if (defaultPort === undefined) throw new InvalidSetting(`must begin with ${Object.keys(defaultPorts).join(', ')}`);
+  if (!url.hostname) throw new InvalidSetting('must name a host');
   try {
     const path = decodeURIComponent(url.pathname.slice(1));
     const host = url.hostname.replace(/^\[|\]$/g, '');
     return { url: text.trim(), scheme, host, port: Number(url.port) || defaultPort, virtualHost: path || '/' };
   } catch {
-    throw new SettingFault('has a malformed percent escape in its path');
+    throw new InvalidSetting('has a malformed percent escape in its path');
   }
 }

@@ -41,11 +41,11 @@ export type Delivery = Message & {
 
 /** What became of one delivery. `retry` waits as the queue's topology says and dead-letters after the last wait.
  *  On the dead-letter queue itself both put the message back at its end, still saying which queue it came from. */
-export type Verdict = 'done' | { readonly retry: string } | { readonly dead: string };
+export type Outcome = 'ack' | { readonly retry: string } | { readonly deadLetter: string };
 
-/** One verdict for each delivery of the batch, in its order. A throw means the world failed: nothing is
+/** One outcome for each delivery of the batch, in its order. A throw means the world failed: nothing is
  *  acknowledged or counted, and the same batch is handed over again after a growing pause. */
-export type BatchHandler = (batch: readonly Delivery[]) => Promise<readonly Verdict[]>;
+export type BatchHandler = (batch: readonly Delivery[]) => Promise<readonly Outcome[]>;
 
 export type ConsumeOptions = {
   /** Most deliveries in one batch; a batch is whatever is at hand, never waited for. */
@@ -78,7 +78,7 @@ export type Broker = {
   /** To the topology's exchange, mandatory and confirmed. Never throws; answers `unknown` at the latest after `timeoutMs`. */
   publish(message: Message, timeoutMs: number): Promise<PublishResult>;
   /** Attaches now or as soon as connected, and again after every reconnect, until stopped. Deliveries of a lost
-   *  connection are void: their verdicts are dropped, and they come again with `redelivered`.
+   *  connection are void: their outcomes are dropped, and they come again with `redelivered`.
    *  `queue` is one of the topology's queues or its dead-letter queue. */
   consume(queue: string, options: ConsumeOptions, handle: BatchHandler): Consumer;
   /** Messages waiting in a queue of the topology: neither those in delayed retry nor those that a consumer holds.

@@ -1,9 +1,9 @@
 // Picks the adapter by the URL's scheme.
 import type { Log } from '../log.ts';
-import { createAmqpBroker } from './amqp.ts';
-import type { QueueType } from './amqp-topology.ts';
+import { createAmqpBroker } from './amqp/broker.ts';
+import type { QueueType } from './amqp/topology.ts';
 import type { Broker, Topology } from './broker.ts';
-import { createEmbeddedBroker } from './embedded.ts';
+import { createEmbeddedBroker } from './postgres/broker.ts';
 
 export type ConnectOptions = {
   readonly log: Log;

@@ -1,7 +1,7 @@
 // The dotenv file of broker connections: what it sets, and the lines in it that say nothing, by number and never by content.
 import { readFile } from 'node:fs/promises';
-import { ConfigError, type Environment } from '../config.ts';
-import { DotenvError, type DotenvFault, parseDotenv } from '../dotenv.ts';
+import { ConfigError, type Environment } from '../config/config.ts';
+import { DotenvError, type DotenvFault, parseDotenv } from '../config/dotenv.ts';
 
 type BrokerDotenv = {
   readonly settings: Environment;

@@ -1,5 +1,5 @@
 // The broker connections that the environment names: BROKER_URL_<n> and BROKER_LIMIT_<n>, overridden by those of a dotenv file.
-import { ConfigError, type Environment, noting, SettingFault, settingText, type SettingFamily } from '../config.ts';
+import { ConfigError, type Environment, collectFault, InvalidSetting, settingText, type SettingFamily } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { type BrokerUrlParts, parseBrokerUrl } from './broker-url.ts';
 import { readDotenv, UnreadableFile } from './dotenv.ts';
@@ -29,7 +29,7 @@ export async function readBrokerConnections(environment: Environment, file?: str
   const over = file === undefined ? {} : await readOver(file, options);
   const faults: string[] = [];
   const setting = <T>(name: string, parse: (text: string) => T): T | undefined =>
-    noting(faults, name, () => {
+    collectFault(faults, name, () => {
       const text = layeredText([over, environment], name);
       return text === '' ? undefined : parse(text);
     });
@@ -95,7 +95,7 @@ function layeredText(layers: readonly [Environment, Environment], name: string):
 
 function parseLimit(text: string): number {
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new SettingFault('must be a whole number of messages, 0 or more');
+  throw new InvalidSetting('must be a whole number of messages, 0 or more');
 }
 
 /** For the settings tables of those who call this. */

@@ -1,6 +1,6 @@
 // The rules of applications: slugs, keys, and a deletion that hides.
 import { v7 as newId } from 'uuid';
-import type { Database } from '../../platform/postgres.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Action, Actor } from '../audit/entry.ts';
 import { type Application, type CreatedApplication, type NewApplication, type PlainKey, Problems, slugOf } from '../contract.ts';

@@ -1,5 +1,5 @@
 // The application that a management request names: found to read from, held to write to.
-import type { Database } from '../../platform/postgres.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import { Problems } from '../contract.ts';
 import { createApplicationStore } from './store.ts';
 

@@ -1,6 +1,6 @@
 // Management routes of applications.
 import { z } from 'zod';
-import { answer, route } from '../../platform/route.ts';
+import { answer, route } from '../../platform/http/route.ts';
 import type { ActorOf } from '../administrators.ts';
 import { Application, ApplicationUpdate, CreatedApplication, InApplication, NewApplication, PlainKey, Problems } from '../contract.ts';
 import type { Applications } from './applications.ts';

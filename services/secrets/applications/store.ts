@@ -1,5 +1,5 @@
 // All SQL of applications.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Application } from '../contract.ts';
 
 const columns = 'id, name, slug, description, created_at as "createdAt", updated_at as "updatedAt"';

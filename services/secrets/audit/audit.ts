@@ -1,8 +1,8 @@
 // Keeps the record of every act: with a write in its own transaction, of everything else in batches.
 import { v7 as newId } from 'uuid';
 import { Problem } from '../../platform/problem.ts';
-import { isLockTimeout, isUnavailable } from '../../platform/postgres-error.ts';
-import type { Database } from '../../platform/postgres.ts';
+import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import { applicationBusy, type Turns } from '../applications/turns.ts';
 import type { KeyCheck } from '../encryption/canary.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';

@@ -1,5 +1,5 @@
 // All SQL of the audit.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { AuditEntry } from './entry.ts';
 
 type Columns = [

@@ -1,5 +1,5 @@
 // Writes audit entries in batches; bounded, and written to the end on stop.
-import { type BatchLimits, createBatchWriter } from '../../platform/batch-writer.ts';
+import { type BatchLimits, createBatchWriter } from '../../platform/postgres/batch-writer.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { AuditEntry } from './entry.ts';

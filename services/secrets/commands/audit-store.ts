@@ -1,5 +1,5 @@
 // All SQL of reading the audit.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { AuditEntry } from '../audit/entry.ts';
 
 export type AuditFilter = {

@@ -1,8 +1,8 @@
 // `signalbox secrets audit`: who did what, when, and with what outcome.
 import { z } from 'zod';
-import { readSettings } from '../../platform/config.ts';
-import type { Database } from '../../platform/postgres.ts';
-import type { Verb } from '../../platform/verb.ts';
+import { readSettings } from '../../platform/config/config.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
 import type { Action, AuditEntry, Outcome, Plane } from '../audit/entry.ts';
 import { type AuditFilter, createAuditReader } from './audit-store.ts';
 import { withDatabase } from './database.ts';
@@ -60,7 +60,7 @@ const Options = z
   })
   .refine(({ from, to }) => !from || !to || from < to, { path: ['to'], error: 'must be after --from' });
 
-export const audit: Verb = {
+export const audit: Subcommand = {
   summary: 'list who did what, newest first; reads DATABASE_URL (or its _FILE)',
   options: [
     { flags: '--application <slug>', summary: 'as the request named it' },

@@ -1,5 +1,5 @@
 // All SQL of a backup: every table in the order of its ids, a page at a time, within one snapshot.
-import { type Database, type Statement, statement } from '../../platform/postgres.ts';
+import { type Database, type Statement, statement } from '../../platform/postgres/pool.ts';
 import type { StoredTime } from '../encryption/binding.ts';
 import type { Envelope } from '../encryption/envelope.ts';
 import type { RowOf } from './backup-records.ts';

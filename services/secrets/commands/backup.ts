@@ -3,9 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { readSettings } from '../../platform/config.ts';
+import { readSettings } from '../../platform/config/config.ts';
 import { SealBroken } from '../../platform/seal.ts';
-import type { Verb } from '../../platform/verb.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { dateOf } from '../encryption/binding.ts';
 import { openValue } from '../encryption/envelope.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
@@ -19,12 +19,12 @@ import { backupSettings } from './settings.ts';
 
 const Options = z.object({ output: z.string().optional() });
 
-export const backup: Verb = {
+export const backup: Subcommand = {
   summary:
     'write all applications, configuration and secrets into one sealed file, beside running services; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
   options: [{ flags: '--output <file>', summary: 'standard output unless given; a file is there only once it is whole' }],
   settings: backupSettings,
-  async run({ environment, options, complain, stopping }) {
+  async run({ environment, options, writeError, stopping }) {
     const { output } = Options.parse(options);
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
@@ -36,7 +36,7 @@ export const backup: Verb = {
         withSnapshot(database, (snapshot) => writeOrExplain(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping)),
       );
     });
-    complain(`backed up: ${inWords(rows)}`);
+    writeError(`backed up: ${inWords(rows)}`);
     return 0;
   },
 };

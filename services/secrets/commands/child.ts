@@ -6,7 +6,7 @@ export type Program = {
   readonly command: string;
   readonly parameters: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
-  readonly complain: (text: string) => void;
+  readonly writeError: (text: string) => void;
 };
 
 /** As `env`, `timeout` and `docker run` have them: it was not begun, could not be executed, was not found. */
@@ -17,7 +17,7 @@ const forwarded: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SI
 const fromTerminal = new Set<NodeJS.Signals>(['SIGINT', 'SIGQUIT', 'SIGWINCH']);
 
 /** @returns the program's exit code; 128 and the signal's number when a signal ended it */
-export async function runProgram({ command, parameters, variables, complain }: Program): Promise<number> {
+export async function runProgram({ command, parameters, variables, writeError }: Program): Promise<number> {
   let stopForwarding: () => void = () => undefined;
   try {
     // Some failures are thrown here, others come as an event.
@@ -27,7 +27,7 @@ export async function runProgram({ command, parameters, variables, complain }: P
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const { exitCode, reason } = faults[code] ?? { exitCode: exitCodes.notExecutable, reason: `it cannot be executed (${code})` };
-    complain(`${command} was not started: ${reason}`);
+    writeError(`${command} was not started: ${reason}`);
     return exitCode;
   } finally {
     stopForwarding();

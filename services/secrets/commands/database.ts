@@ -1,10 +1,10 @@
 // The database for commands that work on all of it, beside running services or without them.
 import { silentLog } from '../../platform/log.ts';
-import { createSchemaCheck } from '../../platform/migrations.ts';
-import { createPool, type Database } from '../../platform/postgres.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
-import { describeDatabaseFault } from '../../platform/postgres-fault.ts';
-import type { Secret } from '../../platform/secret.ts';
+import { createSchemaCheck } from '../../platform/postgres/migrations.ts';
+import { createPool, type Database } from '../../platform/postgres/pool.ts';
+import { isUnavailable } from '../../platform/postgres/errors.ts';
+import { describeDatabaseFault } from '../../platform/postgres/fault.ts';
+import type { Secret } from '../../platform/config/secret.ts';
 import { createKeyCheck } from '../encryption/canary.ts';
 import { type Keyring, type MasterKey, readMasterKeys } from '../encryption/master-keys.ts';
 import { createCanaryStore } from '../encryption/store.ts';

@@ -1,6 +1,6 @@
 // How a dotenv file becomes configuration entries.
 import { NewConfiguration } from '../contract.ts';
-import type { DotenvEntry } from '../../platform/dotenv.ts';
+import type { DotenvEntry } from '../../platform/config/dotenv.ts';
 import { isEmpty, requireAcceptable, type Step, type Target } from './import-plan.ts';
 
 export async function planConfigurations(entries: readonly DotenvEntry[], target: Target): Promise<Step[]> {

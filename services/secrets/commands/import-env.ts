@@ -1,9 +1,9 @@
 // `signalbox secrets import-env`: takes a dotenv file over into an application's configuration or secrets.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type Environment, readSettings } from '../../platform/config.ts';
-import { type DotenvEntry, DotenvError, parseDotenv } from '../../platform/dotenv.ts';
-import type { Verb } from '../../platform/verb.ts';
+import { type Environment, readSettings } from '../../platform/config/config.ts';
+import { type DotenvEntry, DotenvError, parseDotenv } from '../../platform/config/dotenv.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { createConsumerClient, createManagementClient, Refusal } from '../client.ts';
 import { explainFile } from './files.ts';
 import { planConfigurations } from './import-configurations.ts';
@@ -22,7 +22,7 @@ const Options = z.object({
 });
 type Wanted = z.output<typeof Options>;
 
-export const importEnv: Verb = {
+export const importEnv: Subcommand = {
   summary: 'take a dotenv file over into an application; reads SIGNALBOX_SECRETS_URL and Management__AdminApiKey (or its _FILE); values are never shown',
   operands: '<file>',
   options: [
@@ -34,14 +34,14 @@ export const importEnv: Verb = {
     { flags: '--dry-run', summary: 'only show what would be done' },
   ],
   settings: managementSettings,
-  async run({ environment, options, rest: [file], print, complain, stopping }) {
+  async run({ environment, options, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
     const wanted = readOptions(options);
     const steps = await plan(await readEntries(file, wanted), targetOf(environment, wanted, stopping), wanted).catch(explain(wanted));
     if (!wanted.dryRun) await apply(steps, stopping);
     const rows = steps.map(({ name, change }) => [name, words[change]]);
     print(tableOf(['NAME', wanted.dryRun ? 'WOULD BE' : 'IS'], rows));
-    for (const note of notesOf(steps, wanted)) complain(note);
+    for (const note of notesOf(steps, wanted)) writeError(note);
     return 0;
   },
 };

@@ -1,7 +1,7 @@
 // What an import is made of: for each line of the file, what it changes, and how.
 import type { z } from 'zod';
 import type { ConsumerClient, ManagementClient } from '../client.ts';
-import type { DotenvEntry } from '../../platform/dotenv.ts';
+import type { DotenvEntry } from '../../platform/config/dotenv.ts';
 
 /** `keep`: a secret that cannot be compared; `empty`: a value that the service does not take. */
 export type Change = 'create' | 'update' | 'unchanged' | 'keep' | 'empty';

@@ -1,7 +1,7 @@
 // How a dotenv file becomes secrets: their values come back to no administrator, so they are compared with the application's key.
 import { Refusal } from '../client.ts';
 import { NewSecret, type SecretVersion, ValueItem } from '../contract.ts';
-import type { DotenvEntry } from '../../platform/dotenv.ts';
+import type { DotenvEntry } from '../../platform/config/dotenv.ts';
 import { isEmpty, requireAcceptable, type Step, type Target } from './import-plan.ts';
 
 export async function planSecrets(entries: readonly DotenvEntry[], target: Target): Promise<Step[]> {

@@ -1,7 +1,7 @@
-// `signalbox secrets <verb>`: each is loaded when it is asked for, since `run` stands in front of every start of a program.
-import type { VerbLoaders } from '../../platform/verb.ts';
+// `signalbox secrets <subcommand>`: each is loaded when it is asked for, since `run` stands in front of every start of a program.
+import type { SubcommandLoaders } from '../../platform/process/subcommand.ts';
 
-export const verbs: VerbLoaders = {
+export const subcommands: SubcommandLoaders = {
   run: async () => (await import('./run.ts')).run,
   'import-env': async () => (await import('./import-env.ts')).importEnv,
   backup: async () => (await import('./backup.ts')).backup,

@@ -1,7 +1,7 @@
 // The acts of commands in the audit: who worked on the database itself, and how it ended.
 import { v7 as newId } from 'uuid';
-import type { Database } from '../../platform/postgres.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import { isUnavailable } from '../../platform/postgres/errors.ts';
 import { SealBroken } from '../../platform/seal.ts';
 import type { Action, AuditEntry, Outcome } from '../audit/entry.ts';
 import { createAuditStore } from '../audit/store.ts';

@@ -1,5 +1,5 @@
 // All SQL of a restore: into empty tables only, a batch of rows a statement.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Envelope } from '../encryption/envelope.ts';
 import type { RowOf } from './backup-records.ts';
 

@@ -1,8 +1,8 @@
 // `signalbox secrets restore`: a backup into an empty database, under that one's own master keys, all of it or nothing.
 import { open } from 'node:fs/promises';
-import { readSettings } from '../../platform/config.ts';
-import type { Database } from '../../platform/postgres.ts';
-import type { Verb } from '../../platform/verb.ts';
+import { readSettings } from '../../platform/config/config.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { storedTime } from '../encryption/binding.ts';
 import { sealValue } from '../encryption/envelope.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
@@ -14,13 +14,13 @@ import { createRestoreStore, type ResealedVersion, type RestoreStore } from './r
 import { BackupRefused, openLines, readBackupKey } from './sealed-lines.ts';
 import { backupSettings } from './settings.ts';
 
-export const restore: Verb = {
+export const restore: Subcommand = {
   summary:
     'put a backup, from standard input unless a file is given, into an empty, migrated database, sealed anew under the first master key; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
   operands: '[file]',
   options: [],
   settings: backupSettings,
-  async run({ environment, rest: [file], complain, stopping }) {
+  async run({ environment, rest: [file], writeError, stopping }) {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
     const input = file === undefined ? process.stdin : (await open(file).catch(explainFile(file, 'read'))).createReadStream();
@@ -32,7 +32,7 @@ export const restore: Verb = {
     })
       .catch(explainFile(file ?? 'standard input', 'read'))
       .finally(() => input.destroy());
-    complain(`restored: ${inWords(rows)}`);
+    writeError(`restored: ${inWords(rows)}`);
     return 0;
   },
 };

@@ -1,5 +1,5 @@
 // All SQL of the rewrap.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 
 export type WrappedKey = { readonly id: string; readonly wrappedKey: Buffer };
 export type Waiting = { readonly masterKeyId: string; readonly versions: number };

@@ -1,9 +1,9 @@
 // `signalbox secrets rewrap`: moves every version to the active master key while services run.
 import { setTimeout as pause } from 'node:timers/promises';
-import { readSettings } from '../../platform/config.ts';
-import type { Database } from '../../platform/postgres.ts';
+import { readSettings } from '../../platform/config/config.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import { SealBroken } from '../../platform/seal.ts';
-import type { Verb } from '../../platform/verb.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { rewrap as rewrapKey } from '../encryption/envelope.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
@@ -12,17 +12,17 @@ import { createRecorder } from './recorder.ts';
 import { createRewrapStore, type WrappedKey } from './rewrap-store.ts';
 import { masterKeySettings } from './settings.ts';
 
-export const rewrap: Verb = {
+export const rewrap: Subcommand = {
   summary:
     'move every secret to the first of Encryption__MasterKeys, beside running services; may be stopped and started again; reads DATABASE_URL and Encryption__MasterKeys (or their _FILE)',
   options: [],
   settings: masterKeySettings,
-  async run({ environment, complain, stopping }) {
+  async run({ environment, writeError, stopping }) {
     const { databaseUrl, masterKeys } = readSettings(environment, masterKeySettings);
     const keyring = requireKeyring(masterKeys);
     return withDatabase(databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
-      const mover = { database, keyring, active, stopping, progress: createProgress('versions moved', complain), broken: new Set<string>() };
+      const mover = { database, keyring, active, stopping, progress: createProgress('versions moved', writeError), broken: new Set<string>() };
       const record = await createRecorder(database, active.id);
       await record.around(
         'rewrap',
@@ -31,10 +31,10 @@ export const rewrap: Verb = {
       );
       mover.progress.end();
       if (mover.broken.size > 0) {
-        complain(`${mover.broken.size} versions cannot be moved, their wrapped keys were changed: ${[...mover.broken].slice(0, maxNamed).join(', ')}`);
+        writeError(`${mover.broken.size} versions cannot be moved, their wrapped keys were changed: ${[...mover.broken].slice(0, maxNamed).join(', ')}`);
         return 1;
       }
-      complain(`no version is left on another master key than '${active.id}'`);
+      writeError(`no version is left on another master key than '${active.id}'`);
       return 0;
     });
   },

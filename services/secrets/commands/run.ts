@@ -1,7 +1,7 @@
 // `signalbox secrets run`: starts a program with an application's configuration and secrets in its environment.
 import { z } from 'zod';
-import { type Environment, readSettings } from '../../platform/config.ts';
-import type { Verb } from '../../platform/verb.ts';
+import { type Environment, readSettings } from '../../platform/config/config.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { type ConsumerClient, createConsumerClient, Refusal } from '../client.ts';
 import { exitCodes, runProgram } from './child.ts';
 import { consumerSettings, isOwn } from './settings.ts';
@@ -9,7 +9,7 @@ import { readWanted, toVariables, type Variables, type WantedSecret } from './va
 
 const Options = z.object({ environment: z.string(), secret: z.array(z.string()).default([]) });
 
-export const run: Verb = {
+export const run: Subcommand = {
   summary:
     'start a program with its configuration and the named secrets in its environment (key a:b-c as variable a__b_c); reads SIGNALBOX_SECRETS_URL and SIGNALBOX_APPLICATION_KEY (or its _FILE)',
   operands: '<command...>',
@@ -19,17 +19,17 @@ export const run: Verb = {
   ],
   settings: consumerSettings,
   usageExitCode: exitCodes.refused,
-  async run({ environment, options, rest: [command, ...parameters], complain, stopping }) {
+  async run({ environment, options, rest: [command, ...parameters], writeError, stopping }) {
     try {
       if (command === undefined) throw new Error('there is no command to run');
       const wanted = Options.parse(options);
       const { address, applicationKey } = readSettings(environment, consumerSettings);
       const client = createConsumerClient({ baseUrl: address, credential: applicationKey.reveal(), signal: stopping });
       const fetched = await fetchVariables(client, wanted.environment, wanted.secret.map(readWanted));
-      return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, complain });
+      return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, writeError });
     } catch (error) {
       // With a code that tells it from the program's own failure.
-      complain(error instanceof Error ? error.message : String(error));
+      writeError(error instanceof Error ? error.message : String(error));
       return exitCodes.refused;
     }
   },

@@ -1,6 +1,6 @@
 // The rules of configuration entries: key and value of one environment.
 import { v7 as newId } from 'uuid';
-import type { Database } from '../../platform/postgres.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import { findApplication, holdApplication } from '../applications/in-application.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Actor } from '../audit/entry.ts';

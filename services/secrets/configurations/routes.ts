@@ -1,6 +1,6 @@
 // Management routes of configuration entries.
 import { z } from 'zod';
-import { answer, route } from '../../platform/route.ts';
+import { answer, route } from '../../platform/http/route.ts';
 import type { ActorOf } from '../administrators.ts';
 import { Configuration, ConfigurationUpdate, InApplication, NewConfiguration, OfConfiguration, Problems } from '../contract.ts';
 import type { Configurations } from './configurations.ts';

@@ -1,5 +1,5 @@
 // All SQL of configuration entries.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Configuration } from '../contract.ts';
 
 const columns = `c.id, e.slug as "environmentSlug", c.key, c.value, c.description, c.created_at as "createdAt", c.updated_at as "updatedAt"`;

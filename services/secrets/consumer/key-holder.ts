@@ -1,6 +1,6 @@
 // The consumer plane's credential: the key of an application, asked of the database with every request.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Guard } from '../../platform/credentials.ts';
+import type { Guard } from '../../platform/http/credentials.ts';
 import { Common, type Problem } from '../../platform/problem.ts';
 import { hashOfKey } from '../applications/api-key.ts';
 import type { ConsumerStore } from './store.ts';

@@ -1,5 +1,5 @@
 // Routes of the consumer plane.
-import { answer, route } from '../../platform/route.ts';
+import { answer, route } from '../../platform/http/route.ts';
 import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, InQuery } from '../contract.ts';
 import { Common } from '../../platform/problem.ts';
 import type { Reads } from './reads.ts';

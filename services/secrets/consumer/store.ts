@@ -1,7 +1,7 @@
 // All SQL of the consumer plane. Each statement checks the key: no row means that no application has it.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { StoredTime } from '../encryption/binding.ts';
-import { gathering } from './gathering.ts';
+import { createBatcher } from '../../platform/batcher.ts';
 
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
 
@@ -88,7 +88,7 @@ const isValid = statement<{ found: number }, [keyHash: Buffer]>(
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
 /** A few statements at once keep the database at work while others are on their way. */
-const statements = { turns: 3, most: 100, mostWaiting: 1000 };
+const statements = { concurrency: 3, maxBatch: 100, maxWaiting: 1000 };
 
 export function createConsumerStore(database: Database) {
   async function askTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
@@ -97,7 +97,7 @@ export function createConsumerStore(database: Database) {
     const byPlace = new Map(rows.map((row) => [row.place, row]));
     return questions.map((_, index) => byPlace.get(index + 1));
   }
-  const askSecret = gathering(askTogether, statements);
+  const askSecret = createBatcher(askTogether, statements);
 
   return {
     /** Undefined when no application has the key. */

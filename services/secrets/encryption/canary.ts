@@ -1,5 +1,5 @@
 // Tells whether the configured master keys are those that this database was sealed with: a canary for each key id.
-import type { CheckResult } from '../../platform/health.ts';
+import type { CheckResult } from '../../platform/http/health.ts';
 import { open, seal, SealBroken } from '../../platform/seal.ts';
 import { Problems } from '../contract.ts';
 import type { Keyring, MasterKey } from './master-keys.ts';

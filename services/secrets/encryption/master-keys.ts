@@ -1,6 +1,6 @@
 // The master keys of the configuration: read without a throw, since a fault makes the service unready and not crash.
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import type { Secret } from '../../platform/secret.ts';
+import type { Secret } from '../../platform/config/secret.ts';
 
 /** A KeyObject does not print its bytes. */
 export type MasterKey = { readonly id: string; readonly key: KeyObject };

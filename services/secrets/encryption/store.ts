@@ -1,5 +1,5 @@
 // All SQL of the master keys' canaries.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Sealed } from '../../platform/seal.ts';
 
 export type CanaryRow = Sealed & {

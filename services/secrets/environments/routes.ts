@@ -1,6 +1,6 @@
 // Management routes of environments.
 import { z } from 'zod';
-import { answer, route } from '../../platform/route.ts';
+import { answer, route } from '../../platform/http/route.ts';
 import type { ActorOf } from '../administrators.ts';
 import { Environment, InApplication, InEnvironment, NewEnvironment, Problems } from '../contract.ts';
 import type { Environments } from './environments.ts';

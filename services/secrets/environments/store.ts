@@ -1,5 +1,5 @@
 // All SQL of environments.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Environment } from '../contract.ts';
 
 const list = statement<Environment, [applicationId: string]>(

@@ -1,6 +1,6 @@
 // Management routes of secrets, without their values.
 import { z } from 'zod';
-import { answer, route } from '../../platform/route.ts';
+import { answer, route } from '../../platform/http/route.ts';
 import type { ActorOf } from '../administrators.ts';
 import { CreatedSecret, InApplication, NewSecret, OfSecret, Problems, Secret } from '../contract.ts';
 import type { Secrets } from './secrets.ts';

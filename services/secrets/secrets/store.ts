@@ -1,5 +1,5 @@
 // All SQL of secrets: the named slots, not their values.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Secret } from '../contract.ts';
 
 const columns = 'id, name, description, created_at as "createdAt", updated_at as "updatedAt"';

@@ -1,6 +1,6 @@
 // Management routes of secret values: they are set here, and never returned.
 import { z } from 'zod';
-import { answer, route } from '../../platform/route.ts';
+import { answer, route } from '../../platform/http/route.ts';
 import type { ActorOf } from '../administrators.ts';
 import { OfSecret, OfSecretIn, Problems, SecretVersion, ValueItems } from '../contract.ts';
 import type { Values } from './values.ts';

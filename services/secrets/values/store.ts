@@ -1,5 +1,5 @@
 // All SQL of secret versions on the management plane.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { SecretVersion } from '../contract.ts';
 import type { Envelope } from '../encryption/envelope.ts';
 

@@ -1,6 +1,6 @@
 // Values of secrets: a call appends a version for each of its items, all of them or none; nothing here reads one back.
 import { v7 as newId } from 'uuid';
-import type { Database } from '../../platform/postgres.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import { findApplication, holdApplication } from '../applications/in-application.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Actor } from '../audit/entry.ts';

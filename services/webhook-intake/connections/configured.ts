@@ -1,8 +1,8 @@
 // Keeps a consumption in step with the environment and the watched file of broker connections.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '../../platform/config.ts';
+import type { Environment } from '../../platform/config/config.ts';
 import { readBrokerConnections } from '../../platform/broker/environment.ts';
-import { watchFile } from '../../platform/file-watch.ts';
+import { watchFile } from '../../platform/config/file-watch.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Consumption } from './consumption.ts';
 

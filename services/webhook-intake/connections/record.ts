@@ -34,7 +34,7 @@ export function createRecord({ queue, consumption, store, sealing, keptMs, log }
     return known;
   }
 
-  function complain({ fingerprint, name, removedForMs }: NotedConnection, isNamed: boolean): void {
+  function writeError({ fingerprint, name, removedForMs }: NotedConnection, isNamed: boolean): void {
     if (complained.has(fingerprint.toString('hex'))) return;
     complained.add(fingerprint.toString('hex'));
     const about = { queue, connection: name };
@@ -65,7 +65,7 @@ export function createRecord({ queue, consumption, store, sealing, keptMs, log }
         isAny = true;
       } else {
         unopened.push(one.fingerprint);
-        complain(
+        writeError(
           one,
           consumed.some(({ name, removedForMs }) => name === one.name && removedForMs === null),
         );

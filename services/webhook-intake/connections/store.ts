@@ -1,5 +1,5 @@
 // All SQL of the record of consumed connections: its times are the database's, and processes tell it only how long ago something was.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 
 /** Past these a worker that has said nothing is taken to have ended. */
 const heldSeconds = 60;

@@ -1,5 +1,7 @@
 // The columns of a typed table as data: where each is found in the forge's object, and what it may hold.
-import { at, integerAt, type JsonObject, storable, textAt, timeAt } from '../json.ts';
+import { memberAt } from '../../platform/json.ts';
+import { storable } from '../../platform/text.ts';
+import { integerAt, type JsonObject, textAt, timeAt } from '../json.ts';
 
 export type Column = {
   readonly type: 'text' | 'int' | 'bigint' | 'boolean' | 'timestamptz';
@@ -29,7 +31,7 @@ export const bigint = (...path: readonly string[]): Column => column('bigint', p
 export const time = (...path: readonly string[]): Column => column('timestamptz', path, (object) => timeAt(object, ...path));
 export const flag = (...path: readonly string[]): Column =>
   column('boolean', path, (object) => {
-    const found = at(object, ...path);
+    const found = memberAt(object, ...path);
     return typeof found === 'boolean' ? found : undefined;
   });
 export const kept = (inner: Column): Column => ({ ...inner, isKept: true });

@@ -1,8 +1,9 @@
 // A delivery as the database worker reads it.
 import picomatch from 'picomatch';
 import type { Delivery } from '../../platform/broker/broker.ts';
+import { storable } from '../../platform/text.ts';
 import { type DeliveryKey, readEnvelope } from '../envelope.ts';
-import { storable, textAt } from '../json.ts';
+import { textAt } from '../json.ts';
 import { readPayload, type Unreadable } from '../payload.ts';
 
 export type ForgeEvent = DeliveryKey & {

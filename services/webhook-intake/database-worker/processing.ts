@@ -1,5 +1,5 @@
 // The processing state of typed rows: claimed, and PROCESSED once the event log holds the event with its notifications.
-import { type Database, statement, type Statement } from '../../platform/postgres.ts';
+import { type Database, statement, type Statement } from '../../platform/postgres/pool.ts';
 import { typedTables } from './tables.ts';
 
 type Sql = { readonly claim: Statement<{ id: string }, [limit: number, leaseMs: number]>; readonly finish: Statement<unknown, [ids: readonly string[]]> };

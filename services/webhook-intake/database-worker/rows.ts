@@ -1,6 +1,7 @@
 // Changes as rows of their table, in rounds in which no object comes twice.
+import { storable } from '../../platform/text.ts';
 import { v7 as uuidv7 } from 'uuid';
-import { storable, storableJson } from '../json.ts';
+import { storableJson } from '../json.ts';
 import { readColumns, restOf } from './columns.ts';
 import type { ForgeEvent } from './forge-event.ts';
 import type { Change, TypedTable } from './typed-table.ts';

@@ -1,5 +1,5 @@
 // All writing of the database worker: a batch is one transaction.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { DeliveryKey } from '../envelope.ts';
 import type { ForgeEvent } from './forge-event.ts';
 import { type EventChange, firstMentions, rounds, toRows } from './rows.ts';

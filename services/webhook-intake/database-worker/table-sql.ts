@@ -1,5 +1,5 @@
 // The SQL of a typed table, composed from its description: every name in it is a constant of this program.
-import { type Statement, statement } from '../../platform/postgres.ts';
+import { type Statement, statement } from '../../platform/postgres/pool.ts';
 import type { TypedTable } from './typed-table.ts';
 
 export type TableSql = {

@@ -1,8 +1,9 @@
 // A delivery as the event log keeps it.
 import { v7 as uuidv7 } from 'uuid';
 import type { Delivery } from '../../platform/broker/broker.ts';
+import { storable } from '../../platform/text.ts';
 import { type Envelope, readEnvelope } from '../envelope.ts';
-import { integerAt, storable, textAt } from '../json.ts';
+import { integerAt, textAt } from '../json.ts';
 import { readPayload, type Unreadable } from '../payload.ts';
 
 export type LoggedEvent = Envelope & {

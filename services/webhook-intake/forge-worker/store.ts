@@ -1,7 +1,7 @@
 // All SQL of the forge worker: one statement takes a whole batch.
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, statement } from '../../platform/postgres.ts';
-import { storable } from '../json.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { storable } from '../../platform/text.ts';
 import type { MatchedRule } from '../rules/rules.ts';
 import type { LoggedEvent } from './event.ts';
 

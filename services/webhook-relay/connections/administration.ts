@@ -1,5 +1,5 @@
 // What an administrator does with connections: look at them, make one active, reload the configuration.
-import { ConfigError } from '../../platform/config.ts';
+import { ConfigError } from '../../platform/config/config.ts';
 import type { Log } from '../../platform/log.ts';
 import { type ConnectionList, Problems, type ReloadResult, type SwitchResult } from '../contract.ts';
 import type { Overviews } from '../usage/overview.ts';

@@ -1,9 +1,9 @@
 // The broker connections of the settings: those of the environment and its file, which is followed as it changes.
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { readBrokerConnections } from '../../platform/broker/environment.ts';
-import type { Environment } from '../../platform/config.ts';
-import { watchFile } from '../../platform/file-watch.ts';
-import type { Lifecycle } from '../../platform/lifecycle.ts';
+import type { Environment } from '../../platform/config/config.ts';
+import { watchFile } from '../../platform/config/file-watch.ts';
+import type { Lifecycle } from '../../platform/process/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';
 import type { RelayConfig } from '../config.ts';
 import { forgeTopology } from '../contract.ts';

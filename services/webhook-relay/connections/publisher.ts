@@ -2,7 +2,7 @@
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Message, PublishResult } from '../../platform/broker/broker.ts';
-import { within } from '../../platform/within.ts';
+import { withTimeout } from '../../platform/time.ts';
 import type { Count, Reservation, Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Connections } from './connections.ts';
 import type { PublishMetrics } from './publish-metrics.ts';
@@ -41,7 +41,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
   /** Undefined when there would be no time left to publish; what is granted later is given back. */
   function reserve(names: readonly string[], deadline: number): Promise<ReserveResult | undefined> {
     const reserving = reservations.reserve(names);
-    return within<ReserveResult | undefined>(reserving, Math.max(0, deadline - performance.now() - reserveMs), () => {
+    return withTimeout<ReserveResult | undefined>(reserving, Math.max(0, deadline - performance.now() - reserveMs), () => {
       void reserving.then((late) => late.outcome === 'reserved' && reservations.giveBack(late.reservation));
       return undefined;
     });

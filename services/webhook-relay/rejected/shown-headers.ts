@@ -1,5 +1,6 @@
 // What of a rejected request's headers may be kept: everything but credentials and signatures.
 import type { IncomingHttpHeaders } from 'node:http';
+import { storable } from '../../platform/text.ts';
 
 /** Stands for a value; that the header was there is worth knowing when a signature is missing or wrong. */
 const hidden = '[hidden]';
@@ -9,7 +10,7 @@ const secretValues = /^\s*(basic|bearer|token|digest|negotiate)\s|\b(md5|sha-?\d
 
 export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const shown = Object.entries(headers).map(([name, value]): [string, string] => {
-    const text = [value].flat().join(', ').toWellFormed().replaceAll('\0', '\ufffd');
+    const text = storable([value].flat().join(', '));
     return [name, secretNames.test(name) || secretValues.test(text) ? hidden : text];
   });
   return Object.fromEntries(shown);

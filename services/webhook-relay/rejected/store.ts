@@ -1,5 +1,5 @@
 // All SQL of rejected deliveries.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 
 export type RejectedRow = {
   readonly id: string;

@@ -1,5 +1,6 @@
 // The priority of a forge delivery: points of its event and action, weighed by who sent it and how often. The numbers are in tables.yaml.
-import { nameOf, storable } from '../names.ts';
+import { nameOf, storableName } from '../names.ts';
+import { memberAt } from '../../platform/json.ts';
 import { createPatternLookup } from './patterns.ts';
 import type { Tables } from './tables.ts';
 
@@ -61,11 +62,11 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringPart
   }
 
   function score({ event, payload, eventsPerMinute }: ScoreInput): Score {
-    const eventType = storable(event);
-    const action = nameOf(member(payload, 'action'));
-    const sender = member(payload, 'sender');
-    const senderLogin = nameOf(member(sender, 'login'));
-    const senderClass = classOf(senderLogin, member(sender, 'type'));
+    const eventType = storableName(event);
+    const action = nameOf(memberAt(payload, 'action'));
+    const sender = memberAt(payload, 'sender');
+    const senderLogin = nameOf(memberAt(sender, 'login'));
+    const senderClass = classOf(senderLogin, memberAt(sender, 'type'));
     const isCoreFunction = coreFunctions.has(eventType);
 
     const baseScore = baseOf(eventType) ?? tables.unknownBase;
@@ -117,22 +118,19 @@ function createHints({ hints, failedConclusions, failedStates }: Tables) {
   const conclusions = new Set<unknown>(failedConclusions);
   const states = new Set<unknown>(failedStates);
   const forPush = (payload: unknown) => {
-    const branch = member(member(payload, 'repository'), 'default_branch');
-    const toDefault = typeof branch === 'string' && member(payload, 'ref') === `refs/heads/${branch}`;
-    return (toDefault ? hints.pushToDefaultBranch : 0) + (member(payload, 'deleted') === true ? hints.pushDeletesRef : 0);
+    const branch = memberAt(memberAt(payload, 'repository'), 'default_branch');
+    const toDefault = typeof branch === 'string' && memberAt(payload, 'ref') === `refs/heads/${branch}`;
+    return (toDefault ? hints.pushToDefaultBranch : 0) + (memberAt(payload, 'deleted') === true ? hints.pushDeletesRef : 0);
   };
   const ifFailed = (state: unknown) => (states.has(state) ? hints.stateFailed : 0);
 
   return (event: string, action: string, payload: unknown): number => {
     // The forge names an event's own object like the event.
-    const subject = member(payload, event);
+    const subject = memberAt(payload, event);
     if (event === 'push') return forPush(payload);
-    if (event === 'status') return ifFailed(member(payload, 'state'));
-    if (event === 'deployment_status') return ifFailed(member(subject, 'state'));
-    if (event === 'pull_request') return action === 'closed' && member(subject, 'merged') === true ? hints.pullRequestMerged : 0;
-    return conclusions.has(member(subject, 'conclusion')) ? hints.conclusionFailed : 0;
+    if (event === 'status') return ifFailed(memberAt(payload, 'state'));
+    if (event === 'deployment_status') return ifFailed(memberAt(subject, 'state'));
+    if (event === 'pull_request') return action === 'closed' && memberAt(subject, 'merged') === true ? hints.pullRequestMerged : 0;
+    return conclusions.has(memberAt(subject, 'conclusion')) ? hints.conclusionFailed : 0;
   };
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
-const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
-import { ConfigError } from '../../platform/config.ts';
+import { ConfigError } from '../../platform/config/config.ts';
 
 const map = { error: 'must be a map' };
 const points = 'must be an integer from 1 to 10';

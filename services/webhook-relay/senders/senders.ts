@@ -1,9 +1,9 @@
 // How often each sender delivers, over all replicas: counted in memory, written and read back in batches about once a second.
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { within } from '../../platform/within.ts';
+import { withTimeout } from '../../platform/time.ts';
 import type { SenderStatistics } from '../contract.ts';
-import { storable } from '../names.ts';
+import { storableName } from '../names.ts';
 import { createRecentSenders } from './recent-senders.ts';
 import type { SenderRow, SenderStore } from './store.ts';
 import { createUnwritten } from './unwritten.ts';
@@ -124,10 +124,10 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
   }
 
   return {
-    eventsPerMinute: (login) => recent.total(storable(login), bucketOf(clock())) / windowMinutes,
+    eventsPerMinute: (login) => recent.total(storableName(login), bucketOf(clock())) / windowMinutes,
     record(login, isBot, at) {
       if (login === '') return;
-      const name = storable(login);
+      const name = storableName(login);
       recent.add(name, at);
       if (!unwritten.add(name, isBot, at)) lost?.inc();
     },
@@ -141,7 +141,7 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
       clearInterval(timer);
       const known = unwritten.eventCount;
       const flushed = flush().then(() => unwritten.eventCount);
-      const events = await within(flushed, closeMs, () => known);
+      const events = await withTimeout(flushed, closeMs, () => known);
       if (events > 0) log.warn({ events }, 'sender statistics were lost in stopping');
     },
   };

@@ -1,5 +1,5 @@
 // All SQL of senders: what they did over all time, and in the last minutes.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Activity } from './unwritten.ts';
 import { bucketOf, bucketStart } from './window.ts';
 

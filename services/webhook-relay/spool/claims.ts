@@ -60,7 +60,7 @@ export function createClaims({ directory, folder, refused, count, log }: ClaimsP
       const letGo = folder.hold();
       const path = folder.path(file.name);
       try {
-        await folder.within(() => rename(join(directory, file.name), path));
+        await folder.withTimeout(() => rename(join(directory, file.name), path));
         const found = await lstat(path);
         return { ...file, path, bytes: found.size, isFile: found.isFile(), letGo };
       } catch (error) {

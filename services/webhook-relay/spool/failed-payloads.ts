@@ -1,5 +1,5 @@
 // All SQL of failed_payloads: spooled deliveries whose disk does not outlive the process. Leases go by the database's clock.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { headerOf, MessageHeader, messageOf } from './message-header.ts';
 import type { Loaded } from './replayable.ts';
 import type { SpooledDelivery } from './spool-file.ts';

@@ -1,8 +1,8 @@
 // Hands pending spool files to the database, for a directory that ends with its process.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ByteBudget } from '../../platform/byte-budget.ts';
+import type { ByteBudget } from '../../platform/http/byte-budget.ts';
 import type { Log } from '../../platform/log.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import { isUnavailable } from '../../platform/postgres/errors.ts';
 import type { ClaimedFile } from './claims.ts';
 import type { FailedPayloads } from './failed-payloads.ts';
 import { inOrder } from './in-order.ts';

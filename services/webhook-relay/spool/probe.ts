@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CheckResult } from '../../platform/health.ts';
+import type { CheckResult } from '../../platform/http/health.ts';
 import { writeDurably } from './durable-write.ts';
 import type { ProcessFolder } from './process-folder.ts';
 
@@ -23,7 +23,7 @@ export function createProbe({ directory, folder, clock }: ProbeParts): () => Pro
 async function probe(directory: string, folder: ProcessFolder): Promise<CheckResult> {
   const path = folder.path(`${randomUUID()}.tmp`);
   try {
-    await folder.within(() => writeDurably(path, [Buffer.alloc(4096)])); // a block: an empty file fits on a full disk
+    await folder.withTimeout(() => writeDurably(path, [Buffer.alloc(4096)])); // a block: an empty file fits on a full disk
     // As a delivery is: from the folder of the process into the spool. One name for all, so that a crash leaves one at most.
     const moved = join(directory, 'probe.tmp');
     await rename(path, moved);

@@ -16,7 +16,7 @@ const prefix = 'process-';
 export type ProcessFolder = {
   path(name: string): string;
   /** Runs `work`, which may be run twice: the folder is made when it turns out to be missing. */
-  within<T>(work: () => Promise<T>): Promise<T>;
+  withTimeout<T>(work: () => Promise<T>): Promise<T>;
   /** Keeps others from taking the folder over, until the function that it answers is called. */
   hold(): () => void;
   /** Moves files of processes silent for `silentMs` back into the spool and drops what they had half written.
@@ -54,7 +54,7 @@ export function createProcessFolder(directory: string, clock: () => Date): Proce
 
   return {
     path: (name) => join(ownPath, name),
-    async within(work) {
+    async withTimeout(work) {
       try {
         return await work();
       } catch (error) {

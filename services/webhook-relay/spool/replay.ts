@@ -1,8 +1,8 @@
 // One try to publish a spooled delivery: it is loaded, published, and what became of it is recorded.
-import type { ByteBudget } from '../../platform/byte-budget.ts';
+import type { ByteBudget } from '../../platform/http/byte-budget.ts';
 import type { Message } from '../../platform/broker/broker.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import { isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Replayable } from './replayable.ts';
 import type { Setbacks } from './setbacks.ts';
 

@@ -1,10 +1,10 @@
 // Publishes spooled deliveries when a connection is back: rows and files, oldest first, several at once.
 import { randomUUID } from 'node:crypto';
-import { createByteBudget } from '../../platform/byte-budget.ts';
-import type { Lifecycle } from '../../platform/lifecycle.ts';
+import { createByteBudget } from '../../platform/http/byte-budget.ts';
+import type { Lifecycle } from '../../platform/process/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { isUnavailable } from '../../platform/postgres-error.ts';
+import { isUnavailable } from '../../platform/postgres/errors.ts';
 import type { FailedPayloads } from './failed-payloads.ts';
 import { type HandOver, handOver } from './hand-over.ts';
 import { inOrder } from './in-order.ts';

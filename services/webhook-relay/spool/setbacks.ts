@@ -1,5 +1,5 @@
 // What could not be done for a reason that may pass: it is left alone for longer and longer, and each reason is told once.
-import { describeError } from '../../platform/describe-error.ts';
+import { describeError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 
 export type Setbacks = {

@@ -1,7 +1,7 @@
 // Puts deliveries on the disk, a few at once: half written in the process's folder, whole in the spool.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createByteBudget } from '../../platform/byte-budget.ts';
+import { createByteBudget } from '../../platform/http/byte-budget.ts';
 import type { Log } from '../../platform/log.ts';
 import { createDirectorySync, writeDurably } from './durable-write.ts';
 import { nameFile } from './file-name.ts';
@@ -52,7 +52,7 @@ export function createSpoolWriter({ directory, folder, count, log, clock }: Spoo
       try {
         if (!slot) throw new Error('the disk was busy with others for too long');
         const spooledAt = clock();
-        await folder.within(() => put(nameFile(spooledAt, message.id), encodeSpooled({ message, reason, spooledAt })));
+        await folder.withTimeout(() => put(nameFile(spooledAt, message.id), encodeSpooled({ message, reason, spooledAt })));
         count.written();
         log.warn({ id: message.id, bytes: message.body.length, reason }, 'a delivery was spooled');
         return true;

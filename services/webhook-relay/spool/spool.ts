@@ -1,5 +1,5 @@
 // The spool: deliveries that could not be published, one file each, until they are replayed.
-import type { CheckResult } from '../../platform/health.ts';
+import type { CheckResult } from '../../platform/http/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { type Claims, createClaims } from './claims.ts';

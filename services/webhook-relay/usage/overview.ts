@@ -1,5 +1,5 @@
 // What each connection has used this month and which one is active: asked now, or as last known while the database is down.
-import { within } from '../../platform/within.ts';
+import { withTimeout } from '../../platform/time.ts';
 import { patienceMs } from '../answer-in-time.ts';
 import type { BrokerUsage } from '../contract.ts';
 import type { DatabaseState } from '../database-state.ts';
@@ -79,7 +79,7 @@ export function createOverviews({ store, quotas, defaultLimit, database, clock }
         asking ??= ask()
           .catch((error: unknown) => void database.failed(error))
           .finally(() => (asking = undefined));
-        return compose((await within(asking, patienceMs, () => undefined)) ?? known);
+        return compose((await withTimeout(asking, patienceMs, () => undefined)) ?? known);
       }
       return compose(known);
     },

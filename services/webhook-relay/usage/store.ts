@@ -1,5 +1,5 @@
 // All SQL of the usage counters and of the active connection.
-import { type Database, statement } from '../../platform/postgres.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { BrokerUsage } from '../contract.ts';
 
 /** What a connection may publish in a month, and who says so. */

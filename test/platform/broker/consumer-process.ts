@@ -25,7 +25,7 @@ if (queue) {
   await broker.publish({ id: 'a', type: 'push', body: Buffer.from('a'), contentType: 'text/plain', priority: 0, timestamp: new Date(), headers: {} }, 30_000);
   broker.consume(topology.queues[0]?.name ?? '', { batchSize: 1, prefetch: 1 }, (batch) => {
     events.dispatchEvent(new Event('taken'));
-    return Promise.resolve(batch.map(() => 'done' as const));
+    return Promise.resolve(batch.map(() => 'ack' as const));
   });
   await once(events, 'taken');
   await broker.close();

@@ -146,7 +146,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       broker.consume(first, { batchSize: 2, prefetch: 3 }, async (batch) => {
         held = batch.length;
         await release.promise;
-        return batch.map(() => 'done' as const);
+        return batch.map(() => 'ack' as const);
       });
       await until(() => held > 0, 'a batch is in work');
       for (let look = 0; look < 10; look += 1) expect(await broker.depth(first)).to.be.at.least(7);
@@ -166,7 +166,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
         sizes.push(batch.length);
         await broker.depth(first);
         inWork -= 1;
-        return batch.map(() => 'done' as const);
+        return batch.map(() => 'ack' as const);
       });
       await until(() => sizes.reduce((sum, size) => sum + size, 0) === 25, 'all arrive');
       expect(mostInWork).to.equal(1);
@@ -194,16 +194,16 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       const { topology, first, second } = newTopology([50]);
       const broker = await connected(topology);
       await publish(broker, message('a'));
-      const retried = collect(broker, first, ({ attempt }) => (attempt === 1 ? { retry: 'once' } : 'done'));
+      const retried = collect(broker, first, ({ attempt }) => (attempt === 1 ? { retry: 'once' } : 'ack'));
       await until(() => retried.deliveries.length === 2, 'the second try');
       expect(await broker.depth(second)).to.equal(1);
     });
 
-    it('dead-letters at once on the verdict `dead`', async () => {
+    it('dead-letters at once on the outcome `dead`', async () => {
       const { topology, first, dead } = newTopology();
       const broker = await connected(topology);
       await publish(broker, message('good'), message('bad'));
-      const seen = collect(broker, first, ({ id }) => (id === 'bad' ? { dead: 'cannot be read' } : 'done'));
+      const seen = collect(broker, first, ({ id }) => (id === 'bad' ? { deadLetter: 'cannot be read' } : 'ack'));
       const graves = collect(broker, dead);
       await until(() => graves.deliveries.length === 1, 'the message is given up');
       expect(ids(seen.deliveries)).to.have.members(['good', 'bad']);
@@ -215,8 +215,8 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       const { topology, first, dead } = newTopology();
       const broker = await connected(topology);
       await publish(broker, message('a'));
-      collect(broker, first, () => ({ dead: 'cannot be read' }));
-      const graves = collect(broker, dead, () => (graves.deliveries.length === 1 ? { retry: 'still not' } : 'done'));
+      collect(broker, first, () => ({ deadLetter: 'cannot be read' }));
+      const graves = collect(broker, dead, () => (graves.deliveries.length === 1 ? { retry: 'still not' } : 'ack'));
       await until(() => graves.deliveries.length === 2, 'it comes again');
       expect(graves.deliveries[1]?.headers).to.include({ 'x-dead-reason': 'still not', 'x-dead-queue': first });
       await until(async () => (await broker.depth(dead)) === 0, 'it is settled');
@@ -226,7 +226,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       const { topology, first, dead } = newTopology();
       const broker = await connected(topology);
       await publish(broker, message('a'));
-      collect(broker, first, () => ({ dead: `\0\ud83d${'x'.repeat(100_000)}` }));
+      collect(broker, first, () => ({ deadLetter: `\0\ud83d${'x'.repeat(100_000)}` }));
       const graves = collect(broker, dead);
       await until(() => graves.deliveries.length === 1, 'the message is given up');
       expect(graves.deliveries[0]?.headers['x-dead-reason']).to.match(/^ .x+$/u);
@@ -240,7 +240,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       broker.consume(first, { batchSize: 10, prefetch: 10 }, (batch) => {
         calls.push({ ids: ids(batch), attempts: batch.map(({ attempt }) => attempt) });
         if (calls.length <= 4) return Promise.reject(new Error('the world failed'));
-        return Promise.resolve(batch.map(() => 'done' as const));
+        return Promise.resolve(batch.map(() => 'ack' as const));
       });
       await until(() => calls.length >= 5, 'the handler is asked until it succeeds');
       const { ids: members = [] } = calls[0] ?? {};
@@ -249,14 +249,14 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       expect(await broker.depth(dead)).to.equal(0);
     });
 
-    it('takes a wrong number of verdicts as a throw', async () => {
+    it('takes a wrong number of outcomes as a throw', async () => {
       const { topology, first } = newTopology();
       const broker = await connected(topology);
       await publish(broker, message('a'));
       let calls = 0;
       broker.consume(first, { batchSize: 1, prefetch: 1 }, (batch) => {
         calls += 1;
-        return Promise.resolve(calls === 1 ? [] : batch.map(() => 'done' as const));
+        return Promise.resolve(calls === 1 ? [] : batch.map(() => 'ack' as const));
       });
       await until(() => calls === 2, 'the batch comes again');
     });
@@ -270,7 +270,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
       const consumer = broker.consume(first, { batchSize: 2, prefetch: 10 }, async (batch) => {
         worked += batch.length;
         await release.promise;
-        return batch.map(() => 'done' as const);
+        return batch.map(() => 'ack' as const);
       });
       await until(() => worked > 0, 'a batch is in work');
       const stopped = consumer.stop();
@@ -380,7 +380,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
         await publish(broker, message('a'));
       });
 
-      it('drops the verdicts of a batch that was in work, and gets it again', async () => {
+      it('drops the outcomes of a batch that was in work, and gets it again', async () => {
         const { topology, first } = newTopology();
         const broker = await connected(topology);
         await publish(broker, message('a'));
@@ -389,7 +389,7 @@ function describeContract(need: Need, title: string, startServer: () => Promise<
         broker.consume(first, { batchSize: 1, prefetch: 1 }, async (batch) => {
           seen.push(batch[0]?.redelivered ?? false);
           if (seen.length === 1) await release.promise;
-          return batch.map(() => 'done' as const);
+          return batch.map(() => 'ack' as const);
         });
         await until(() => seen.length === 1, 'the batch is in work');
         await server.stop();

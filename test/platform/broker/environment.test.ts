@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { readBrokerConnections, readWithBrokers } from '../../../services/platform/broker/environment.ts';
-import { ConfigError, type Environment } from '../../../services/platform/config.ts';
+import { ConfigError, type Environment } from '../../../services/platform/config/config.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { newTopology } from './fixture.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Broker, Consumer, Delivery, Message, Topology, Verdict } from '../../../services/platform/broker/broker.ts';
+import type { Broker, Consumer, Delivery, Message, Topology, Outcome } from '../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { spawnGuarded } from '../../support/guard.ts';
@@ -45,7 +45,7 @@ export async function publish(broker: Broker, ...messages: readonly Message[]): 
 
 export type Seen = { readonly deliveries: Delivery[]; readonly times: number[]; readonly consumer: Consumer };
 
-export function collect(broker: Broker, queue: string, decide: (delivery: Delivery) => Verdict = () => 'done'): Seen {
+export function collect(broker: Broker, queue: string, decide: (delivery: Delivery) => Outcome = () => 'ack'): Seen {
   const deliveries: Delivery[] = [];
   const times: number[] = [];
   const consumer = broker.consume(queue, { batchSize: 100, prefetch: 100 }, (batch) => {

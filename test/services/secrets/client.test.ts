@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
-import { listen } from '../../../services/platform/listen.ts';
+import { listen } from '../../../services/platform/http/server.ts';
 import { type ClientOptions, createConsumerClient, createManagementClient, NoAnswer, Refusal } from '../../../services/secrets/client.ts';
 import { freePort } from '../../support/wait.ts';
 import { adminToken, secretValue, useService } from './service.ts';

@@ -123,7 +123,7 @@ describe('a dump of the database', () => {
     await consume(url, rotated, '/secrets/password?environment=local');
     await running.service.lifecycle.stop();
 
-    const { createPool } = await import('../../../services/platform/postgres.ts');
+    const { createPool } = await import('../../../services/platform/postgres/pool.ts');
     const pool = createPool(running.databaseUrl, { schema: 'secrets', log: silentLog });
     const { rows: tables } = await pool.driver.query<{ name: string }>("select quote_ident(tablename) as name from pg_tables where schemaname = 'secrets'");
     const contents: string[] = [];

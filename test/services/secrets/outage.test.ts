@@ -1,6 +1,6 @@
 // A database that is away: refusals that say so, a process that stays, and everything again once it is back.
 import { expect } from 'chai';
-import { migrate } from '../../../services/platform/migrations.ts';
+import { migrate } from '../../../services/platform/postgres/migrations.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';

@@ -1,11 +1,11 @@
 // The secrets service of the tests: the whole app on a real database, listening on a loopback port.
 import { randomBytes } from 'node:crypto';
-import { createHealth, type Health } from '../../../services/platform/health.ts';
-import { createLifecycle, type Lifecycle } from '../../../services/platform/lifecycle.ts';
-import { listen } from '../../../services/platform/listen.ts';
+import { createHealth, type Health } from '../../../services/platform/http/health.ts';
+import { createLifecycle, type Lifecycle } from '../../../services/platform/process/lifecycle.ts';
+import { listen } from '../../../services/platform/http/server.ts';
 import type { Log } from '../../../services/platform/log.ts';
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts';
-import { createPool, type Pool } from '../../../services/platform/postgres.ts';
+import { createPool, type Pool } from '../../../services/platform/postgres/pool.ts';
 import { createSecretsApp } from '../../../services/secrets/app.ts';
 import { readConfig } from '../../../services/secrets/config.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';

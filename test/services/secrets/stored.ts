@@ -1,6 +1,6 @@
 // What a database of the secrets service holds that nothing may say: its values, opened with the keys of the test, and everything that is sealed.
-import { Secret } from '../../../services/platform/secret.ts';
-import type { Pool } from '../../../services/platform/postgres.ts';
+import { Secret } from '../../../services/platform/config/secret.ts';
+import type { Pool } from '../../../services/platform/postgres/pool.ts';
 import { SealBroken } from '../../../services/platform/seal.ts';
 import type { Bound } from '../../../services/secrets/encryption/binding.ts';
 import { type Envelope, openValue } from '../../../services/secrets/encryption/envelope.ts';

@@ -23,7 +23,7 @@ describe('a batch', () => {
       },
       { metrics: createMetrics(), log: silentLog },
     );
-    expect(await work(batch)).to.deep.equal(batch.map(() => 'done'));
+    expect(await work(batch)).to.deep.equal(batch.map(() => 'ack'));
     return counts;
   }
   const packed = (payload: Buffer) => ({ ...delivery({ event: 'push', payload: {} }), body: gzipSync(payload), contentEncoding: 'gzip' as const });

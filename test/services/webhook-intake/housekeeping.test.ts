@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { dropPartitionsBefore, makePartitions } from '../../../services/platform/partitions.ts';
+import { dropPartitionsBefore, makePartitions } from '../../../services/platform/postgres/partitions.ts';
 import { createEventStore } from '../../../services/webhook-intake/forge-worker/store.ts';
 import { createForgeWorker } from '../../../services/webhook-intake/forge-worker/worker.ts';
 import { partitionedTables } from '../../../services/webhook-intake/housekeeping.ts';
@@ -23,7 +23,7 @@ describe('partitions of the event log', () => {
   const places = (table: string) => database.rows<{ place: string }>(`select tableoid::regclass::text as place from ${table} order by received_at`);
 
   it('takes a row of any month before there is a partition for it', async () => {
-    expect(await store('2031-01')).to.deep.equal(['done']);
+    expect(await store('2031-01')).to.deep.equal(['ack']);
     expect(await places('events')).to.deep.equal([{ place: 'events_default' }]);
   });
 
@@ -44,8 +44,8 @@ describe('partitions of the event log', () => {
       const work = worker();
       while (!storing.signal.aborted) {
         const batch = Array.from({ length: 20 }, () => delivery({ event: 'push', payload: {}, receivedAt: now }));
-        const verdicts = await work(batch);
-        stored += verdicts.filter((verdict) => verdict === 'done').length;
+        const outcomes = await work(batch);
+        stored += outcomes.filter((outcome) => outcome === 'ack').length;
       }
     };
     const loops = [loop(), loop()];
@@ -62,7 +62,7 @@ describe('partitions of the event log', () => {
     await worker()([one, delivery({ event: 'push', payload: {}, receivedAt: new Date('2026-12-01T00:00:00Z') })]);
     expect(await dropPartitionsBefore(database.pool, 'events', new Date('2026-11-30T00:00:00Z'))).to.deep.equal([]);
     expect(await dropPartitionsBefore(database.pool, 'events', new Date('2026-12-01T00:00:00Z'))).to.deep.equal(['events_2026_11']);
-    expect(await worker()([one])).to.deep.equal(['done']);
+    expect(await worker()([one])).to.deep.equal(['ack']);
     expect(await database.count('events')).to.equal(1);
   });
 });

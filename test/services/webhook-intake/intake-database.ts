@@ -1,7 +1,7 @@
 // A database of the intake for a test file: its tables by raw SQL, so that what is written is seen with other eyes.
 import type pg from 'pg';
 import { silentLog } from '../../../services/platform/log.ts';
-import { createPool, type Pool } from '../../../services/platform/postgres.ts';
+import { createPool, type Pool } from '../../../services/platform/postgres/pool.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 
 export const schema = 'intake';

@@ -26,7 +26,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
   const closing: (() => Promise<void>)[] = [];
   let place: { readonly url: string; drop(): Promise<void> };
   const dead: Delivery[] = [];
-  /** Queues whose worker had no verdict on a batch. */
+  /** Queues whose worker had no outcome on a batch. */
   const failed = new Set<string>();
 
   before(async function () {
@@ -54,7 +54,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     }
     broker.consume(topology.deadLetters.queue, options, (batch) => {
       dead.push(...batch);
-      return Promise.resolve(batch.map(() => 'done' as const));
+      return Promise.resolve(batch.map(() => 'ack' as const));
     });
   });
   after(async () => {

@@ -24,21 +24,21 @@ const runs = (outcome: string) => `signalbox_worker_runs_total{worker="service",
 
 describe('measureRuns', () => {
   it('shows the age of a delivery while the worker is at it, and counts the run', async () => {
-    const gate = Promise.withResolvers<readonly 'done'[]>();
+    const gate = Promise.withResolvers<readonly 'ack'[]>();
     const { batch, work, wait, valueOf } = start(() => gate.promise);
     const running = work(batch);
     wait(90);
     expect(await valueOf(oldest)).to.equal(90);
     expect(await valueOf(runs('succeeded'))).to.equal(0);
-    gate.resolve(['done']);
-    expect(await running).to.deep.equal(['done']);
+    gate.resolve(['ack']);
+    expect(await running).to.deep.equal(['ack']);
     expect(await valueOf(oldest)).to.equal(0);
     expect(await valueOf(runs('succeeded'))).to.equal(1);
   });
 
   it('goes on showing it between the tries of a batch that fails, and passes the failure on', async () => {
     let isDown = true;
-    const { batch, work, wait, valueOf } = start(() => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(['done'])));
+    const { batch, work, wait, valueOf } = start(() => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(['ack'])));
     for (let tries = 0; tries < 3; tries++) {
       const failure = await work(batch).catch((error: unknown) => error);
       expect(failure).to.be.instanceOf(Error).with.property('message').that.equals('down');

@@ -32,7 +32,7 @@ describe('POST /Forge', () => {
     const deliveries: Delivery[] = [];
     const consumer = broker.consume(queue, { batchSize: 10, prefetch: 10 }, async (batch) => {
       deliveries.push(...batch);
-      return batch.map(() => 'done');
+      return batch.map(() => 'ack');
     });
     try {
       await eventually(() => deliveries.length >= messages);

@@ -2,10 +2,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLifecycle } from '../../../services/platform/lifecycle.ts';
+import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { createPool, type Database, type Pool, statement } from '../../../services/platform/postgres.ts';
+import { createPool, type Database, type Pool, statement } from '../../../services/platform/postgres/pool.ts';
 import { startHousekeeping } from '../../../services/webhook-relay/housekeeping.ts';
 import { refusedByAll } from '../../../services/webhook-relay/spool/refusal.ts';
 import { createSpool } from '../../../services/webhook-relay/spool/spool.ts';

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
-import { migrate } from '../../../services/platform/migrations.ts';
+import { migrate } from '../../../services/platform/postgres/migrations.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { startMuteable } from '../../support/muteable.ts';
 import { describeWith } from '../../support/need.ts';

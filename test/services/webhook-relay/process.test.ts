@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
-import { createPool } from '../../../services/platform/postgres.ts';
+import { createPool } from '../../../services/platform/postgres/pool.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { startMuteable } from '../../support/muteable.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';

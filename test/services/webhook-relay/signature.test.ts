@@ -1,6 +1,6 @@
 // Signatures of deliveries: HMAC-SHA256 over the raw bytes, against several secrets.
 import { expect } from 'chai';
-import { Secret } from '../../../services/platform/secret.ts';
+import { Secret } from '../../../services/platform/config/secret.ts';
 import { createSignatures } from '../../../services/webhook-relay/signature.ts';
 import { sign } from './relay.ts';
 

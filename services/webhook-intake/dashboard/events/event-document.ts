@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { SharedMemory } from '../../../platform/byte-budget.ts';
+import type { SharedMemory } from '../../../platform/http/byte-budget.ts';
 import { Common } from '../../../platform/problem.ts';
-import { Content } from '../../../platform/route.ts';
+import { Content } from '../../../platform/http/route.ts';
 import type { EventWithHeaders, StoredPayload } from './store.ts';
 
 const unpack = promisify(gunzip);

@@ -1,10 +1,10 @@
 // Reading the event log: pages of it, one event, and the history of one pull request.
 import { z } from 'zod';
-import type { SharedMemory } from '../../../platform/byte-budget.ts';
-import type { Content } from '../../../platform/route.ts';
+import type { SharedMemory } from '../../../platform/http/byte-budget.ts';
+import type { Content } from '../../../platform/http/route.ts';
 import { TimestampInput } from '../../../platform/schema.ts';
+import { storable } from '../../../platform/text.ts';
 import { type Event, Problems } from '../../contract.ts';
-import { storable } from '../../json.ts';
 import { filterText, type Page, pageOf, type TimePage, timePage } from '../paging.ts';
 import type { PullRequest } from '../typed/items.ts';
 import type { TypedStore } from '../typed/store.ts';

@@ -1,6 +1,6 @@
 // All SQL of the event log's readers.
 import knex from 'knex';
-import { type Database, statement } from '../../../platform/postgres.ts';
+import { type Database, statement } from '../../../platform/postgres/pool.ts';
 import type { Event } from '../../contract.ts';
 import type { TimePage } from '../paging.ts';
 

@@ -1,5 +1,5 @@
 // All SQL of the senders' readers.
-import { type Database, statement } from '../../../platform/postgres.ts';
+import { type Database, statement } from '../../../platform/postgres/pool.ts';
 import type { Sender } from '../../contract.ts';
 
 // From one sender to the next by index, then each one's first, newest and number of events by the same index.

@@ -1,6 +1,6 @@
 // All SQL of the statistics' readers.
 import knex from 'knex';
-import type { Database } from '../../../platform/postgres.ts';
+import type { Database } from '../../../platform/postgres/pool.ts';
 import type { StatisticsPoint } from '../../contract.ts';
 
 export type BucketFilter = {

@@ -1,6 +1,6 @@
 // The routes of the typed tables, two for each: its list, and what of it waits to be processed.
 import { z } from 'zod';
-import { type AnyRoute, route } from '../../../platform/route.ts';
+import { type AnyRoute, route } from '../../../platform/http/route.ts';
 import { listOf, ProcessingCounts } from '../../contract.ts';
 import { allTables, type TypedTable } from './tables.ts';
 import type { TypedItem } from './items.ts';

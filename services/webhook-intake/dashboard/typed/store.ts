@@ -1,6 +1,6 @@
 // All SQL of the typed tables' readers.
 import knex from 'knex';
-import { type Database, statement } from '../../../platform/postgres.ts';
+import { type Database, statement } from '../../../platform/postgres/pool.ts';
 import { type ProcessingCounts, type ProcessingState, processingStates } from '../../contract.ts';
 import { columnsOf } from './columns.ts';
 import type { PullRequest, TypedItem } from './items.ts';

@@ -1,5 +1,6 @@
 // Branches: their creation, their head, their deletion.
-import { at, idOf, type JsonObject, objectAt, textAt } from '../../json.ts';
+import { memberAt } from '../../../platform/json.ts';
+import { idOf, type JsonObject, objectAt, textAt } from '../../json.ts';
 import { kept, text } from '../columns.ts';
 import type { ForgeEvent } from '../forge-event.ts';
 import { type Change, stateAsReceived, type TypedTable } from '../typed-table.ts';
@@ -16,7 +17,7 @@ export const branches: TypedTable = {
     if (event.event === 'push') return pushed(event);
     if (event.event !== 'create' && event.event !== 'delete') return [];
     if (textAt(event.payload, 'ref_type') !== 'branch') return [];
-    const members = { master_branch: at(event.payload, 'master_branch'), pusher_type: at(event.payload, 'pusher_type') };
+    const members = { master_branch: memberAt(event.payload, 'master_branch'), pusher_type: memberAt(event.payload, 'pusher_type') };
     return branch(event, { name: textAt(event.payload, 'ref'), isDeleted: event.event === 'delete', members });
   },
 };
@@ -26,9 +27,9 @@ const prefix = 'refs/heads/';
 function pushed(event: ForgeEvent): readonly Change[] {
   const ref = textAt(event.payload, 'ref') ?? '';
   if (!ref.startsWith(prefix)) return [];
-  const isDeleted = at(event.payload, 'deleted') === true;
+  const isDeleted = memberAt(event.payload, 'deleted') === true;
   // A push that deletes has a head of zeros, which is none.
-  const members = isDeleted ? {} : { sha: at(event.payload, 'after'), head_commit: at(event.payload, 'head_commit') };
+  const members = isDeleted ? {} : { sha: memberAt(event.payload, 'after'), head_commit: memberAt(event.payload, 'head_commit') };
   return branch(event, { name: ref.slice(prefix.length), isDeleted, members });
 }
 

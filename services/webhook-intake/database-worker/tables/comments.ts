@@ -1,5 +1,6 @@
 // Comments on issues, commits and changes, told apart by the event that brings them: each kind numbers its own.
-import { at, idOf, objectAt } from '../../json.ts';
+import { memberAt } from '../../../platform/json.ts';
+import { idOf, objectAt } from '../../json.ts';
 import { either, int, text, time } from '../columns.ts';
 import { stateOf, type TypedTable } from '../typed-table.ts';
 
@@ -23,7 +24,7 @@ export const comments: TypedTable = {
     const comment = kinds.has(event.event) ? objectAt(event.payload, 'comment') : undefined;
     const id = idOf(comment);
     if (!comment || id === undefined) return [];
-    const number = at(event.payload, 'issue', 'number') ?? at(event.payload, 'pull_request', 'number');
+    const number = memberAt(event.payload, 'issue', 'number') ?? memberAt(event.payload, 'pull_request', 'number');
     return stateOf(event, { ...comment, kind: event.event, number }, { key: `${event.event}:${id}`, isDeleted: event.action === 'deleted' });
   },
 };

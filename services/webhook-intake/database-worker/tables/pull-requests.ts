@@ -1,5 +1,6 @@
 // Pull requests, from their own events and from reviews of them; checks that are asked for again ask for them again.
-import { at, isObject, objectAt } from '../../json.ts';
+import { isObject, memberAt } from '../../../platform/json.ts';
+import { objectAt } from '../../json.ts';
 import { flag, int, kept, text, time } from '../columns.ts';
 import type { ForgeEvent } from '../forge-event.ts';
 import { type Change, stateAsReceived, stateOf, type TypedTable } from '../typed-table.ts';
@@ -44,8 +45,8 @@ const reruns = new Map([
 function requestedAgain(event: ForgeEvent): readonly Change[] {
   const subject = objectAt(event.payload, event.event);
   if (!subject || reruns.get(event.event) !== event.action) return [];
-  if (event.event === 'workflow_run' && !(Number(at(subject, 'run_attempt')) > 1)) return [];
-  const named = at(subject, 'pull_requests');
+  if (event.event === 'workflow_run' && !(Number(memberAt(subject, 'run_attempt')) > 1)) return [];
+  const named = memberAt(subject, 'pull_requests');
   return (Array.isArray(named) ? named : []).flatMap((one: unknown) =>
     stateAsReceived(event, isObject(one) ? one : undefined, { kind: 'requested', isRequested: true }),
   );

@@ -1,5 +1,6 @@
 // Pushes, of branches and tags alike; a push never changes.
-import { at, idOf, isObject, type JsonObject, objectAt, textAt } from '../../json.ts';
+import { isObject, memberAt } from '../../../platform/json.ts';
+import { idOf, type JsonObject, objectAt, textAt } from '../../json.ts';
 import { flag, int, text } from '../columns.ts';
 import { stateAsReceived, type TypedTable } from '../typed-table.ts';
 
@@ -23,8 +24,8 @@ export const pushes: TypedTable = {
     if (event.event !== 'push' || !isObject(payload) || repository === undefined) return [];
     const [ref, before, after] = ['ref', 'before', 'after'].map((name) => textAt(payload, name) ?? '');
     // A push has no id. The same commits may be pushed back and forth, but not in the same second.
-    const key = `${repository}:${ref}:${before}:${after}:${String(at(payload, 'repository', 'pushed_at'))}`;
-    const commits = at(payload, 'commits');
+    const key = `${repository}:${ref}:${before}:${after}:${String(memberAt(payload, 'repository', 'pushed_at'))}`;
+    const commits = memberAt(payload, 'commits');
     const push = { ...withoutContext(payload), commit_count: Array.isArray(commits) ? commits.length : undefined };
     return stateAsReceived(event, push, { key, forgeId: after ?? '' });
   },

@@ -1,6 +1,6 @@
 // The audit: who, what, when and how it ended, for every write and every read of a secret.
 import { expect } from 'chai';
-import { createPool } from '../../../../services/platform/postgres.ts';
+import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { eventually } from '../../../support/wait.ts';
 import { adminToken, call, consume, manage, member, newApplication, putSecret, secretValue, startService, useService } from '../service.ts';

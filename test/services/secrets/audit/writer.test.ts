@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
+import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import type { AuditEntry } from '../../../../services/secrets/audit/entry.ts';
 import { type AuditStore, createAuditStore } from '../../../../services/secrets/audit/store.ts';
 import { createAuditWriter } from '../../../../services/secrets/audit/writer.ts';

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { silentLog } from '../../../../services/platform/log.ts';
-import { createPool } from '../../../../services/platform/postgres.ts';
+import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { createConsumerClient, createManagementClient } from '../../../../services/secrets/client.ts';
 import { withSnapshot } from '../../../../services/secrets/commands/backup-store.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
@@ -320,9 +320,9 @@ describe('signalbox secrets backup and restore', () => {
     });
   });
 
-  for (const verb of ['backup', 'restore']) {
-    it(`${verb} explains itself`, async () => {
-      const { code, out } = await secretsCommand([verb, '--help']);
+  for (const subcommand of ['backup', 'restore']) {
+    it(`${subcommand} explains itself`, async () => {
+      const { code, out } = await secretsCommand([subcommand, '--help']);
       expect(code).to.equal(0);
       for (const name of ['DATABASE_URL', 'Encryption__MasterKeys', 'Backup__Key']) expect(out).to.include(name);
     });

@@ -1,4 +1,4 @@
-// `signalbox secrets <verb>` for tests: a real process, with its two outputs apart.
+// `signalbox secrets <subcommand>` for tests: a real process, with its two outputs apart.
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

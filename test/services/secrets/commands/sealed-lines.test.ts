@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { Secret } from '../../../../services/platform/secret.ts';
+import { Secret } from '../../../../services/platform/config/secret.ts';
 import { BackupRefused, openLines, readBackupKey, sealLines } from '../../../../services/secrets/commands/sealed-lines.ts';
 
 const key = createSecretKey(Buffer.alloc(32, 7));

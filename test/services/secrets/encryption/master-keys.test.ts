@@ -1,7 +1,7 @@
 // Reading the master keys: one fault and none is used, and no fault holds a byte of a key.
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { Secret } from '../../../../services/platform/secret.ts';
+import { Secret } from '../../../../services/platform/config/secret.ts';
 import { readMasterKeys } from '../../../../services/secrets/encryption/master-keys.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');

@@ -45,7 +45,7 @@ describe('consuming from configured connections', () => {
       handle: async (batch) => {
         await onBatch();
         handled.push(...batch.map(({ headers }) => headers['x-delivery-id'] ?? ''));
-        return batch.map(() => 'done' as const);
+        return batch.map(() => 'ack' as const);
       },
       quietMs,
       unreachableMs: 3_600_000,

@@ -76,7 +76,7 @@ describe('the record of consumed connections', function () {
       handle: async (batch) => {
         if (!handles) throw new Error('the database is away');
         handled.push(...batch.map(({ headers }) => headers['x-delivery-id'] ?? ''));
-        return batch.map(() => 'done' as const);
+        return batch.map(() => 'ack' as const);
       },
       quietMs: 200,
       unreachableMs: hourMs,

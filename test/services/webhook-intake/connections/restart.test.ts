@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Broker } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
-import { migrate } from '../../../../services/platform/migrations.ts';
+import { migrate } from '../../../../services/platform/postgres/migrations.ts';
 import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { describeWith } from '../../../support/need.ts';

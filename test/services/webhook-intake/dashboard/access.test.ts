@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { createHealth } from '../../../../services/platform/health.ts';
+import { createHealth } from '../../../../services/platform/http/health.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createPool } from '../../../../services/platform/postgres.ts';
+import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
 import { createDashboard, createTokenHolder, type Dashboard, tokens } from './ground.ts';
 

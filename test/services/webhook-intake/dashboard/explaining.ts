@@ -1,8 +1,8 @@
 // A database that asks each question for its plan and cost, too.
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Database } from '../../../../services/platform/database.ts';
-import { bind } from '../../../../services/platform/postgres-session.ts';
+import type { Database } from '../../../../services/platform/postgres/database.ts';
+import { bind } from '../../../../services/platform/postgres/session.ts';
 
 type Node = { readonly type: string; readonly of: string; readonly read: number; readonly parts: readonly Node[] };
 const Node: z.ZodType<Node> = z.lazy(() =>

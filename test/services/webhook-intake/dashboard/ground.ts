@@ -2,12 +2,12 @@
 import request from 'supertest';
 import { z } from 'zod';
 import type { Delivery } from '../../../../services/platform/broker/broker.ts';
-import { authorization, createCredentials } from '../../../../services/platform/credentials.ts';
-import { createHealth } from '../../../../services/platform/health.ts';
-import { listen } from '../../../../services/platform/listen.ts';
+import { authorization, createCredentials } from '../../../../services/platform/http/credentials.ts';
+import { createHealth } from '../../../../services/platform/http/health.ts';
+import { listen } from '../../../../services/platform/http/server.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { Secret } from '../../../../services/platform/secret.ts';
+import { Secret } from '../../../../services/platform/config/secret.ts';
 import { createIntakeApp, type IntakeParts } from '../../../../services/webhook-intake/app.ts';
 import { createIsOwn } from '../../../../services/webhook-intake/database-worker/forge-event.ts';
 import { processRows } from '../../../../services/webhook-intake/database-worker/processing.ts';
@@ -92,8 +92,8 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
     },
     async deliver(deliveries, { processed = true } = {}) {
       const batch = deliveries.map((one) => ('attempt' in one ? one : delivery(one)));
-      for (const verdicts of [await forge(batch), await typed(batch)]) {
-        if (verdicts.some((verdict) => verdict !== 'done')) throw new Error(`not stored: ${JSON.stringify(verdicts)}`);
+      for (const outcomes of [await forge(batch), await typed(batch)]) {
+        if (outcomes.some((outcome) => outcome !== 'ack')) throw new Error(`not stored: ${JSON.stringify(outcomes)}`);
       }
       while (processed && (await processRows(database.pool)));
     },

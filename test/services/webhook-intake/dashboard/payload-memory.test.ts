@@ -1,6 +1,6 @@
 // The memory that payloads on their way to readers share.
 import { expect } from 'chai';
-import { createByteBudget } from '../../../../services/platform/byte-budget.ts';
+import { createByteBudget } from '../../../../services/platform/http/byte-budget.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createDashboard, type Dashboard, tokens } from './ground.ts';
 

@@ -1,7 +1,7 @@
 // What each question costs on 100 000 rows: it goes by an index and reads about a page, however long the list.
 import { expect } from 'chai';
-import type { Database } from '../../../../services/platform/database.ts';
-import { makePartitions } from '../../../../services/platform/partitions.ts';
+import type { Database } from '../../../../services/platform/postgres/database.ts';
+import { makePartitions } from '../../../../services/platform/postgres/partitions.ts';
 import { createEventStore } from '../../../../services/webhook-intake/dashboard/events/store.ts';
 import { createSenderStore } from '../../../../services/webhook-intake/dashboard/senders/store.ts';
 import { createStatisticsStore } from '../../../../services/webhook-intake/dashboard/statistics/store.ts';

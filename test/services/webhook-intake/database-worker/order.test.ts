@@ -92,7 +92,7 @@ describe('the database worker, on events out of order', () => {
     const deliveryId = randomUUID();
     await send({ ...branch('delete', 1), deliveryId });
     await send(branch('create', 2));
-    expect(await send({ ...branch('delete', 3), deliveryId })).to.deep.equal(['done']);
+    expect(await send({ ...branch('delete', 3), deliveryId })).to.deep.equal(['ack']);
     expect(await stateOf('branches', 'deleted_at')).to.deep.equal({ deleted_at: null });
   });
 });

@@ -126,13 +126,13 @@ describe('the database worker', () => {
 
   it('retries the one event that the database refuses, and stores the rest of its batch', async () => {
     const numberless = issue(1, 'broken');
-    const verdicts = await send(
+    const outcomes = await send(
       issue(1, 'Lamp'),
       { ...numberless, payload: { ...numberless.payload, issue: { id: 12, title: 'no number' } } },
       run(1, 1, 'queued'),
     );
-    expect([verdicts[0], verdicts[2]]).to.deep.equal(['done', 'done']);
-    expect(verdicts[1]).to.have.property('retry').that.contains('number');
+    expect([outcomes[0], outcomes[2]]).to.deep.equal(['ack', 'ack']);
+    expect(outcomes[1]).to.have.property('retry').that.contains('number');
     expect(await database.count('issues')).to.equal(1);
   });
 
@@ -142,7 +142,7 @@ describe('the database worker', () => {
       { event: 'issues', payload: { action: 'opened', issue: null, repository: 'none', sender: [] } },
       { event: 'issues', payload: { action: 'opened', issue: { id: 12, number: 3, title: 'a\u0000b\ud800', locked: 'no', created_at: 'yesterday' } } },
     ];
-    expect(await send(...odd)).to.deep.equal(['done', 'done', 'done']);
+    expect(await send(...odd)).to.deep.equal(['ack', 'ack', 'ack']);
     expect(await stateOf('issues', 'title, locked, created_at')).to.deep.equal({ title: 'a\ufffdb\ufffd', locked: null, created_at: null });
   });
 
@@ -153,7 +153,7 @@ describe('the database worker', () => {
     });
     const orders = [events, [...events].reverse(), [...events.slice(30), ...events.slice(0, 30)]];
     const results = await Promise.all(orders.map((order) => worker()(order.map(delivery))));
-    expect(results.flat().every((verdict) => verdict === 'done')).to.equal(true);
+    expect(results.flat().every((outcome) => outcome === 'ack')).to.equal(true);
     expect(await database.rows('select title from issues order by updated_at')).to.deep.equal(
       [51, 52, 53, 54, 55, 56, 57, 58, 59].map((number) => ({ title: `title ${number}` })),
     );

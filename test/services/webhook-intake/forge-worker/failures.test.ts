@@ -29,7 +29,7 @@ describe('the forge worker, when things go wrong', () => {
     const text = { ...delivery({ event: 'issues', payload: issue }), body: Buffer.from('{"action":') };
     const truncated = { ...delivery({ event: 'issues', payload: issue }), body: gzipSync(good.body).subarray(0, 40), contentEncoding: 'gzip' as const };
     const [first, second, third] = await work()([text, good, truncated]);
-    expect(second).to.equal('done');
+    expect(second).to.equal('ack');
     expect(first)
       .to.have.property('dead')
       .that.matches(/^the payload is not JSON: /);
@@ -43,13 +43,13 @@ describe('the forge worker, when things go wrong', () => {
     const batch = examples.slice(0, 40).map(({ event, payload }) => delivery({ event, payload }));
     // Longer than an index row may be.
     batch[17] = delivery({ event: 'issues', payload: issue, deliveryId: Array.from({ length: 9000 }, (_, index) => index.toString(36)).join('') });
-    const verdicts = await work()(batch);
-    expect(verdicts.filter((verdict) => verdict === 'done')).to.have.length(39);
-    expect(verdicts[17]).to.have.property('retry').that.contains('index row');
+    const outcomes = await work()(batch);
+    expect(outcomes.filter((outcome) => outcome === 'ack')).to.have.length(39);
+    expect(outcomes[17]).to.have.property('retry').that.contains('index row');
     expect(await database.count('events')).to.equal(39);
   });
 
-  it('gives no verdict when the world fails, so that the broker keeps the batch', async () => {
+  it('gives no outcome when the world fails, so that the broker keeps the batch', async () => {
     const failing = (sql: string) => database.rows(sql);
     await failing('alter table statistics_buckets rename to buckets_away');
     try {
@@ -78,7 +78,7 @@ describe('the forge worker, when things go wrong', () => {
     for (let round = 0; round < 5; round++) {
       await database.empty();
       const results = await Promise.all([1, 7, 11, 13, 17, 19].map((step) => work()(shuffled(step))));
-      expect(results.flat().every((verdict) => verdict === 'done')).to.equal(true);
+      expect(results.flat().every((outcome) => outcome === 'ack')).to.equal(true);
       expect(await database.count('events')).to.equal(60);
       const all = await buckets();
       expect(all.reduce((sum, { received }) => sum + received, 0)).to.equal(60);

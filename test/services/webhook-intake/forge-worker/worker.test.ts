@@ -26,7 +26,7 @@ describe('the forge worker', () => {
 
   it('stores every member of an event as the relay sent it', async () => {
     const one = delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', receivedAt, priority: 8 });
-    expect(await work()([one])).to.deep.equal(['done']);
+    expect(await work()([one])).to.deep.equal(['ack']);
     const [row] = await database.rows('select * from events');
     expect(row).to.deep.include({
       source: 'forge',
@@ -64,7 +64,7 @@ describe('the forge worker', () => {
 
   it('takes a delivery that comes again as a duplicate, in a later batch and within one', async () => {
     const again = () => delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', receivedAt });
-    expect(await work()([again(), again(), again()])).to.deep.equal(['done', 'done', 'done']);
+    expect(await work()([again(), again(), again()])).to.deep.equal(['ack', 'ack', 'ack']);
     await work()([again()]);
     expect(await database.count('events')).to.equal(1);
     expect(await database.count('event_payloads')).to.equal(1);
@@ -107,7 +107,7 @@ describe('the forge worker', () => {
   });
 
   it('stores an event type never seen before', async () => {
-    expect(await work()([delivery({ event: 'quantum_leap', payload: { action: 'leapt' } })])).to.deep.equal(['done']);
+    expect(await work()([delivery({ event: 'quantum_leap', payload: { action: 'leapt' } })])).to.deep.equal(['ack']);
     expect(await database.rows('select event, action, repository from events')).to.deep.equal([{ event: 'quantum_leap', action: 'leapt', repository: null }]);
   });
 
@@ -117,7 +117,7 @@ describe('the forge worker', () => {
       payload: { ...issue, text: 'a\u0000b\ud800', repository: { full_name: 'a\u0000/b' } },
       headers: { 'x-action': 'ope\u0000ned' },
     });
-    expect(await work()([odd])).to.deep.equal(['done']);
+    expect(await work()([odd])).to.deep.equal(['ack']);
     const [row] = await database.rows('select body, action, repository, headers from events join event_payloads on event_id = id');
     expect(row).to.deep.include({ body: odd.body, action: 'ope\ufffdned', repository: 'a\ufffd/b' });
   });
@@ -125,7 +125,7 @@ describe('the forge worker', () => {
   it('keeps a packed payload packed, and counts its bytes unpacked', async () => {
     const plain = delivery({ event: 'push', payload: { text: 'x'.repeat(400_000) } });
     const packed = { ...plain, body: gzipSync(plain.body), contentEncoding: 'gzip' as const };
-    expect(await work()([packed])).to.deep.equal(['done']);
+    expect(await work()([packed])).to.deep.equal(['ack']);
     expect(await database.rows('select bytes, is_gzip, body from events join event_payloads on event_id = id')).to.deep.equal([
       { bytes: plain.body.length, is_gzip: true, body: packed.body },
     ]);
@@ -140,7 +140,7 @@ describe('the forge worker', () => {
       { ...delivery({ event: 'push', payload: {} }), body: gzipSync(huge.body), contentEncoding: 'gzip' as const },
       delivery({ event: 'issues', payload: issue }),
     ];
-    expect(await work()(batch)).to.deep.equal(['done', 'done', 'done', 'done']);
+    expect(await work()(batch)).to.deep.equal(['ack', 'ack', 'ack', 'ack']);
     expect((await database.rows<{ bytes: number }>('select bytes from events order by bytes desc')).map(({ bytes }) => bytes).slice(0, 2)).to.deep.equal([
       26_214_400, 26_214_400,
     ]);

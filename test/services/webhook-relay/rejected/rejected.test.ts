@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { v7 as newId } from 'uuid';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createPool, type Pool, statement } from '../../../../services/platform/postgres.ts';
+import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { createRejected, type RejectedParts } from '../../../../services/webhook-relay/rejected/rejected.ts';
 import { createRejectedStore, type RejectedRow } from '../../../../services/webhook-relay/rejected/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';

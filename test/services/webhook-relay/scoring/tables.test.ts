@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError } from '../../../../services/platform/config.ts';
+import { ConfigError } from '../../../../services/platform/config/config.ts';
 import { readTables } from '../../../../services/webhook-relay/scoring/tables.ts';
 
 describe('readTables', () => {

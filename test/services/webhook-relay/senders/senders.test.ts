@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { migrate } from '../../../../services/platform/migrations.ts';
-import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
+import { migrate } from '../../../../services/platform/postgres/migrations.ts';
+import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { createSenders, type Senders, type SendersParts } from '../../../../services/webhook-relay/senders/senders.ts';
 import { createSenderStore } from '../../../../services/webhook-relay/senders/store.ts';
 import { createTestDatabase, startPostgres, type TestDatabase } from '../../../support/postgres.ts';

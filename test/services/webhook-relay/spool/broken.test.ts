@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
+import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 import { captureLog } from '../../../platform/captured-log.ts';

@@ -2,7 +2,7 @@ import { readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
-import { createPool, type Pool, statement } from '../../../../services/platform/postgres.ts';
+import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { refusedByAll } from '../../../../services/webhook-relay/spool/refusal.ts';
 import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 import { captureLog } from '../../../platform/captured-log.ts';

@@ -1,7 +1,7 @@
 // A process that replays a spool and has not the rights of root: `reader-process.ts <directory>`. Its log and what it publishes go to standard output.
 import { writeSync } from 'node:fs';
 import { createLog } from '../../../../services/platform/log.ts';
-import { createPool } from '../../../../services/platform/postgres.ts';
+import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { startReplica } from './ground.ts';
 
 const [directory = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
-import type { Pool } from '../../../../services/platform/postgres.ts';
+import type { Pool } from '../../../../services/platform/postgres/pool.ts';
 import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createTarget, fill, ids, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
-import type { Pool } from '../../../../services/platform/postgres.ts';
+import type { Pool } from '../../../../services/platform/postgres/pool.ts';
 import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
 import { eventually } from '../../../support/wait.ts';
 import { age, createMessage, createTarget, fill, ids, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
-import { type Pool, statement } from '../../../../services/platform/postgres.ts';
+import { type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { createFailedPayloads, type FailedPayloads, start } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
 import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
 import { captureLog } from '../../../platform/captured-log.ts';

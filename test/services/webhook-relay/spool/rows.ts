@@ -1,6 +1,6 @@
 // Rows of failed_payloads as the tests see and make them.
 import type { Message } from '../../../../services/platform/broker/broker.ts';
-import { type Pool, statement } from '../../../../services/platform/postgres.ts';
+import { type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
 import { fill, newDirectory, startReplica } from './ground.ts';
 

@@ -1,7 +1,7 @@
 // Reservations on a real database: exact, coalesced, by the active connection, given back where they came from.
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
-import { createPool, type Pool } from '../../../../services/platform/postgres.ts';
+import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { createDatabaseState } from '../../../../services/webhook-relay/database-state.ts';
 import { createReservations, type Reservations, type ReserveResult } from '../../../../services/webhook-relay/usage/reservations.ts';
 import { createUsageStore, type Quota, type UsageStore } from '../../../../services/webhook-relay/usage/store.ts';

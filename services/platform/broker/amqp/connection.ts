@@ -1,0 +1,108 @@
+// One AMQP connection that comes back by itself; amqplib's recovery does the waiting and the trying again.
+import { type ChannelModel, connect } from 'amqplib';
+import type { Log } from '../../log.ts';
+import { firstPauseMs, longestPauseMs } from '../back-off.ts';
+import { parseBrokerUrl } from '../broker-url.ts';
+import { describeError } from '../../errors.ts';
+
+const connectTimeoutMs = 5000;
+const closeTimeoutMs = 2000;
+/** A server that is silent for twice as long is gone, also one that hangs. */
+const heartbeatSeconds = '5';
+
+export type LinkParts = {
+  readonly url: string;
+  /** How the server's own tools show this connection. */
+  readonly connectionName: string;
+  /** Runs on every new connection before it counts as one; a rejection closes it, and it is tried again later. */
+  prepare(model: ChannelModel): Promise<void>;
+  up(model: ChannelModel): void;
+  down(reason: string): void;
+  /** The server's memory or disk alarm: it reads nothing more from this connection. Null when over. */
+  blocked(reason: string | null): void;
+  readonly log: Log;
+};
+
+export type AmqpLink = {
+  /** Drops the connection, so that a new one declares everything again. */
+  restart(reason: string): void;
+  close(): Promise<void>;
+};
+
+export function createAmqpLink(parts: LinkParts): AmqpLink {
+  const { log } = parts;
+  let model: ChannelModel | null = null;
+  let lastFailure: string | null = null;
+  let isClosing = false;
+
+  const setup = async (opened: ChannelModel) => {
+    model = opened;
+    opened.on('error', (error) => log.debug({ error }, 'amqp connection error'));
+    opened.on('blocked', (reason) => parts.blocked(reason));
+    opened.on('unblocked', () => parts.blocked(null));
+    await parts.prepare(opened);
+  };
+
+  const failed = (error: Error) => {
+    if (isClosing) return; // the try that was under way
+    const reason = describeRefusal(error, parts.url);
+    // The same fault every five seconds is one line, not a flood.
+    if (reason !== lastFailure) log.error({ reason }, 'cannot connect to the broker; trying on');
+    lastFailure = reason;
+    parts.down(reason);
+  };
+
+  const recovery = { initialDelay: firstPauseMs, maxDelay: longestPauseMs, jitter: 0.3, waitForConnect: false, setup };
+  const clientProperties = { connection_name: parts.connectionName };
+  const socket = { timeout: connectTimeoutMs, noDelay: true, keepAlive: true, clientProperties };
+  const recovering = connect(withHeartbeat(parts.url), { ...socket, recovery }).then((connection) => {
+    connection.on('connect', (connected) => {
+      lastFailure = null;
+      log.info('connected to the broker');
+      parts.up(connected);
+    });
+    connection.on('connect-failed', failed);
+    connection.on('disconnect', (error) => {
+      log.warn({ reason: describeError(error) }, 'lost the broker');
+      parts.down(describeError(error));
+    });
+    connection.on('error', (error) => parts.down(describeError(error)));
+    return connection;
+  });
+
+  return {
+    restart(reason) {
+      log.warn({ reason }, 'starting the broker connection afresh');
+      // Rejects when the connection is gone already, which is what was wanted.
+      model?.close().catch(() => undefined);
+    },
+    async close() {
+      isClosing = true;
+      const connection = await recovering;
+      const closing = connection.close();
+      const deadline = setTimeout(() => destroySocket(model), closeTimeoutMs);
+      await closing.catch(() => undefined);
+      clearTimeout(deadline);
+    },
+  };
+}
+
+// amqplib expected another frame than the server's refusal, and tells neither what it says nor why.
+function describeRefusal(error: Error, url: string): string {
+  const reason = describeError(error);
+  if (!reason.startsWith('Expected ConnectionOpenOk; got <ConnectionClose')) return reason;
+  return `the server does not open the virtual host "${parseBrokerUrl(url).virtualHost}": it does not exist there, or this user may not use it`;
+}
+
+function withHeartbeat(url: string): string {
+  const withDefault = new URL(url);
+  if (!withDefault.searchParams.has('heartbeat')) withDefault.searchParams.set('heartbeat', heartbeatSeconds);
+  return withDefault.href;
+}
+
+// amqplib waits for the server's goodbye for as long as heartbeats allow, and has no public way to stop waiting:
+// `as` because the stream is not in its types. Destroying it makes amqplib report the connection as closed.
+function destroySocket(model: ChannelModel | null): void {
+  const connection = model?.connection as { readonly stream?: { destroy(error?: Error): void } } | undefined;
+  connection?.stream?.destroy(new Error('the server did not answer the closing of the connection'));
+}

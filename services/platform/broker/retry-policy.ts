@@ -1,0 +1,39 @@
+// What follows from a handler's outcome: the rule of retries and dead letters, the same for both adapters.
+import type { Delivery, Topology, Outcome } from './broker.ts';
+
+export type Decision =
+  | { readonly kind: 'ack' }
+  /** `step` counts from 1: the first of the queue's waits. */
+  | { readonly kind: 'retry'; readonly step: number; readonly delayMs: number }
+  | { readonly kind: 'dead'; readonly reason: string };
+
+export type QueueRules = {
+  readonly name: string;
+  readonly retryDelaysMs: readonly number[];
+  readonly isDeadLetterQueue: boolean;
+};
+
+// A header has to fit one AMQP frame, and jsonb takes neither NUL nor half a surrogate pair.
+const longestReason = 2000;
+const tidy = (reason: string) => reason.replaceAll('\0', ' ').slice(0, longestReason).toWellFormed();
+
+export function queueRules(topology: Topology, name: string): QueueRules {
+  if (name === topology.deadLetters.queue) return { name, retryDelaysMs: [], isDeadLetterQueue: true };
+  const queue = topology.queues.find((one) => one.name === name);
+  if (!queue) throw new TypeError(`queue must be one of the topology's, got "${name}"`);
+  return { name, retryDelaysMs: queue.retryDelaysMs, isDeadLetterQueue: false };
+}
+
+export function decide(outcome: Outcome, attempt: number, rules: QueueRules): Decision {
+  if (outcome === 'ack') return { kind: 'ack' };
+  if ('deadLetter' in outcome) return { kind: 'dead', reason: tidy(outcome.deadLetter) };
+  const delayMs = rules.retryDelaysMs[attempt - 1];
+  return delayMs === undefined ? { kind: 'dead', reason: tidy(outcome.retry) } : { kind: 'retry', step: attempt, delayMs };
+}
+
+/** The message as it goes to the dead-letter queue. One that is there already keeps the queue it came from. */
+export function deadLetter(delivery: Delivery, reason: string, rules: QueueRules): Delivery {
+  const from = (rules.isDeadLetterQueue ? delivery.headers['x-dead-queue'] : undefined) ?? rules.name;
+  const headers = { ...delivery.headers, 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString() };
+  return { ...delivery, headers };
+}

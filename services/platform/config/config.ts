@@ -1,0 +1,118 @@
+// Settings from environment variables: declared once, read together, all faults reported at once and never with a value.
+import { readFileSync } from 'node:fs';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One setting. Kinds of settings are in settings.ts. */
+export type Setting<T> = {
+  readonly name: string;
+  /** For the settings table: one sentence. */
+  readonly summary: string;
+  /** For the settings table: `integer 1–65535`, `list`, … */
+  readonly shape: string;
+  readonly isSecret: boolean;
+  /** Throws a InvalidSetting; the text is never part of its message. */
+  readonly parse: (text: string) => T;
+  /** Used when the variable is absent or empty; a setting without it is required. */
+  readonly fallback?: { readonly value: T };
+  /** Makes a value for a first installation, where one can be made. */
+  readonly generate?: () => string;
+  /** No client needs it: it is not shown to the one who starts a laptop. */
+  readonly isInternal?: true;
+};
+
+/** Settings with a number or a name in their name: `BROKER_URL_1`, `BROKER_URL_2`, … */
+export type SettingFamily = Pick<Setting<unknown>, 'name' | 'shape' | 'summary'>;
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+
+/** What is wrong with one setting, in words that follow its name. */
+export class InvalidSetting extends Error {}
+
+/** Every fault of a configuration; ends the process before anything is opened. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * The text of a setting: `NAME`, or the content of the file that `NAME_FILE` names (one trailing newline dropped).
+ * @throws InvalidSetting when both are set, or the file cannot be read
+ */
+export function settingText(environment: Environment, name: string): string | undefined {
+  const text = environment[name];
+  const file = environment[`${name}_FILE`];
+  if (!file) return text === '' ? undefined : text;
+  if (text) throw new InvalidSetting(`and ${name}_FILE are both set; leave one`);
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new InvalidSetting(`cannot be read from the file in ${name}_FILE (${code})`);
+  }
+}
+
+/** Whether a setting has a value of its own, in either form. */
+export const isGiven = (environment: Environment, name: string): boolean => [environment[name], environment[`${name}_FILE`]].some(Boolean);
+
+function read<T>(environment: Environment, setting: Setting<T>): T {
+  const text = settingText(environment, setting.name);
+  if (text) return setting.parse(text);
+  if (setting.fallback) return setting.fallback.value;
+  throw new InvalidSetting('is required and not set');
+}
+
+/**
+ * Reads all settings of a deployable.
+ * @param check what no single setting can tell, as further faults
+ * @throws ConfigError with every fault
+ */
+export function readSettings<S extends Settings>(environment: Environment, settings: S, check: (values: Values<S>) => readonly string[] = () => []): Values<S> {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries(settings)) {
+    values[key] = collectFault(faults, setting.name, () => read(environment, setting));
+  }
+  // The loop gave every key the value of its own setting, or left a fault.
+  const complete = values as Values<S>;
+  if (faults.length === 0) faults.push(...check(complete));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return complete;
+}
+
+type Reading<T> = () => T | Promise<T>;
+
+/**
+ * Several readings, as one process has them.
+ * @throws ConfigError with the faults of all, each once
+ */
+export async function readAll<const T extends readonly unknown[]>(...readings: { readonly [K in keyof T]: Reading<T[K]> }): Promise<T> {
+  const faults = new Set<string>();
+  const values: unknown[] = [];
+  for (const reading of readings) {
+    try {
+      values.push(await reading());
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const fault of error.faults) faults.add(fault);
+    }
+  }
+  if (faults.size > 0) throw new ConfigError([...faults]);
+  return values as unknown as T; // one value of each reading, in their order
+}
+
+/** What `read` gives; undefined when the setting `name` is faulty, which is noted. */
+export function collectFault<T>(faults: string[], name: string, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof InvalidSetting)) throw error;
+    faults.push(`${name} ${error.message}`);
+    return undefined;
+  }
+}

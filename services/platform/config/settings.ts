@@ -1,0 +1,109 @@
+// The kinds of settings: text, integer, choice, lists, URL, secret; each says its shape in words.
+import { randomBytes } from 'node:crypto';
+import { isAddressRange } from '../http/client-address.ts';
+import { type Setting, InvalidSetting } from './config.ts';
+import { Secret } from './secret.ts';
+
+type Options<T> = { readonly summary: string; readonly default?: T; readonly generate?: () => string; readonly isInternal?: true };
+type Kind<T> = { readonly shape: string; readonly isSecret?: boolean; readonly parse: (text: string) => T };
+
+function setting<T>(name: string, kind: Kind<T>, options: Options<T>): Setting<T> {
+  return {
+    name,
+    summary: options.summary,
+    shape: kind.shape,
+    isSecret: kind.isSecret ?? false,
+    parse: kind.parse,
+    ...('default' in options && { fallback: { value: options.default } }),
+    ...(options.generate && { generate: options.generate }),
+    ...(options.isInternal && { isInternal: options.isInternal }),
+  };
+}
+
+/** The same setting, undefined when absent. */
+export const optional = <T>(inner: Setting<T>): Setting<T | undefined> => ({ ...inner, fallback: { value: undefined } });
+
+export const text = (name: string, options: Options<string>) => setting(name, { shape: 'text', parse: (value) => value }, options);
+
+export function integer(name: string, options: Options<number> & { readonly min: number; readonly max: number }): Setting<number> {
+  const shape = `integer ${options.min}–${options.max}`;
+  const parse = (value: string) => {
+    const number = /^\d{1,15}$/.test(value.trim()) ? Number(value) : NaN;
+    if (number >= options.min && number <= options.max) return number;
+    throw new InvalidSetting(`must be an ${shape}`);
+  };
+  return setting(name, { shape, parse }, options);
+}
+
+export function choice<const C extends string>(name: string, choices: readonly C[], options: Options<NoInfer<C>>): Setting<C> {
+  const parse = (value: string) => {
+    const found = choices.find((one) => one === value.trim().toLowerCase());
+    if (found !== undefined) return found;
+    throw new InvalidSetting(`must be one of ${choices.join(', ')}`);
+  };
+  return setting<C>(name, { shape: choices.join(' \\| '), parse }, options);
+}
+
+const split = (value: string) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+export const list = (name: string, options: Options<readonly string[]>) =>
+  setting<readonly string[]>(name, { shape: 'comma-separated list', parse: split }, options);
+
+/** A list of one thing. @param read undefined for an entry that is none; a fault tells such entries by their place */
+function listOf(name: string, { what, read }: { what: string; read: (entry: string) => string | undefined }, options: Options<readonly string[]>) {
+  const parse = (value: string) => {
+    const entries = split(value).map(read);
+    const wrong = entries.flatMap((entry, index) => (entry === undefined ? [index + 1] : []));
+    if (wrong.length > 0) throw new InvalidSetting(`must hold ${what}; not so entry ${wrong.join(', ')}`);
+    return entries.filter((entry) => entry !== undefined);
+  };
+  return setting<readonly string[]>(name, { shape: 'comma-separated list', parse }, options);
+}
+
+/** Addresses and CIDR ranges. */
+export const addressRanges = (name: string, options: Options<readonly string[]>) =>
+  listOf(name, { what: 'addresses or CIDR ranges such as 10.0.0.0/8', read: (entry) => (isAddressRange(entry) ? entry : undefined) }, options);
+
+/** Origins as browsers send them. */
+export const origins = (name: string, options: Options<readonly string[]>) =>
+  listOf(name, { what: 'origins such as https://app.example.org, without a path, or *', read: readOrigin }, options);
+
+function readOrigin(entry: string): string | undefined {
+  if (entry === '*') return entry;
+  const { protocol = '', origin = '', href = '' } = URL.parse(entry) ?? {};
+  return /^https?:$/.test(protocol) && href === `${origin}/` ? origin : undefined;
+}
+
+export function url(name: string, protocols: readonly string[], options: Options<string>): Setting<string> {
+  return setting(name, { shape: `URL (${protocols.join(', ')})`, parse: (value) => parseUrl(value, protocols) }, options);
+}
+
+function parseUrl(value: string, protocols: readonly string[]): string {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined;
+  if (parsed && protocols.includes(parsed.protocol.slice(0, -1))) return value;
+  throw new InvalidSetting(`must be a URL that begins with ${protocols.map((one) => `${one}://`).join(' or ')}`);
+}
+
+export const secret = (name: string, options: Options<Secret>) =>
+  setting(name, { shape: 'secret', isSecret: true, parse: (value) => new Secret(value) }, options);
+
+/** A URL with a password in it. */
+export const secretUrl = (name: string, protocols: readonly string[], options: Options<Secret>) =>
+  setting(name, { shape: `URL (${protocols.join(', ')})`, isSecret: true, parse: (value) => new Secret(parseUrl(value, protocols)) }, options);
+
+/** Several valid credentials, so that one can be rotated without a gap. */
+export function secretList(name: string, options: Options<readonly Secret[]>): Setting<readonly Secret[]> {
+  const parse = (value: string) => {
+    const items = split(value).map((item) => new Secret(item));
+    if (items.length === 0) throw new InvalidSetting('holds no value');
+    return items;
+  };
+  return setting<readonly Secret[]>(name, { shape: 'comma-separated secrets', isSecret: true, parse }, options);
+}
+
+/** A credential for a first installation: 32 random bytes, URL-safe. */
+export const randomCredential = () => randomBytes(32).toString('base64url');

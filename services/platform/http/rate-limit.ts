@@ -1,0 +1,114 @@
+// Rate limits: fixed windows counted in Redis or Postgres, so that they hold across replicas and restarts.
+import { createHash } from 'node:crypto';
+import { RateLimiterPostgres, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Limit } from './area.ts';
+import { clientIn } from './client-address.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Pool } from '../postgres/pool.ts';
+import { Common } from '../problem.ts';
+import type { RedisConnection } from '../redis.ts';
+import { withTimeout } from '../time.ts';
+
+/**
+ * What a service that counts in Postgres has among its migrations; an app's role may not create tables.
+ * Unlogged: a window that is lost with a crash does no harm, and every request writes one row.
+ * Rows of windows that have passed are deleted by the limiter itself, an hour later.
+ */
+export const rateLimitTable = `create unlogged table rate_limits (
+  key text primary key,
+  points integer not null default 0,
+  expire bigint
+) with (fillfactor = 50);`;
+
+export type RateLimitParts = {
+  /** The deployable: keys of several may share a Redis. */
+  readonly service: string;
+  /** Counts here when given, else in the database. */
+  readonly redis?: RedisConnection | undefined;
+  readonly database: Pool;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
+
+export type Window = {
+  /** Tells the limits of a service apart; seen by callers in the headers. */
+  readonly name: string;
+  readonly requests: number;
+  /** It begins with the first request of a key. */
+  readonly seconds: number;
+  /** A store that answers slower than this is treated as away. */
+  readonly storeMs?: number;
+};
+
+const warnEveryMs = 10_000;
+
+/**
+ * Counts by client address or whatever key it is given; the addresses of one IPv6 network are one client.
+ * Headers: `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, `Retry-After` of RFC 9110 when refused.
+ *
+ * A store that is away lets requests pass: the limit protects from load, and refusing everybody because nobody can
+ * count would turn the loss of a helper into the loss of the service. It is logged and counted, so that it can be alerted on.
+ */
+export function createRateLimit(parts: RateLimitParts, { name, requests, seconds, storeMs = 1000 }: Window): Limit {
+  const { service, log } = parts;
+  const limiter = createLimiter(parts, { name, requests, seconds });
+  const labels = ['service', 'limit'] as const;
+  const refused = parts.metrics.counter({ name: 'signalbox_rate_limit_refused_total', help: 'Requests answered 429.', labels });
+  const uncounted = parts.metrics.counter({
+    name: 'signalbox_rate_limit_uncounted_total',
+    help: 'Requests let through because the store of the counts was away.',
+    labels,
+  });
+  const policy = `"${name}";q=${requests};w=${seconds}`;
+  let warnedAt = -Infinity;
+
+  function late(): never {
+    throw new Error(`no answer in ${storeMs} ms`);
+  }
+
+  function passUncounted(error: unknown): Readonly<Record<string, string>> {
+    uncounted.inc({ service, limit: name });
+    if (performance.now() - warnedAt > warnEveryMs) {
+      warnedAt = performance.now();
+      log.warn({ limit: name, reason: error instanceof Error ? error.message : String(error) }, 'requests pass uncounted: the store of the rate limit is away');
+    }
+    return {};
+  }
+
+  return {
+    async count(key) {
+      const counting: Promise<Counted> = limiter.consume(storedKey(key)).catch(verdictOf);
+      const counted = await withTimeout(counting, storeMs, late).catch((error: unknown) => ({ error }));
+      if ('error' in counted) return passUncounted(counted.error);
+      const wait = Math.max(1, Math.ceil(counted.msBeforeNext / 1000));
+      const headers = { 'RateLimit-Policy': policy, RateLimit: `"${name}";r=${counted.remainingPoints};t=${wait}` };
+      if (!counted.isRefusal) return headers;
+      refused.inc({ service, limit: name });
+      throw Common.tooMany({ detail: `At most ${requests} requests in ${seconds} s.`, headers: { ...headers, 'Retry-After': String(wait) } });
+    },
+  };
+}
+
+type Counted = Pick<RateLimiterRes, 'msBeforeNext' | 'remainingPoints'> & { readonly isRefusal?: boolean };
+
+// The limiter rejects with the state of the window when it is used up, and with an Error when it could not count.
+function verdictOf(rejection: unknown): Counted {
+  if (!(rejection instanceof RateLimiterRes)) throw rejection;
+  return { msBeforeNext: rejection.msBeforeNext, remainingPoints: 0, isRefusal: true };
+}
+
+function createLimiter({ service, redis, database }: RateLimitParts, { name, requests, seconds }: Window): RateLimiterAbstract {
+  const window = {
+    keyPrefix: `signalbox:${service}:${name}`,
+    points: requests,
+    duration: seconds,
+    // Once a window is used up it stays so until it ends: the verdict needs no further question to the store.
+    inMemoryBlockOnConsumed: requests + 1,
+  };
+  if (redis) return new RateLimiterRedis({ ...window, storeClient: redis.driver, rejectIfRedisNotReady: true });
+  return new RateLimiterPostgres({ ...window, storeClient: database.driver, storeType: 'pool', tableName: 'rate_limits', tableCreated: true });
+}
+
+// Neither addresses nor tokens are kept, and the length of a key is bounded.
+const storedKey = (key: string) => createHash('sha256').update(clientIn(key)).digest('base64url');

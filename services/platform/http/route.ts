@@ -1,0 +1,112 @@
+// How a route is declared: one declaration gives the handler's types, validation, the API description and the list of refusals.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { SharedMemory } from './byte-budget.ts';
+import type { ProblemKind } from '../problem.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export type Schema = z.ZodType;
+
+/** A body taken as bytes; the handler gets a Buffer. */
+export type RawBody = {
+  readonly kind: 'raw';
+  readonly mediaTypes: readonly string[];
+  readonly maxBytes: number;
+  /** Slower than this is answered 408; the wait for memory counts. */
+  readonly timeoutMs: number;
+  /** Bodies of all requests together stay within it; a request that gets no room in `waitMs` is answered 503. */
+  readonly memory?: SharedMemory;
+};
+export const rawBody = (body: Omit<RawBody, 'kind'>): RawBody => ({ kind: 'raw', ...body });
+
+/** An object with a member for each header, as the header is spelled: `X-Timezone`. */
+export type HeaderSchema = z.ZodObject;
+
+type Parsed<S> = S extends Schema ? z.output<S> : S extends RawBody ? Buffer : undefined;
+
+export type RouteRequest<P, Q, B, H = undefined> = {
+  readonly params: Parsed<P>;
+  readonly query: Parsed<Q>;
+  readonly body: Parsed<B>;
+  /** Those that the route declares, as it spells them; all of them, in lower case, when it declares none. */
+  readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
+  /** The socket's address, or what a trusted proxy says. */
+  readonly clientAddress: string;
+  readonly requestId: string;
+  /** `performance.now()` when the request's head was read: the zero of its deadlines. */
+  readonly startedAtMs: number;
+};
+
+/** An answer with a status or headers of its own. */
+export class Answer<S extends number = number, B = unknown> {
+  readonly status: S;
+  readonly body: B;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: S, body: B, headers: Readonly<Record<string, string>>) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+export const answer = <const S extends number, B>(status: S, body: B, headers: Readonly<Record<string, string>> = {}) => new Answer(status, body, headers);
+
+/** Bytes that are not JSON, sent as they are with their media type. */
+export class Content {
+  readonly mediaType: string;
+  readonly data: string | Buffer | Readable;
+
+  constructor(mediaType: string, data: string | Buffer | Readable) {
+    this.mediaType = mediaType;
+    this.data = data;
+  }
+}
+
+type Answers = Readonly<Record<number, Schema | null>>;
+type BodyFor<S> = S extends Schema ? z.input<S> | Content : null;
+
+/** The body itself when 200 is declared, or `answer(status, body, headers)` with a declared status and its body. */
+export type Returned<A> = { [S in keyof A & number]: Answer<S, BodyFor<A[S]>> }[keyof A & number] | (A extends { 200: infer Body } ? BodyFor<Body> : never);
+
+type Declaration = {
+  readonly method: Method;
+  /** Parameters in braces: `/api/notes/{id}`. */
+  readonly path: `/${string}`;
+  readonly summary: string;
+  /** JSON bodies above this are 413; 1 MiB unless given. */
+  readonly maxBodyBytes?: number;
+  /** Refusals beyond those every route has (validation, credentials, sizes). */
+  readonly problems?: readonly ProblemKind[];
+};
+
+export type Route<P, Q, B, A, H = undefined> = Declaration & {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly headers?: H;
+  readonly body?: B;
+  /** Schema of the body for each status; null where there is none. */
+  readonly answers: A;
+  readonly handle: (request: RouteRequest<P, Q, B, H>) => Promise<Returned<A>> | Returned<A>;
+};
+
+/** A route as the app runs it, after its types have done their work. */
+export type AnyRoute = Declaration & {
+  readonly params?: Schema;
+  readonly query?: Schema;
+  readonly headers?: HeaderSchema;
+  readonly body?: Schema | RawBody;
+  readonly answers: Answers;
+  readonly handle: (request: RouteRequest<Schema, Schema, Schema, Schema>) => unknown;
+};
+
+export function route<
+  P extends Schema | undefined = undefined,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | RawBody | undefined = undefined,
+  const A extends Answers = Answers,
+  H extends HeaderSchema | undefined = undefined,
+>(declaration: Route<P, Q, B, A, H>): AnyRoute {
+  // The app parses params, query, headers and body with these very schemas before it calls the handler.
+  return declaration as unknown as AnyRoute;
+}

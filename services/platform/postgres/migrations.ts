@@ -1,0 +1,95 @@
+// Migrations: numbered SQL files, applied once each, forward only, by one process at a time.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import type { CheckResult } from '../http/health.ts';
+import type { Log } from '../log.ts';
+import { type Database, statement } from './pool.ts';
+import { isUnmigrated } from './errors.ts';
+
+export type MigrationSource = {
+  readonly schema: string;
+  /** Holds `0001_<thought>.sql` and so on, without a gap. */
+  readonly directory: URL;
+};
+
+type Migration = { readonly version: number; readonly name: string; readonly sql: string; readonly hash: string };
+
+async function readMigrations(directory: URL): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]);
+      if (version !== index + 1) throw new TypeError(`migration ${name} must be numbered ${String(index + 1).padStart(4, '0')}`);
+      const sql = await readFile(new URL(name, directory), 'utf8');
+      return { version, name, sql, hash: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+/** The version an app needs: that of its newest migration. */
+export const neededVersion = async (directory: URL): Promise<number> => (await readMigrations(directory)).length;
+
+/**
+ * Brings a schema to its newest version; processes that do so at the same time take turns.
+ * A schema that is already newer is left as it is: an older release works on it.
+ * @returns the version it has afterwards
+ */
+export async function migrate(databaseUrl: string, { schema, directory }: MigrationSource, log: Log): Promise<number> {
+  const migrations = await readMigrations(directory);
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'signalbox-migrate', connectionTimeoutMillis: 10_000 });
+  client.on('error', (error) => log.warn({ error }, 'the connection of the migration was lost'));
+  await client.connect();
+  try {
+    const name = client.escapeIdentifier(schema);
+    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [`signalbox.migrate.${schema}`]);
+    const existing = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
+    if (existing.rowCount === 0) await client.query(`create schema ${name}`);
+    await client.query(`set search_path to ${name}`);
+    await client.query(`create table if not exists migrations (
+      version int primary key, name text not null, hash text not null, applied_at timestamptz not null default now())`);
+    const { rows: applied } = await client.query<{ version: number; hash: string }>('select version, hash from migrations order by version');
+    for (const migration of migrations) {
+      if (isApplied(migration, applied)) continue;
+      await apply(client, migration);
+      log.info({ migration: migration.name }, 'migration applied');
+    }
+    return Math.max(migrations.length, ...applied.map(({ version }) => version));
+  } finally {
+    await client.end();
+  }
+}
+
+function isApplied({ version, name, hash }: Migration, applied: readonly { version: number; hash: string }[]): boolean {
+  const before = applied.find((one) => one.version === version);
+  if (before && before.hash !== hash) throw new TypeError(`migration ${name} was changed after it had been applied`);
+  return before !== undefined;
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(migration.sql);
+    await client.query('insert into migrations (version, name, hash) values ($1, $2, $3)', [migration.version, migration.name, migration.hash]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined); // a lost connection has rolled back; the cause is below
+    throw new Error(`migration ${migration.name} failed`, { cause: error });
+  }
+}
+
+const versionNow = statement<{ version: number }>('migrations.version', 'select coalesce(max(version), 0) as version from migrations');
+
+/** A readiness check: the schema has the version this release needs, or a newer one. */
+export async function createSchemaCheck(database: Database, { schema, directory }: MigrationSource): Promise<() => Promise<CheckResult>> {
+  const needed = await neededVersion(directory);
+  return async () => {
+    const found = (await database.first(versionNow).catch(missingTable))?.version ?? 0;
+    return found >= needed ? { ok: true } : { ok: false, detail: `schema ${schema} is at version ${found}, version ${needed} is needed: run the migrations` };
+  };
+}
+
+function missingTable(error: unknown): undefined {
+  if (isUnmigrated(error)) return undefined;
+  throw error;
+}

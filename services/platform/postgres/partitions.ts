@@ -1,0 +1,84 @@
+// Monthly range partitions: made ahead, with a DEFAULT partition as a net, dropped whole when their time is over.
+import { type Database, statement } from './pool.ts';
+
+type PartitionRow = { readonly name: string };
+
+const list = statement<PartitionRow, [table: string]>(
+  'partitions.list',
+  `
+  select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+  where i.inhparent = to_regclass($1) order by c.relname`,
+);
+
+const monthStart = (date: Date, offset: number) => new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1));
+const suffix = (start: Date) => `${start.getUTCFullYear()}_${String(start.getUTCMonth() + 1).padStart(2, '0')}`;
+
+// Data definition takes no parameters; names are the caller's own identifiers, never input.
+const identifier = /^[a-z_][a-z0-9_]*$/;
+function requireIdentifier(table: string): void {
+  if (!identifier.test(table)) throw new TypeError(`table must be a plain identifier, got ${table}`);
+}
+
+// Not by name: a prepared statement for every month would stay on each connection.
+const ddl = (database: Database, text: string) => database.select({ toSQL: () => ({ toNative: () => ({ sql: text, bindings: [] }) }) });
+
+/** Two months ahead unless said otherwise. */
+export type Months = { readonly from: Date; readonly ahead: number };
+
+/** The partition of the month of a date and those of the months after it; those that exist are left alone. */
+export async function makePartitions(database: Database, table: string, months: Date | Months): Promise<void> {
+  requireIdentifier(table);
+  const { from, ahead } = months instanceof Date ? { from: months, ahead: 2 } : months;
+  const existing = new Set((await database.all(list, table)).map(({ name }) => name));
+  if (!existing.has(`${table}_default`)) await ddl(database, `create table if not exists ${table}_default partition of ${table} default`);
+  for (let month = 0; month <= ahead; month++) {
+    const start = monthStart(from, month);
+    const name = `${table}_${suffix(start)}`;
+    if (!existing.has(name)) await makePartition(database, table, { name, from: start, to: monthStart(start, 1) });
+  }
+}
+
+type Partition = { readonly name: string; readonly from: Date; readonly to: Date };
+
+// Rows that the net has caught meanwhile move into the new partition, else it could not be attached.
+async function makePartition(database: Database, table: string, { name, from, to }: Partition): Promise<void> {
+  const [column] = await database.all(keyColumn, table);
+  if (!column) throw new TypeError(`${table} is not partitioned by a column`);
+  const [start, end] = [`'${from.toISOString()}'`, `'${to.toISOString()}'`];
+  await database.transaction(async (inTransaction) => {
+    // Writers wait until the partition is there; readers go on. Without it, a row on its
+    // way into the net is refused when the partition comes between. A writer that takes long is not waited for: next round.
+    await ddl(inTransaction, `set local lock_timeout = '5s'`);
+    await ddl(inTransaction, `lock table ${table} in share row exclusive mode`);
+    // A partition takes numbers from its parent's identity column and may have none of its own.
+    await ddl(inTransaction, `create table ${name} (like ${table} including all excluding identity)`);
+    await ddl(
+      inTransaction,
+      `with moved as (delete from ${table}_default where ${column.name} >= ${start} and ${column.name} < ${end} returning *)
+       insert into ${name} overriding system value select * from moved`,
+    );
+    await ddl(inTransaction, `alter table ${table} attach partition ${name} for values from (${start}) to (${end})`);
+  });
+}
+
+const keyColumn = statement<{ name: string }, [table: string]>(
+  'partitions.key',
+  `
+  select a.attname as name from pg_partitioned_table p
+  join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
+  where p.partrelid = to_regclass($1)`,
+);
+
+/** Drops the partitions whose whole month lies before `limit`. @returns their names */
+export async function dropPartitionsBefore(database: Database, table: string, limit: Date): Promise<string[]> {
+  requireIdentifier(table);
+  const names = (await database.all(list, table)).map(({ name }) => name);
+  const old = names.filter((name) => isBefore(name.slice(table.length + 1), limit));
+  for (const name of old) await ddl(database, `drop table ${name}`);
+  return old;
+}
+
+function isBefore(month: string, limit: Date): boolean {
+  const [, year, number] = /^(\d{4})_(\d{2})$/.exec(month) ?? [];
+  return year !== undefined && number !== undefined && Date.UTC(Number(year), Number(number), 1) <= limit.getTime();
+}

@@ -1,0 +1,38 @@
+// A command of a deployable, as `signalbox <deployable> <subcommand>` runs it.
+import type { Environment, Settings } from '../config/config.ts';
+
+export type SubcommandOption = {
+  /** As commander has them: `--environment <slug>`; `--secret <name...>` may come several times. */
+  readonly flags: string;
+  readonly summary: string;
+  readonly required?: boolean;
+};
+
+export type SubcommandCall = {
+  readonly environment: Environment;
+  /** Values by the camelCase name of their flag. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** What stands after the options, or after `--`. */
+  readonly rest: readonly string[];
+  /** To standard output and standard error, as they are. */
+  readonly print: (text: string) => void;
+  readonly writeError: (text: string) => void;
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly stopping: AbortSignal;
+};
+
+export type Subcommand = {
+  readonly summary: string;
+  /** What stands after the options, for `--help`: `[file]`, `<command...>`. */
+  readonly operands?: string;
+  readonly options: readonly SubcommandOption[];
+  /** What it reads of the environment, for the settings table. */
+  readonly settings: Settings;
+  /** When its options or operands are wrong; 1 unless given. */
+  readonly usageExitCode?: number;
+  /** @returns the exit code; a throw is printed as its message and exits with 1 */
+  run(call: SubcommandCall): Promise<number>;
+};
+
+/** By name; each is loaded when it is asked for. */
+export type SubcommandLoaders = Readonly<Record<string, () => Promise<Subcommand>>>;

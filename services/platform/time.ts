@@ -1,0 +1,74 @@
+// Timeouts, pauses and back-off: the one way for each.
+import { setTimeout as timer } from 'node:timers/promises';
+
+/** What the work comes to, or what `late` returns or throws when it has not settled in `ms`; the work itself goes on. */
+export async function withTimeout<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
+  const lateness = Promise.withResolvers<undefined>();
+  const timeout = setTimeout(() => lateness.resolve(undefined), ms);
+  try {
+    return await Promise.race([work, lateness.promise.then(late)]);
+  } finally {
+    clearTimeout(timeout);
+  }
+}
+
+/** Sleeps for `ms`, or until the signal is aborted. @returns false when the signal ended it */
+export async function sleepUntil(signal: AbortSignal, ms: number): Promise<boolean> {
+  await timer(ms, undefined, { signal }).catch(() => undefined); // rejects for one reason only: the signal
+  return !signal.aborted;
+}
+
+export type BackOffRange = { readonly firstMs: number; readonly longestMs: number };
+
+/**
+ * The pause before a retry: doubled with each attempt up to the longest, and shortened by up to a third so that many processes
+ * do not come back as one.
+ * @param attempt failures so far, from 1
+ */
+export function backOffMs(attempt: number, { firstMs, longestMs }: BackOffRange): number {
+  return Math.min(firstMs * 2 ** (attempt - 1), longestMs) * (1 - Math.random() / 3);
+}
+
+export type WakeUp = {
+  /** Ends the pause, or, between pauses, the next one before it begins. */
+  wake(): void;
+  /** Forgets a wake-up that came between pauses. */
+  reset(): void;
+  pause(ms: number): Promise<void>;
+};
+
+/** A pause that can be cut short, and that no wake-up can slip past. Once `stopping` is aborted every pause ends at once. */
+export function createWakeUp(stopping: AbortSignal): WakeUp {
+  let isWoken = false;
+  let end: (() => void) | undefined;
+  const wake = () => {
+    isWoken = true;
+    end?.();
+  };
+  stopping.addEventListener('abort', wake, { once: true });
+  return {
+    wake,
+    reset: () => void (isWoken = false),
+    async pause(ms) {
+      if (!isWoken && !stopping.aborted) {
+        await new Promise<void>((resolve) => {
+          const timeout = setTimeout(resolve, ms);
+          end = () => {
+            clearTimeout(timeout);
+            resolve();
+          };
+        });
+      }
+      isWoken = false;
+      end = undefined;
+    },
+  };
+}
+
+/** Runs `work` at once and then every `ms` after it ended, until the signal is aborted. `work` must not throw. @returns when the last run ended */
+export async function every(ms: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    await work();
+    await sleepUntil(signal, ms);
+  }
+}

@@ -1,0 +1,308 @@
+// What only RabbitMQ does: returns, nacks, size limits, alarms, mismatched queues, lost channels.
+import { type Channel, type ChannelModel, connect as connectBare } from 'amqplib';
+import { expect } from 'chai';
+import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../../../services/platform/broker/connect.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { describeWith } from '../../../support/need.ts';
+import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../../support/rabbitmq.ts';
+import { eventually } from '../../../support/wait.ts';
+import { collect, connect, generousMs, ids, message, newTopology, publish, until } from '../fixture.ts';
+
+const maxMessageBytes = 1_500_000;
+
+describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
+  this.timeout(600_000);
+  let server: RabbitmqServer;
+  const open: Broker[] = [];
+  const bare: ChannelModel[] = [];
+
+  /** A channel beside the broker's own. */
+  async function openChannel(): Promise<Channel> {
+    const connection = await connectBare(server.url);
+    bare.push(connection);
+    return connection.createChannel();
+  }
+
+  async function connected(topology: Topology, queueType: 'classic' | 'quorum' = 'classic'): Promise<Broker> {
+    const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', queueType });
+    open.push(broker);
+    await broker.ready(generousMs);
+    return broker;
+  }
+
+  before(async () => {
+    server = await startRabbitmq({ config: `max_message_size = ${maxMessageBytes}\n` });
+  });
+  afterEach(async () => {
+    await Promise.all([...open.splice(0), ...bare.splice(0)].map((one) => one.close()));
+  });
+  after(() => server.close());
+
+  it('answers `unpublished` for a message that no queue takes, and then works on', async () => {
+    const { topology, first, second } = newTopology();
+    const broker = await connected(topology);
+    const channel = await openChannel();
+    for (const queue of [first, second]) await channel.unbindQueue(queue, topology.exchange, '');
+    const results = await Promise.all(['a', 'b', 'a'].map((id) => broker.publish(message(id), generousMs)));
+    for (const result of results) expect(result).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('returned');
+    await channel.bindQueue(first, topology.exchange, '');
+    await publish(broker, message('c'));
+  });
+
+  it('answers `unpublished` when the server nacks', async () => {
+    const { topology, second } = newTopology();
+    const broker = await connected(topology);
+    await server.control('set_policy', 'full', `^${second}$`, '{"max-length":1,"overflow":"reject-publish"}', '--apply-to', 'queues');
+    await publish(broker, message('a'));
+    // The policy takes effect a moment later.
+    await eventually(async () => {
+      const result = await broker.publish(message('b'), generousMs);
+      expect(result).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('nack');
+    });
+    await server.control('clear_policy', 'full');
+  });
+
+  it('answers `unknown` when no confirmation comes in time, and confirms again later', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    server.hang();
+    try {
+      const results = await Promise.all([100, 100, 100].map((timeoutMs, index) => broker.publish(message(`m${index}`), timeoutMs)));
+      expect(results.map(({ outcome }) => outcome)).to.deep.equal(['unknown', 'unknown', 'unknown']);
+    } finally {
+      server.resume();
+    }
+    await publish(broker, message('later'));
+  });
+
+  it('answers `refused` for what is larger than the server takes, and harms no other message', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const small = Array.from({ length: 200 }, (_, index) => broker.publish(message(`m${index}`), generousMs));
+    const tooLarge = broker.publish(message('large', { body: Buffer.alloc(maxMessageBytes + 1) }), generousMs);
+    const stillSmall = Array.from({ length: 200 }, (_, index) => broker.publish(message(`n${index}`), generousMs));
+    const justRight = broker.publish(message('fits', { body: Buffer.alloc(maxMessageBytes) }), generousMs);
+    expect(await tooLarge)
+      .to.include({ outcome: 'refused' })
+      .and.have.property('reason')
+      .that.includes(String(maxMessageBytes));
+    const others = await Promise.all([...small, ...stillSmall, justRight]);
+    expect(others.filter(({ outcome }) => outcome !== 'confirmed')).to.deep.equal([]);
+    expect(await broker.depth(first)).to.equal(401);
+    expect(await broker.publish(message('again', { body: Buffer.alloc(maxMessageBytes + 1) }), generousMs)).to.include({ outcome: 'refused' });
+    expect(broker.isConnected).to.equal(true);
+  });
+
+  it('answers `refused` for a property that AMQP cannot hold', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    expect(await broker.publish(message('x'.repeat(300)), generousMs)).to.include({ outcome: 'refused' });
+    await publish(broker, message('a'));
+  });
+
+  it('answers `unpublished` under a memory alarm, while consumers go on', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...Array.from({ length: 20 }, (_, index) => message(`m${index}`)));
+    await server.control('set_vm_memory_high_watermark', 'absolute', '1MB');
+    try {
+      // The server tells a connection of the alarm when it next publishes; that message's fate is not known.
+      const unlucky = broker.publish(message('unlucky'), 2000);
+      await until(() => !broker.isConnected, 'the alarm is noticed');
+      expect(await broker.publish(message('a'), 600_000))
+        .to.include({ outcome: 'unpublished' })
+        .and.have.property('reason')
+        .that.includes('blocked');
+      expect(broker.lastError).to.include('blocked');
+      expect(await unlucky)
+        .to.have.property('outcome')
+        .that.is.oneOf(['unknown', 'unpublished']);
+      const { deliveries } = collect(broker, first);
+      await until(() => deliveries.length >= 20, 'the queue is drained under the alarm');
+      await until(async () => (await server.control('list_queues', 'name', 'messages')).includes(`${first}\t0`), 'and acknowledged');
+    } finally {
+      await server.control('set_vm_memory_high_watermark', '0.4');
+    }
+    await broker.ready(generousMs);
+    await publish(broker, message('a'));
+  });
+
+  it('is not connected to a server that hangs, deliveries or not, and connects again when it goes on', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    server.hang();
+    try {
+      await until(() => !broker.isConnected, 'the silence is noticed');
+    } finally {
+      server.resume();
+    }
+    await broker.ready(generousMs);
+    await publish(broker, message('a'));
+  });
+
+  it('tells every time that it is connected', async () => {
+    const { topology } = newTopology();
+    let ups = 0;
+    const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', up: () => (ups += 1) });
+    open.push(broker);
+    await broker.ready(generousMs);
+    expect(ups).to.equal(1);
+    await server.control('close_all_connections', 'a test');
+    await until(() => ups === 2, 'it connects again');
+  });
+
+  it('says in plain words that a virtual host is missing or closed to it', async () => {
+    const { topology } = newTopology();
+    const url = new URL(server.url);
+    url.pathname = '/nowhere';
+    const broker = connect(url.href, topology);
+    open.push(broker);
+    const words = 'the server does not open the virtual host "nowhere": it does not exist there, or this user may not use it';
+    await eventually(() => expect(broker.lastError).to.equal(words));
+  });
+
+  it('names a queue that exists with other arguments, says what to do, and connects once that is done', async () => {
+    const { topology, first } = newTopology();
+    const channel = await openChannel();
+    await channel.assertQueue(first, { durable: true });
+    const broker = connect(server.url, topology);
+    open.push(broker);
+    await eventually(() => expect(broker.lastError).to.include(`queue "${first}"`).and.include('delete').and.include('inequivalent arg'));
+    expect(broker.isConnected).to.equal(false);
+    await channel.deleteQueue(first);
+    await broker.ready(generousMs);
+  });
+
+  it('says nothing of the password when it is wrong', async () => {
+    const { topology } = newTopology();
+    const url = new URL(server.url);
+    url.password = 'hunter2-wrong';
+    const broker = connect(url.href, topology);
+    open.push(broker);
+    await eventually(() => expect(broker.lastError).to.include('ACCESS'));
+    expect(broker.lastError).to.not.include('hunter2');
+  });
+
+  it('attaches again when the server closes its connections', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const { deliveries } = collect(broker, first);
+    await publish(broker, message('a'));
+    await until(() => deliveries.length === 1, 'the consumer works');
+    await server.control('close_all_connections', 'a test');
+    await until(() => broker.lastError !== null, 'the loss is noticed');
+    await broker.ready(generousMs);
+    await publish(broker, message('b'));
+    // The first comes again when its acknowledgement was lost with the connection.
+    await until(() => ids(deliveries).includes('b'), 'the consumer works again');
+  });
+
+  it('declares a deleted queue again and goes on consuming', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const { deliveries } = collect(broker, first);
+    let tries = 0;
+    await publish(broker, message('a'));
+    await until(() => deliveries.length === 1, 'the consumer works');
+    await server.control('delete_queue', first);
+    await until(async () => {
+      await publish(broker, message(`b${++tries}`));
+      return deliveries.length > 1;
+    }, 'the consumer works again');
+  });
+
+  it('declares a queue again that was deleted while nobody consumes, and loses no connection by that', async () => {
+    const { topology, first, second } = newTopology();
+    let ups = 0;
+    const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', up: () => (ups += 1) });
+    open.push(broker);
+    await broker.ready(generousMs);
+    await server.control('delete_queue', first);
+    // The server confirms without it as well, since the other queue takes its copy; and a queue that can be asked for is not yet bound.
+    await until(async () => {
+      await publish(broker, message('a'));
+      return (await broker.depth(first).catch(() => 0)) > 0;
+    }, 'the queue takes its copy again');
+    expect(await broker.depth(second)).to.be.at.least(1);
+    expect(ups).to.equal(1);
+  });
+
+  it('attaches again when its channel alone is lost', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const release = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    broker.consume(first, { batchSize: 1, prefetch: 1 }, async (batch) => {
+      seen.push(...ids(batch));
+      if (seen.length === 1) await release.promise;
+      return batch.map(() => 'ack' as const);
+    });
+    await publish(broker, message('a'));
+    await until(() => seen.length === 1, 'the batch is in work');
+    // As a batch that took longer than the server's patience ends: the server closes the channel, not the connection.
+    await server
+      .control(
+        'eval',
+        '[exit(P, {shutdown, test}) || P <- rabbit_channel:list_local(), {prefetch_count, N} <- rabbit_channel:info(P, [prefetch_count]), N =:= 1].',
+      )
+      .catch(() => undefined);
+    release.resolve();
+    await until(() => seen.length >= 2, 'the message comes again');
+    await until(async () => (await broker.depth(first).catch(() => -1)) === 0, 'and is settled');
+  });
+
+  it('works on quorum queues', async () => {
+    const { topology, first, dead } = newTopology([50]);
+    const broker = await connected(topology, 'quorum');
+    await publish(broker, message('a'), message('b'));
+    const { deliveries } = collect(broker, first, ({ id, attempt }) => (id === 'b' ? { deadLetter: 'bad' } : attempt === 1 ? { retry: 'once' } : 'ack'));
+    const graves = collect(broker, dead);
+    await until(() => deliveries.length === 3 && graves.deliveries.length === 1, 'retry and dead letter');
+    expect(ids(graves.deliveries)).to.deep.equal(['b']);
+    expect(await server.control('list_queues', 'name', 'type')).to.include(`${first}\tquorum`);
+  });
+
+  it('holds no more bytes than it may, handles each message once, and has wide windows again afterwards', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const large = Array.from({ length: 40 }, (_, index) => message(`large ${index}`, { body: Buffer.alloc(1_000_000) }));
+    await publish(broker, ...large);
+    const handled: string[] = [];
+    const sizes: number[] = [];
+    const gate = Promise.withResolvers<void>();
+    const secondGate = Promise.withResolvers<void>();
+    broker.consume(first, { batchSize: 100, prefetch: 200, maxBytes: 4_500_000 }, async (batch) => {
+      await gate.promise;
+      if (handled.length > 1500) await secondGate.promise;
+      handled.push(...ids(batch));
+      sizes.push(batch.length);
+      return batch.map(() => 'ack' as const);
+    });
+    await until(async () => (await broker.depth(first)) === 36, 'all but four are back in the queue');
+    gate.resolve();
+    await until(() => handled.length === 40, 'the large ones are handled');
+    expect(new Set(handled)).to.have.property('size', 40);
+    expect(Math.max(...sizes)).to.be.at.most(4);
+    const small = Array.from({ length: 2000 }, (_, index) => message(`small ${index}`));
+    await Promise.all(small.map((one) => broker.publish(one, generousMs)));
+    await until(async () => 2040 - handled.length - (await broker.depth(first)) >= 120 && handled.length > 1500, 'it has many at hand, whoever is slow');
+    secondGate.resolve();
+    await until(() => handled.length === 2040, 'the small ones are handled');
+    expect(new Set(handled)).to.have.property('size', 2040);
+    expect(Math.max(...sizes)).to.be.above(50);
+  });
+
+  it('takes a message that is larger than all it may hold', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...['a', 'b', 'c'].map((id) => message(id, { body: Buffer.alloc(100_000) })));
+    const handled: string[] = [];
+    broker.consume(first, { batchSize: 100, prefetch: 200, maxBytes: 1000 }, (batch) => {
+      handled.push(...ids(batch));
+      return Promise.resolve(batch.map(() => 'ack' as const));
+    });
+    await until(() => handled.length === 3, 'all are handled');
+    expect(handled.sort()).to.deep.equal(['a', 'b', 'c']);
+  });
+});

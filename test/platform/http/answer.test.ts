@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import request from 'supertest';
+import { z } from 'zod';
+import { answer, Content, type Returned, route } from '../../../services/platform/http/route.ts';
+import { Timestamp } from '../../../services/platform/schema.ts';
+import { eventually } from '../../support/wait.ts';
+import { startApp, type Started, stopApps } from './app-fixture.ts';
+
+const answers = { 200: z.unknown(), 201: z.object({ at: Timestamp }), 202: null, 204: null, 301: null } as const;
+const serve = (handle: () => Returned<typeof answers>): Promise<Started> =>
+  startApp({ routes: [route({ method: 'get', path: '/x', summary: 's', answers, handle })] });
+const get = async (handle: Parameters<typeof serve>[0]) =>
+  request((await serve(handle)).url)
+    .get('/x')
+    .redirects(0);
+
+describe('an answer', () => {
+  after(stopApps);
+
+  it('is 200 and JSON unless said otherwise', async () => {
+    const { status, headers, body } = await get(() => ({ a: [1, null, '🚂'] }));
+    expect({ status, body }).to.deep.equal({ status: 200, body: { a: [1, null, '🚂'] } });
+    expect(headers).to.include({ 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength('{"a":[1,null,"🚂"]}')) });
+  });
+
+  it('has the status and headers it was given, times in UTC with milliseconds', async () => {
+    const { status, headers, text } = await get(() => answer(201, { at: new Date('2026-01-02T03:04:05Z') }, { Location: '/x/1' }));
+    expect({ status, text }).to.deep.equal({ status: 201, text: '{"at":"2026-01-02T03:04:05.000Z"}' });
+    expect(headers).to.include({ location: '/x/1' });
+  });
+
+  it('keeps its status when it has no body', async () => {
+    for (const status of [202, 204] as const) {
+      const got = await get(() => answer(status, null));
+      expect({ status: got.status, text: got.text, type: got.headers['content-type'] }).to.deep.equal({ status, text: '', type: undefined });
+    }
+    expect((await get(() => answer(301, null, { Location: '/y' }))).headers).to.include({ location: '/y', 'content-length': '0' });
+  });
+
+  it('sends text that looks like markup as what it is declared', async () => {
+    const { headers, text } = await get(() => new Content('text/plain; charset=utf-8', '<b>hi</b>'));
+    expect({ type: headers['content-type'], text }).to.deep.equal({ type: 'text/plain; charset=utf-8', text: '<b>hi</b>' });
+  });
+
+  it('sends bytes as they are', async () => {
+    const { headers, body } = await get(() => new Content('image/png', Buffer.from([0x89, 0x50, 0xff])));
+    expect(headers).to.include({ 'content-type': 'image/png', 'content-length': '3' });
+    expect(body).to.deep.equal(Buffer.from([0x89, 0x50, 0xff]));
+  });
+
+  it('sends a stream piece by piece, with a status and headers of its own', async () => {
+    const { status, headers, text } = await get(() =>
+      answer(200, new Content('application/x-ndjson', Readable.from(['{"a":1}\n', '{"a":2}\n'])), { 'X-Rows': '2' }),
+    );
+    expect({ status, text }).to.deep.equal({ status: 200, text: '{"a":1}\n{"a":2}\n' });
+    expect(headers).to.include({ 'x-rows': '2', 'content-type': 'application/x-ndjson', 'transfer-encoding': 'chunked' });
+  });
+
+  it('breaks the connection when its stream fails, so that nobody takes half of it for all, and logs why', async () => {
+    const { raw, lines } = await serve(
+      () =>
+        new Content(
+          'text/csv',
+          Readable.from(
+            (async function* () {
+              yield 'one,';
+              await new Promise((resolve) => setImmediate(resolve));
+              throw new Error('the disk is gone');
+            })(),
+          ),
+        ),
+    );
+    const answered = await raw('GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(answered).to.include('one,').and.to.not.include('\r\n0\r\n');
+    const broken = await eventually(() => lines().find(({ msg }) => msg === 'an answer broke off') ?? false);
+    expect(broken['error']).to.include({ message: 'the disk is gone' });
+  });
+
+  it('ends its stream when the reader goes away', async () => {
+    const stream = new Readable({
+      read() {
+        this.push('x'.repeat(65_536));
+      },
+    });
+    const { port } = await serve(() => new Content('text/plain', stream));
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    socket.destroy();
+    await eventually(() => stream.destroyed);
+  });
+
+  it('ends the stream of a HEAD request unread', async () => {
+    const stream = Readable.from(['x']);
+    const { url } = await serve(() => new Content('text/plain', stream));
+    expect((await request(url).head('/x')).status).to.equal(200);
+    await eventually(() => stream.destroyed);
+  });
+
+  it('is a 500 when it cannot be written as JSON', async () => {
+    const { url, lines } = await serve(() => ({ big: 1n }));
+    expect((await request(url).get('/x')).status).to.equal(500);
+    expect(lines().filter(({ level }) => level === 'error')).to.have.length(1);
+  });
+});

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { createBatchWriter, type BatchWriterParts } from '../../../services/platform/postgres/batch-writer.ts';
+import { eventually } from '../../support/wait.ts';
+
+/** As the driver throws them. */
+const refusal = () => Object.assign(new pg.DatabaseError('invalid byte sequence', 0, 'error'), { code: '22021' });
+const isAway = () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+describe('createBatchWriter', () => {
+  /** A writer of numbers, with what it wrote, what it told of, and a gate before each write. */
+  function create({ write, ...limits }: Partial<BatchWriterParts<number>['limits']> & { readonly write?: (rows: readonly number[]) => Promise<unknown> } = {}) {
+    const [written, refused, failures]: [number[][], number[], unknown[]] = [[], [], []];
+    const writer = createBatchWriter<number>({
+      async write(rows) {
+        await write?.(rows);
+        written.push([...rows]);
+      },
+      onFailure: (error) => void failures.push(error),
+      onRefused: (row) => void refused.push(row),
+      limits: { maxWaiting: 1000, batchSize: 3, pauseMs: 1, closeMs: 30_000, ...limits },
+    });
+    return { writer, written, refused, failures };
+  }
+
+  it('writes in the order in which rows came, a batch at a time', async () => {
+    const { writer, written } = create();
+    for (const row of upTo(7)) writer.add(row);
+    expect(written).to.deep.equal([]);
+    await eventually(() => writer.waiting === 0);
+    expect(written).to.deep.equal([[0, 1, 2], [3, 4, 5], [6]]);
+    expect(await writer.close()).to.equal(0);
+  });
+
+  it('writes no more than its batches in a pause, where it has such a limit', async () => {
+    const times: number[] = [];
+    const { writer, written } = create({ batchesPerPause: 1, pauseMs: 30, write: async () => void times.push(performance.now()) });
+    for (const row of upTo(7)) writer.add(row);
+    await eventually(() => writer.waiting === 0);
+    expect(written).to.deep.equal([[0, 1, 2], [3, 4, 5], [6]]);
+    // A timer may be a millisecond early.
+    for (const [index, time] of times.slice(1).entries()) expect(time - (times[index] ?? time)).to.be.at.least(28);
+  });
+
+  it('does not wait for its pause on close', async () => {
+    const { writer, written } = create({ batchesPerPause: 1, pauseMs: 3_600_000 });
+    for (const row of upTo(4)) writer.add(row);
+    expect(await writer.close()).to.equal(0);
+    expect(written).to.deep.equal([[0, 1, 2], [3]]);
+  });
+
+  it('takes rows while it writes, and never writes two batches at once', async () => {
+    let atOnce = 0;
+    const { writer, written, failures } = create({
+      async write() {
+        expect(++atOnce).to.equal(1);
+        await new Promise(setImmediate);
+        atOnce--;
+      },
+    });
+    for (const row of upTo(10)) {
+      writer.add(row);
+      await new Promise(setImmediate);
+    }
+    await Promise.all([writer.close(), writer.close()]);
+    expect(failures).to.deep.equal([]);
+    expect(written.flat()).to.deep.equal(upTo(10));
+  });
+
+  it('tries again what was no fault of the rows, and keeps all of it meanwhile', async () => {
+    let away = 3;
+    const { writer, written, failures, refused } = create({ write: () => (away-- > 0 ? Promise.reject(isAway()) : Promise.resolve()) });
+    for (const row of upTo(4)) writer.add(row);
+    await eventually(() => writer.waiting === 0);
+    expect(written.flat()).to.deep.equal(upTo(4));
+    expect(failures).to.have.length(3);
+    expect(refused).to.deep.equal([]);
+  });
+
+  it('loses of a batch only the rows that are refused, and tells of each once', async () => {
+    let away = 1;
+    const { writer, written, refused } = create({
+      write(rows) {
+        if (rows.includes(1)) return Promise.reject(refusal());
+        // In the middle of writing them one by one.
+        return rows[0] === 2 && away-- > 0 ? Promise.reject(isAway()) : Promise.resolve();
+      },
+    });
+    for (const row of upTo(5)) writer.add(row);
+    await eventually(() => writer.waiting === 0);
+    expect(refused).to.deep.equal([1]);
+    expect(written.flat()).to.deep.equal([0, 2, 3, 4]);
+  });
+
+  it('says when it has no room, and takes rows all the same', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { writer, written } = create({ maxWaiting: 2, write: () => gate.promise });
+    writer.add(0);
+    expect(writer.hasRoom).to.equal(true);
+    writer.add(1);
+    expect(writer.hasRoom).to.equal(false);
+    writer.add(2);
+    gate.resolve(undefined);
+    await eventually(() => writer.hasRoom);
+    await writer.close();
+    expect(written.flat()).to.deep.equal([0, 1, 2]);
+  });
+
+  it('gives up on close where the database hangs, and says how many rows are lost', async () => {
+    const { promise: never } = Promise.withResolvers<void>();
+    const { writer } = create({ closeMs: 20, write: () => never });
+    for (const row of upTo(5)) writer.add(row);
+    expect(await writer.close()).to.equal(5);
+  });
+
+  it('gives up on close where the database is away, says how many rows are lost, and leaves no timer behind', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const [begun, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const { writer } = create({ write: () => (begun.resolve(undefined), gate.promise) });
+    for (const row of upTo(5)) writer.add(row);
+    await begun.promise;
+    const before = timers();
+    const closing = writer.close();
+    gate.reject(isAway());
+    expect(await closing).to.equal(5);
+    await new Promise(setImmediate);
+    expect(timers()).to.equal(before);
+  });
+});

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { isCancelled, isLockTimeout, isUnavailable, isUnmigrated, refusesData, violatedConstraint } from '../../../services/platform/postgres/errors.ts';
+
+const databaseError = (code: string, constraint?: string) => Object.assign(new pg.DatabaseError('m', 1, 'error'), { code, constraint });
+const networkError = (code: string) => Object.assign(new Error('m'), { code });
+
+describe('isUnavailable', () => {
+  it('is true of lost and refused connections, shutdowns, lack of room and standbys', () => {
+    for (const code of ['08006', '53300', '57P01', '57P02', '57P03', '25006', '55000']) expect(isUnavailable(databaseError(code)), code).to.equal(true);
+    for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
+      expect(isUnavailable(networkError(code)), code).to.equal(true);
+    expect(isUnavailable(new AggregateError([networkError('ECONNREFUSED')]))).to.equal(true);
+    for (const message of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect', 'timeout expired'])
+      expect(isUnavailable(new Error(message)), message).to.equal(true);
+  });
+
+  it('is false of everything that would fail again as it is', () => {
+    for (const code of ['23505', '42P01', '22P02', '57014', '40001']) expect(isUnavailable(databaseError(code)), code).to.equal(false);
+    for (const other of [new Error('failed'), networkError('ENOENT'), new AggregateError([new Error('failed')]), 'ECONNREFUSED', undefined])
+      expect(isUnavailable(other)).to.equal(false);
+  });
+});
+
+describe('isCancelled', () => {
+  it('is true of a statement that was ended from outside only', () => {
+    expect(['57014', '57P01', '55P03', '22P02'].map((code) => isCancelled(databaseError(code)))).to.deep.equal([true, false, false, false]);
+    expect(isCancelled(networkError('57014'))).to.equal(false);
+  });
+});
+
+describe('isLockTimeout', () => {
+  it('is true of a lock that did not come in time only', () => {
+    expect(['55P03', '57014', '40P01'].map((code) => isLockTimeout(databaseError(code)))).to.deep.equal([true, false, false]);
+    expect(isLockTimeout(networkError('55P03'))).to.equal(false);
+  });
+});
+
+describe('isUnmigrated', () => {
+  it('is true of a missing table or schema only', () => {
+    expect(['42P01', '3F000', '42703', '08006'].map((code) => isUnmigrated(databaseError(code)))).to.deep.equal([true, true, false, false]);
+    expect(isUnmigrated(networkError('42P01'))).to.equal(false);
+  });
+});
+
+describe('violatedConstraint', () => {
+  it('names the constraint of a refused row, and nothing else', () => {
+    expect(violatedConstraint(databaseError('23505', 'notes_slug_unique'))).to.equal('notes_slug_unique');
+    expect(violatedConstraint(databaseError('42P01', 'notes'))).to.equal(undefined);
+    expect(violatedConstraint(networkError('23505'))).to.equal(undefined);
+  });
+});
+
+describe('refusesData', () => {
+  it('is true of bad values, broken constraints and rows too large, and of nothing else', () => {
+    for (const code of ['22P02', '22021', '23505', '54000']) expect(refusesData(databaseError(code)), code).to.equal(true);
+    for (const code of ['42P01', '57014', '53300']) expect(refusesData(databaseError(code)), code).to.equal(false);
+    expect(refusesData(networkError('22P02'))).to.equal(false);
+  });
+});

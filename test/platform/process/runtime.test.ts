@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { createApp } from '../../../services/platform/http/app.ts';
+import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
+import { createRuntimes } from '../../../services/platform/process/runtime.ts';
+import { freePort } from '../../support/wait.ts';
+
+function start() {
+  const lifecycle = createLifecycle(silentLog);
+  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics(), host: '127.0.0.1', logFor: () => silentLog });
+  const serve = async (name: string) => {
+    const runtime = runtimes.of(name, {});
+    const { port } = await runtime.listen(createApp({ description: { title: name, summary: 's', version: '1' }, routes: [], ...runtime }), 0);
+    return { runtime, port };
+  };
+  return { lifecycle, runtimes, serve };
+}
+
+describe('createRuntimes', () => {
+  it('gives each deployable a health of its own on its own port, and one metrics port for all', async () => {
+    const { lifecycle, runtimes, serve } = start();
+    const relay = await serve('relay');
+    const intake = await serve('intake');
+    const metricsPort = await freePort();
+    await runtimes.serveMetrics(metricsPort);
+    relay.runtime.health.addCheck('spool', () => ({ ok: false }));
+    const at = (port: number, path: string) => request(`http://127.0.0.1:${port}`).get(path);
+    expect((await at(relay.port, '/health/ready')).status).to.equal(503);
+    expect((await at(intake.port, '/health/ready')).status).to.equal(200);
+    expect(await at(metricsPort, '/health/ready')).to.deep.include({ status: 503, body: { status: 'unready', checks: { 'relay.spool': { ok: false } } } });
+    const { text } = await at(metricsPort, '/metrics');
+    expect(text).to.include('signalbox_health_check_ok{service="relay",check="spool"} 0');
+    for (const name of ['relay', 'intake']) expect(text).to.include(`_count{service="${name}",method="GET",route="/health/ready"`);
+    expect((await at(relay.port, '/metrics')).status).to.equal(404);
+    expect([runtimes.portOf('relay'), runtimes.portOf('intake'), runtimes.portOf('digest')]).to.deep.equal([relay.port, intake.port, undefined]);
+    await lifecycle.stop();
+  });
+
+  it('turns every deployable unready when it stops, and closes their ports with the lifecycle', async () => {
+    const { lifecycle, runtimes, serve } = start();
+    const { port } = await serve('relay');
+    runtimes.markStopping();
+    expect((await request(`http://127.0.0.1:${port}`).get('/health/ready')).status).to.equal(503);
+    await lifecycle.stop();
+    const failure = await request(`http://127.0.0.1:${port}`)
+      .get('/health')
+      .catch((error: unknown) => error);
+    expect(String(failure)).to.include('ECONNREFUSED');
+  });
+
+  it('knows when any of them was asked last', async () => {
+    const { lifecycle, runtimes, serve } = start();
+    const [relay, intake] = [await serve('relay'), await serve('intake')];
+    for (const { runtime, port } of [relay, intake]) {
+      await request(`http://127.0.0.1:${port}`).get('/');
+      expect(runtimes.lastAskedMs()).to.equal(runtime.health.lastAskedMs).and.to.be.above(0);
+    }
+    await lifecycle.stop();
+  });
+
+  it('names the deployable whose port is taken', async () => {
+    const { lifecycle, runtimes, serve } = start();
+    const { runtime, port } = await serve('relay');
+    const app = createApp({ description: { title: 'intake', summary: 's', version: '1' }, routes: [], ...runtime });
+    const failure = await runtimes
+      .of('intake', {})
+      .listen(app, port)
+      .catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error).with.property('message').that.equals(`port ${port} of intake is taken by another process`);
+    await lifecycle.stop();
+  });
+});
