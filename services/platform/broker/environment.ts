@@ -1,10 +1,19 @@
 // The broker connections that the environment names: BROKER_URL_<n> and BROKER_LIMIT_<n>, overridden by those of a dotenv file.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { ConfigError, type Environment, collectFault, InvalidSetting, settingText, type SettingFamily } from '../config/config.ts';
+import { DotenvError, type DotenvFault, parseDotenv } from '../config/dotenv.ts';
+import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type BrokerUrlParts, parseBrokerUrl } from './broker-url.ts';
-import { readDotenv, UnreadableFile } from './dotenv.ts';
 
-export type BrokerConnection = BrokerUrlParts & {
+export type BrokerConnection = {
+  /** Not enumerable, so that neither a log line nor JSON shows it; a spread copy has none. */
+  readonly url: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly port: number;
+  /** RabbitMQ's virtual host; for the embedded broker its database. */
+  readonly virtualHost: string;
   /** Its position by ascending n, from 1; gaps in n do not count. */
   readonly index: number;
   /** `BROKER_URL_<n>`: stays the same when others come and go. */
@@ -16,7 +25,7 @@ export type BrokerConnection = BrokerUrlParts & {
 export type ReadingOptions = {
   /** Other connections are in use: a file that is missing or blank, or that leaves no connection at all, is a fault then. */
   readonly isReload?: boolean;
-  /** Told of what is passed over. */
+  /** Told of what is ignored. */
   readonly log?: Pick<Log, 'warn'>;
 };
 
@@ -26,24 +35,30 @@ export type ReadingOptions = {
  * @throws ConfigError with every fault
  */
 export async function readBrokerConnections(environment: Environment, file?: string, options: ReadingOptions = {}): Promise<BrokerConnection[]> {
-  const over = file === undefined ? {} : await readOver(file, options);
-  const faults: string[] = [];
-  const setting = <T>(name: string, parse: (text: string) => T): T | undefined =>
-    collectFault(faults, name, () => {
-      const text = layeredText([over, environment], name);
-      return text === '' ? undefined : parse(text);
-    });
-  const found = numbers({ ...environment, ...over }).flatMap((n) => {
-    const name = `BROKER_URL_${n}`;
-    const url = setting(name, parseBrokerUrl);
-    const limit = setting(`BROKER_LIMIT_${n}`, parseLimit);
-    return url ? [{ name, ...url, ...(limit !== undefined && { limit }) }] : [];
-  });
-  if (options.isReload === true && found.length === 0 && faults.length === 0)
-    faults.push('no BROKER_URL_n is set; to publish nothing on a connection, set its BROKER_LIMIT_n to 0');
-  if (faults.length > 0) throw new ConfigError(faults);
-  // A URL holds a password.
-  return found.map(({ url, ...shown }, index) => Object.defineProperty({ index: index + 1, ...shown, url }, 'url', { enumerable: false }));
+  return connectionsOf(environment, file === undefined ? undefined : await contentOf(file), options);
+}
+
+/** The same for a process that follows its file. */
+export function createBrokerSettings(environment: Environment, file: string | undefined, log: Pick<Log, 'warn'>) {
+  let lastRead: string | undefined;
+  return {
+    /** @throws ConfigError with every fault */
+    async read(isReload: boolean): Promise<BrokerConnection[]> {
+      if (file === undefined) return connectionsOf(environment, undefined, { isReload, log });
+      const content = await contentOf(file);
+      lastRead = fingerprint(content) ?? lastRead;
+      return connectionsOf(environment, content, { isReload, log });
+    },
+    /**
+     * Whether the file is another than the one that was read last, whoever asked for that; a missing file is one of its own.
+     * To be polled: Kubernetes swaps a symbolic link two levels up, which file events do not show.
+     */
+    async hasChanged(): Promise<boolean> {
+      if (file === undefined) return false;
+      const now = fingerprint(await contentOf(file));
+      return now !== undefined && now !== lastRead;
+    },
+  };
 }
 
 /** A deployable's own settings and the broker connections, with the faults of both told together. */
@@ -64,20 +79,77 @@ export async function readWithBrokers<C extends { readonly environmentFile: stri
   return { config, connections };
 }
 
-async function readOver(file: string, { isReload = false, log }: ReadingOptions): Promise<Environment> {
-  try {
-    const { settings, unknownLines, isBlank } = await readDotenv(file);
-    // Truncated by whoever writes it: what is meant has more in it, if only a comment.
-    if (isReload && isBlank) throw new ConfigError(['the file of broker connections is empty']);
-    if (unknownLines.length > 0)
-      log?.warn({ lines: unknownLines }, 'lines of the file of broker connections that name neither a BROKER_URL_n nor a BROKER_LIMIT_n are passed over');
-    return settings;
-  } catch (error) {
+/** The text of the file, or the code of the error that reading it failed with. */
+type Content = { readonly text: string } | { readonly failure: string };
+
+const contentOf = (file: string): Promise<Content> =>
+  readFile(file, 'utf8').then(
+    (text) => ({ text }),
+    (error: unknown) => ({ failure: codeOf(error) ?? 'unreadable' }),
+  );
+
+const missing = 'ENOENT';
+
+/** Undefined when the file cannot be read for another reason than its absence, as in the midst of a swap: then it has not changed yet. */
+function fingerprint(content: Content): string | undefined {
+  if ('text' in content) return createHash('sha256').update(content.text).digest('hex');
+  return content.failure === missing ? missing : undefined;
+}
+
+function connectionsOf(environment: Environment, content: Content | undefined, options: ReadingOptions): BrokerConnection[] {
+  const over = content ? settingsOf(content, options) : {};
+  const faults: string[] = [];
+  const setting = <T>(name: string, parse: (text: string) => T): T | undefined =>
+    collectFault(faults, name, () => {
+      const text = layeredText([over, environment], name);
+      return text === '' ? undefined : parse(text);
+    });
+  const found = numbers({ ...environment, ...over }).flatMap((n) => {
+    const name = `BROKER_URL_${n}`;
+    const url = setting(name, parseBrokerUrl);
+    const limit = setting(`BROKER_LIMIT_${n}`, parseLimit);
+    return url ? [{ name, ...url, ...(limit !== undefined && { limit }) }] : [];
+  });
+  if (options.isReload === true && found.length === 0 && faults.length === 0)
+    faults.push('no BROKER_URL_n is set; to publish nothing on a connection, set its BROKER_LIMIT_n to 0');
+  if (faults.length > 0) throw new ConfigError(faults);
+  // A URL holds a password.
+  return found.map(({ url, ...shown }, index) => Object.defineProperty({ index: index + 1, ...shown, url }, 'url', { enumerable: false }));
+}
+
+const ours = /^BROKER_(URL|LIMIT)_[1-9]\d*(_FILE)?$/;
+
+function settingsOf(content: Content, { isReload = false, log }: ReadingOptions): Environment {
+  if ('failure' in content) {
+    const isMissing = content.failure === missing;
+    if (isReload || !isMissing) throw new ConfigError([`the file of broker connections ${isMissing ? 'is missing' : 'cannot be read'} (${content.failure})`]);
     // A Secret that is mounted as optional appears when it is created.
-    if (isReload || !(error instanceof UnreadableFile && error.isMissing)) throw error;
-    log?.warn('the file of broker connections is not there yet');
+    log?.warn('the file of broker connections does not exist yet');
     return {};
   }
+  const entries = dotenvEntries(content.text);
+  // Truncated by whoever writes it: what is meant has more in it, if only a comment.
+  if (isReload && content.text.trim() === '') throw new ConfigError(['the file of broker connections is empty']);
+  const lines = entries.filter(({ name }) => !ours.test(name)).map(({ line }) => line);
+  if (lines.length > 0) log?.warn({ lines }, 'ignored lines of the file of broker connections that set neither a BROKER_URL_n nor a BROKER_LIMIT_n');
+  return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
+}
+
+function dotenvEntries(text: string) {
+  try {
+    return parseDotenv(text);
+  } catch (error) {
+    throw error instanceof DotenvError ? new ConfigError(sentences(error.faults)) : error;
+  }
+}
+
+/** One for each kind of fault, with the lines by number and never by content: another kind of file may have many. */
+function sentences(faults: readonly DotenvFault[]): string[] {
+  const kinds = Map.groupBy(faults, ({ says }) => says);
+  return [...kinds].map(([says, found]) => {
+    const lines = found.map(({ line }) => line);
+    return `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')} of the file of broker connections: ${says}`;
+  });
 }
 
 const urlName = /^BROKER_URL_([1-9]\d*)(_FILE)?$/;
@@ -96,6 +168,25 @@ function layeredText(layers: readonly [Environment, Environment], name: string):
 function parseLimit(text: string): number {
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
   throw new InvalidSetting('must be a whole number of messages, 0 or more');
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { amqp: 5672, amqps: 5671, postgres: 5432, postgresql: 5432 };
+
+/** @throws InvalidSetting in words that repeat nothing of it */
+export function parseBrokerUrl(text: string) {
+  const url = URL.parse(text.trim());
+  if (!url) throw new InvalidSetting('must be a URL');
+  const scheme = url.protocol.slice(0, -1);
+  const defaultPort = defaultPorts[scheme];
+  if (defaultPort === undefined) throw new InvalidSetting(`must begin with ${Object.keys(defaultPorts).join(', ')}`);
+  if (!url.hostname) throw new InvalidSetting('must name a host');
+  try {
+    const path = decodeURIComponent(url.pathname.slice(1));
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    return { url: text.trim(), scheme, host, port: Number(url.port) || defaultPort, virtualHost: path || '/' };
+  } catch {
+    throw new InvalidSetting('has a malformed percent escape in its path');
+  }
 }
 
 /** For the settings tables of those who call this. */

@@ -1,11 +1,11 @@
 // Broker connections from the environment and its files.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
-import { readBrokerConnections, readWithBrokers } from '../../../services/platform/broker/environment.ts';
+import { createBrokerSettings, readBrokerConnections, readWithBrokers } from '../../../services/platform/broker/environment.ts';
 import { ConfigError, type Environment } from '../../../services/platform/config/config.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { newTopology } from './fixture.ts';
@@ -186,6 +186,86 @@ describe('readBrokerConnections', () => {
     for (const name of ['BROKER_URL_1', 'BROKER_URL_2', 'BROKER_URL_3', 'BROKER_URL_4', 'BROKER_LIMIT_5', 'BROKER_LIMIT_6'])
       expect(String(error)).to.include(name);
     expect(String(error)).to.not.match(/hunter2|example|-1|1\.5|BROKER_URL_5|BROKER_URL_6/);
+  });
+});
+
+describe('createBrokerSettings', () => {
+  const file = () => join(folder, 'brokers.env');
+  const put = (host: string) => writeFile(file(), `BROKER_URL_1=amqp://${host}\n`);
+  const settings = () => createBrokerSettings({}, file(), silentLog);
+  const hostsOf = (connections: readonly { readonly host: string }[]) => connections.map(({ host }) => host);
+
+  it('notices content that differs from what was read, until it is read', async () => {
+    await put('one');
+    const followed = settings();
+    expect(hostsOf(await followed.read(false))).to.deep.equal(['one']);
+    await put('one');
+    expect(await followed.hasChanged()).to.equal(false);
+    await put('two');
+    expect(await followed.hasChanged()).to.equal(true);
+    expect(await followed.hasChanged()).to.equal(true);
+    expect(hostsOf(await followed.read(true))).to.deep.equal(['two']);
+    expect(await followed.hasChanged()).to.equal(false);
+  });
+
+  it('notices the former content after another was read meanwhile', async () => {
+    await put('one');
+    const followed = settings();
+    await followed.read(false);
+    expect(await followed.hasChanged()).to.equal(false);
+    await put('two');
+    await followed.read(true);
+    await put('one');
+    expect(await followed.hasChanged()).to.equal(true);
+  });
+
+  it('notices a file that appears, and one that goes', async () => {
+    const followed = settings();
+    await followed.read(false);
+    expect(await followed.hasChanged()).to.equal(false);
+    await put('one');
+    expect(await followed.hasChanged()).to.equal(true);
+    await followed.read(true);
+    await rm(file());
+    expect(await followed.hasChanged()).to.equal(true);
+  });
+
+  it('reports a faulty file once', async () => {
+    await put('one');
+    const followed = settings();
+    await followed.read(false);
+    await writeFile(file(), 'no setting');
+    expect(await followed.read(true).catch((error: unknown) => error)).to.be.instanceOf(ConfigError);
+    expect(await followed.hasChanged()).to.equal(false);
+  });
+
+  it('takes a file that cannot be read for unchanged', async () => {
+    await put('one');
+    const followed = settings();
+    await followed.read(false);
+    await rm(file());
+    await mkdir(file());
+    expect(await followed.hasChanged()).to.equal(false);
+  });
+
+  it('notices the swapped symbolic link of a mounted Secret', async () => {
+    for (const version of ['..one', '..two']) {
+      await mkdir(join(folder, version));
+      await writeFile(join(folder, version, 'brokers.env'), `BROKER_URL_1=amqp://${version.slice(2)}`);
+    }
+    await symlink('..one', join(folder, '..data'));
+    await symlink('..data/brokers.env', file());
+    const followed = settings();
+    await followed.read(false);
+    await symlink('..two', join(folder, '..data.new'));
+    await rename(join(folder, '..data.new'), join(folder, '..data'));
+    expect(await followed.hasChanged()).to.equal(true);
+  });
+
+  it('has nothing to follow without a file', async () => {
+    const followed = createBrokerSettings({ BROKER_URL_1: 'amqp://one' }, undefined, silentLog);
+    expect(hostsOf(await followed.read(false))).to.deep.equal(['one']);
+    expect(await followed.hasChanged()).to.equal(false);
   });
 });
 

@@ -2,7 +2,7 @@
 import { type ChannelModel, connect } from 'amqplib';
 import type { Log } from '../../log.ts';
 import { firstPauseMs, longestPauseMs } from '../back-off.ts';
-import { parseBrokerUrl } from '../broker-url.ts';
+import { parseBrokerUrl } from '../environment.ts';
 import { describeError } from '../../errors.ts';
 
 const connectTimeoutMs = 5000;
