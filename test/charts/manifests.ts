@@ -57,7 +57,7 @@ export type Manifest = {
   readonly rules?: readonly {
     readonly apiGroups: readonly string[];
     readonly resources: readonly string[];
-    readonly subcommands: readonly string[];
+    readonly verbs: readonly string[];
     readonly resourceNames?: readonly string[];
   }[];
 };

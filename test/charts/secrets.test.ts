@@ -82,8 +82,8 @@ describeWith(helm, 'credentials', () => {
     expect(ofKind(manifests, 'ClusterRole', 'ClusterRoleBinding')).to.deep.equal([]);
     expect(ofKind(manifests, 'Role').map(({ rules }) => rules)).to.deep.equal([
       [
-        { apiGroups: [''], resources: ['secrets'], subcommands: ['create'] },
-        { apiGroups: [''], resources: ['secrets'], resourceNames: ['signalbox-credentials'], subcommands: ['get', 'patch'] },
+        { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+        { apiGroups: [''], resources: ['secrets'], resourceNames: ['signalbox-credentials'], verbs: ['get', 'patch'] },
       ],
     ]);
     expect(find(manifests, 'RoleBinding/signalbox-credentials')).to.deep.include({

@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../support/guard.ts';
 import type { ApiServer } from '../support/kubernetes.ts';
 import { eventually } from '../support/wait.ts';
 
-export type Rule = { readonly subcommands: readonly string[]; readonly resourceNames?: readonly string[] };
+export type Rule = { readonly verbs: readonly string[]; readonly resourceNames?: readonly string[] };
 
 export type Account = {
   /** The path of its kubeconfig, whose context has the namespace. */
@@ -73,8 +73,8 @@ type Grant = { readonly user: string; readonly namespace: string; readonly rules
 /** The API server stores a role before its authorizer knows of it. */
 async function granted({ config }: ApiServer, { user, namespace, rules }: Grant): Promise<void> {
   const authorization = config.makeApiClient(AuthorizationV1Api);
-  const asked = rules.flatMap(({ subcommands, resourceNames: [name] = [] }) =>
-    subcommands.map((subcommand) => ({ namespace, subcommand, resource: 'secrets', ...(name !== undefined && { name }) })),
+  const asked = rules.flatMap(({ verbs, resourceNames: [name] = [] }) =>
+    verbs.map((verb) => ({ namespace, verb, resource: 'secrets', ...(name !== undefined && { name }) })),
   );
   for (const attributes of asked) {
     const resourceAttributes = Object.assign(new V1ResourceAttributes(), attributes);

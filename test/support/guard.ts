@@ -1,80 +1,76 @@
-// Leaves nothing behind: a second process ends what a killed test run had started, and removes its folders.
+// Leaves nothing behind: a second process ends what a test run started, and removes its folder, however the run ended.
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GuardOrder } from './guard-process.ts';
+import { createInterface } from 'node:readline';
+import { hasCode } from '../../services/platform/errors.ts';
 
-let watcher: ((order: GuardOrder) => void) | undefined;
+/** Everything that the run writes. */
+const runFolder = join(tmpdir(), `signalbox-test-${process.pid}`);
 
-// It hears of our end, however we ended, by the end of its standard input.
-function tell(order: GuardOrder): void {
-  watcher ??= startWatcher();
-  watcher(order);
+if (import.meta.main) await guard(process.argv[2] ?? '');
+
+/** The guard's own program: reads lines `+pid` and `-pid` until the test run has ended. */
+async function guard(folder: string): Promise<void> {
+  const pids = new Set<number>();
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.startsWith('+')) pids.add(Number(line));
+    else pids.delete(-Number(line));
+  }
+  for (const pid of pids) {
+    signal(-pid, 'SIGKILL');
+    // One that leads no group, such as Postgres.
+    signal(pid, 'SIGKILL');
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
-function startWatcher(): (order: GuardOrder) => void {
-  removeStaleDirectories();
-  const program = join(import.meta.dirname, 'guard-process.ts');
-  // In a session of its own: Ctrl-C must not reach it.
-  const { stdin, unref } = spawnUnreferenced(program);
-  unref();
-  return (order) => stdin.write(`${JSON.stringify(order)}\n`);
-}
+let tell: ((order: string) => void) | undefined;
 
-function spawnUnreferenced(program: string) {
-  const child = spawn(process.execPath, [program], { detached: true, stdio: ['pipe', 'ignore', 'inherit'] });
+function startGuard(): (order: string) => void {
+  // In a session of its own: Ctrl-C must not reach it. It hears of our end by the end of its standard input.
+  const child = spawn(process.execPath, [import.meta.filename, runFolder], { detached: true, stdio: ['pipe', 'ignore', 'inherit'] });
+  child.unref();
   const { stdin } = child;
-  const unref = () => {
-    child.unref();
-    if (stdin instanceof Socket) stdin.unref();
-  };
-  return { stdin, unref };
+  if (stdin instanceof Socket) stdin.unref();
+  return (order) => stdin.write(`${order}\n`);
 }
 
 /** The process and all it starts end with the test run. */
 export function guardProcess(pid: number): { ended(): void } {
-  tell({ do: 'guard', pid });
-  return { ended: () => tell({ do: 'forget', pid }) };
+  tell ??= startGuard();
+  tell(`+${pid}`);
+  return { ended: () => tell?.(`-${pid}`) };
 }
 
 /** A child that leads a process group of its own, and never outlives the test run. */
 export function spawnGuarded(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, { ...options, detached: true });
-  if (child.pid !== undefined) {
-    const guarded = guardProcess(child.pid);
-    child.once('exit', guarded.ended);
-  }
+  if (child.pid !== undefined) child.once('exit', guardProcess(child.pid).ended);
   return child;
 }
 
 /** Sends a signal to a child of `spawnGuarded` and all that it started; does nothing when they have ended. */
-export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+export const signalGroup = (pid: number, name: NodeJS.Signals): void => signal(-pid, name);
+
+function signal(target: number, name: NodeJS.Signals): void {
   try {
-    process.kill(-pid, signal);
+    process.kill(target, name);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (!hasCode(error, 'ESRCH')) throw error;
   }
 }
-
-const prefix = 'signalbox-test-';
 
 /** A new empty folder, removed at the end of the test run at the latest. */
 export function temporaryDirectory(name: string): string {
-  const path = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-${name}-`));
+  tell ??= startGuard();
+  mkdirSync(runFolder, { recursive: true });
+  const path = mkdtempSync(join(runFolder, `${name}-`));
   // A server that root starts may run as another user.
-  chmodSync(path, 0o755);
-  tell({ do: 'remove', path });
+  for (const folder of [runFolder, path]) chmodSync(folder, 0o755);
   return path;
-}
-
-// Of runs whose guard was killed, too. A process id that is in use again only makes a folder stay longer.
-function removeStaleDirectories(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const pid = Number(/^signalbox-test-(\d+)-/.exec(name)?.[1]);
-    if (pid > 0 && !isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
 }
 
 /** Whether such a process runs, be it ours or another user's; a negative id means a process group. */
@@ -83,7 +79,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return pid < 0 || !isZombie(pid);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }
 

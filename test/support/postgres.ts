@@ -71,11 +71,13 @@ export async function startPostgres({ settings = {} }: PostgresOptions = {}): Pr
 
 let shared: Promise<string> | undefined;
 
-// Without fsync: what is in it needs to survive nothing.
+/** Quick: what is in it needs to survive nothing. */
+export const unsafe = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
 async function startShared(): Promise<string> {
   const outside = process.env['TEST_DATABASE_URL'];
   if (outside) return outside;
-  const server = await startPostgres({ settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } });
+  const server = await startPostgres({ settings: unsafe });
   atEndOfRun(() => server.close());
   return server.url;
 }

@@ -2,12 +2,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from 'amqplib';
 import { isAlive, signalGroup, spawnGuarded, temporaryDirectory } from './guard.ts';
-import { findRabbitmq, nodeEnvironment, prepareNode, type RabbitmqNode, type RabbitmqPrograms } from './rabbitmq-node.ts';
+import { findProgram } from './programs.ts';
 import { eventually, freePort } from './wait.ts';
 
 const run = promisify(execFile);
@@ -99,4 +99,65 @@ async function launch({ server }: RabbitmqPrograms, node: RabbitmqNode, url: str
 async function answers(url: string): Promise<void> {
   const connection = await connect(url, { timeout: 5000 });
   await connection.close();
+}
+
+// The environment and the configuration that make a node independent of everything else on the machine.
+
+type RabbitmqPorts = { readonly amqp: number; readonly management: number; readonly distribution: number; readonly epmd: number };
+
+type RabbitmqPrograms = { readonly server: string; readonly control: string; readonly epmd: string };
+
+/** Debian's programs on PATH change to a user of their own and to one fixed node; those behind them do as they are told. */
+export function findRabbitmq(): RabbitmqPrograms | undefined {
+  const debian = ['/usr/lib/rabbitmq/bin'];
+  const server = findProgram('rabbitmq-server', debian);
+  const control = findProgram('rabbitmqctl', debian);
+  const epmd = findProgram('epmd');
+  return server && control && epmd ? { server, control, epmd } : undefined;
+}
+
+type RabbitmqNode = { readonly directory: string; readonly ports: RabbitmqPorts; readonly config: string; readonly plugins: readonly string[] };
+
+/** Writes its files. HOME is the node's folder, so that its Erlang cookie is its own, too. */
+async function prepareNode({ directory, ports, config, plugins }: RabbitmqNode): Promise<void> {
+  await mkdir(join(directory, 'log'));
+  await writeFile(join(directory, 'enabled_plugins'), `[${plugins.join(',')}].\n`);
+  const lines = [
+    `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
+    `management.tcp.ip = 127.0.0.1`,
+    `management.tcp.port = ${ports.management}`,
+    // A small disk is no reason to refuse a test's messages.
+    'disk_free_limit.absolute = 50MB',
+    // RabbitMQ 4 takes 16 MiB unless told otherwise; a delivery may have 25.
+    'max_message_size = 134217728',
+    config,
+  ];
+  const wanted = plugins.includes('rabbitmq_management') ? lines : lines.filter((line) => !line.startsWith('management.'));
+  await writeFile(join(directory, 'rabbitmq.conf'), `${wanted.join('\n')}\n`);
+}
+
+function nodeEnvironment({ directory, ports }: RabbitmqNode): NodeJS.ProcessEnv {
+  const loopback = '-kernel inet_dist_use_interface {127,0,0,1}';
+  return {
+    PATH: process.env['PATH'],
+    LANG: 'C.UTF-8',
+    HOME: directory,
+    ERL_EPMD_PORT: String(ports.epmd),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    // An empty file: the machine's own settings are not ours.
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_NODENAME: `test-${ports.amqp}@localhost`,
+    RABBITMQ_DIST_PORT: String(ports.distribution),
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(ports.amqp),
+    RABBITMQ_MNESIA_BASE: join(directory, 'data'),
+    RABBITMQ_LOG_BASE: join(directory, 'log'),
+    RABBITMQ_PID_FILE: join(directory, 'pid'),
+    RABBITMQ_GENERATED_CONFIG_DIR: join(directory, 'generated'),
+    RABBITMQ_CONFIG_FILE: join(directory, 'rabbitmq.conf'),
+    RABBITMQ_ADVANCED_CONFIG_FILE: join(directory, 'advanced.config'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: loopback,
+    RABBITMQ_CTL_ERL_ARGS: loopback,
+  };
 }

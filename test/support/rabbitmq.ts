@@ -1,8 +1,7 @@
 // Real RabbitMQ for tests: one server for the run, with a virtual host for each test file.
 import { atEndOfRun } from './end-of-run.ts';
 import type { Need } from './need.ts';
-import { findRabbitmq } from './rabbitmq-node.ts';
-import { startRabbitmq } from './rabbitmq-server.ts';
+import { findRabbitmq, startRabbitmq } from './rabbitmq-server.ts';
 import { eventually } from './wait.ts';
 
 export { type RabbitmqServer, startRabbitmq } from './rabbitmq-server.ts';

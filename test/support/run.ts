@@ -1,18 +1,22 @@
-// `npm test [-- file or folder…]`: runs mocha on all tests or on those named; its last line counts, even when mocha could not begin.
+// `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`;
+// its last line counts, even when mocha could not begin.
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const everything = ['test/**/*.test.ts', '--ignore', 'test/bench/**', '--ignore', 'test/cluster/**'];
+const outside = ['test/bench/**', 'test/cluster/**'];
+const slow = 'test/**/*.slow.test.ts';
 
-const given = process.argv.slice(2);
+const isFast = process.argv.includes('--fast');
+const given = process.argv.slice(2).filter((argument) => argument !== '--fast');
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/*.test.ts') : argument));
-const namesFiles = wanted.some((argument) => argument.endsWith('.ts'));
+const files = wanted.some((argument) => argument.endsWith('.ts')) ? [] : ['test/**/*.test.ts'];
+const ignored = [...(files.length > 0 ? outside : []), ...(isFast ? [slow] : [])].flatMap((pattern) => ['--ignore', pattern]);
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
-const child = spawn(process.execPath, [mocha, process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...(namesFiles ? [] : everything)], {
+const child = spawn(process.execPath, [mocha, process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files, ...ignored], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 

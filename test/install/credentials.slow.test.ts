@@ -33,7 +33,7 @@ describeWith(kubernetes, 'signalbox credentials', () => {
   after(() => namespace.drop());
   beforeEach(async () => {
     name = `credentials-${++count}`;
-    account = await createAccount(server, namespace.name, [{ subcommands: ['create'] }, { subcommands: ['get', 'patch'], resourceNames: [name] }]);
+    account = await createAccount(server, namespace.name, [{ verbs: ['create'] }, { verbs: ['get', 'patch'], resourceNames: [name] }]);
   });
 
   async function run(args: readonly string[] = [], kubeconfig = account.kubeconfig) {
@@ -145,19 +145,19 @@ describeWith(kubernetes, 'signalbox credentials', () => {
   describe('fails with the reason', () => {
     const rights = () => `needed in namespace ${namespace.name}: create for secrets; get and patch for secret ${name}`;
 
-    for (const [what, rules, subcommand] of [
-      ['look', () => [{ subcommands: ['create'] }], 'get'],
-      ['create', () => [{ subcommands: ['get', 'patch'], resourceNames: [name] }], 'create'],
+    for (const [what, rules, verb] of [
+      ['look', () => [{ verbs: ['create'] }], 'get'],
+      ['create', () => [{ verbs: ['get', 'patch'], resourceNames: [name] }], 'create'],
     ] as const)
       it(`without the right to ${what}`, async () => {
         const { code, lines } = await run([], (await createAccount(server, namespace.name, rules())).kubeconfig);
         expect(code).to.equal(1);
-        expect(lines.join('\n')).to.contain(`cannot ${subcommand} resource "secrets"`).and.to.contain(rights());
+        expect(lines.join('\n')).to.contain(`cannot ${verb} resource "secrets"`).and.to.contain(rights());
       });
 
     it('without the right to add to what is there', async () => {
       await put({ one: '1' });
-      const { kubeconfig } = await createAccount(server, namespace.name, [{ subcommands: ['create'] }, { subcommands: ['get'], resourceNames: [name] }]);
+      const { kubeconfig } = await createAccount(server, namespace.name, [{ verbs: ['create'] }, { verbs: ['get'], resourceNames: [name] }]);
       const { code, lines } = await run([], kubeconfig);
       expect(code).to.equal(1);
       expect(lines.join('\n')).to.contain('cannot patch resource "secrets"').and.to.contain(rights());
