@@ -19,7 +19,7 @@ import { createAuditWriter } from './audit/writer.ts';
 import type { SecretsConfig } from './config.ts';
 import { createConfigurations } from './configurations/configurations.ts';
 import { configurationRoutes } from './configurations/routes.ts';
-import { checksKeyItself, keyHolder } from './consumer/key-holder.ts';
+import { keyHolder } from './consumer/key-holder.ts';
 import { createReads } from './consumer/reads.ts';
 import { consumerRoutes } from './consumer/routes.ts';
 import { createConsumerStore } from './consumer/store.ts';
@@ -78,7 +78,7 @@ export function createSecretsApp(parts: SecretsParts): App {
     ].map(asksDatabase),
     areas: [
       { prefix: '/api/management', guard: administrators.guard },
-      { prefix: '/api/consumer', guard: keyHolder(consumerStore), isCheckedByRoute: checksKeyItself },
+      { prefix: '/api/consumer', guard: keyHolder(consumerStore) },
     ],
     health,
     log,

@@ -50,6 +50,7 @@ const deliveryRoutes = ({ deliveries, maxPayloadBytes, bodyMemory }: RouteParts)
   route({
     method: 'post',
     path: '/Forge',
+    access: 'checkedByHandler',
     summary: 'Receives a delivery of the forge and publishes it',
     body: rawBody({ mediaTypes: ['application/json'], maxBytes: maxPayloadBytes, timeoutMs: bodyMs, memory: { budget: bodyMemory, waitMs: memoryWaitMs } }),
     answers: { 202: DeliveryResponse, 401: DeliveryResponse },
@@ -135,6 +136,7 @@ const reportRoutes = ({ senders, healthReporter }: RouteParts) => [
   route({
     method: 'get',
     path: '/Stats',
+    access: 'open',
     summary: 'Activity of each sender',
     answers: { 200: SenderStatistics },
     handle: () => answerInTime(senders.statistics()),
@@ -142,6 +144,7 @@ const reportRoutes = ({ senders, healthReporter }: RouteParts) => [
   route({
     method: 'get',
     path: '/api/health',
+    access: 'open',
     summary: 'Health of the relay and of its broker connections; as one word for `Accept: text/plain`',
     answers: { 200: HealthReport, 503: HealthReport },
     async handle({ headers }) {
@@ -153,6 +156,7 @@ const reportRoutes = ({ senders, healthReporter }: RouteParts) => [
   route({
     method: 'get',
     path: '/',
+    access: 'open',
     summary: 'To the API description',
     answers: { 301: null },
     handle: () => answer(301, null, { Location: '/swagger/index.html' }),

@@ -14,10 +14,8 @@ export type Area = {
   readonly methods?: readonly Method[];
   /** Counted before the credential is looked at. */
   readonly limit?: Limit;
-  /** None: the area is open, though one behind it may not be. */
+  /** Checked for every path below the prefix, known or not, unless the route declares another `access`. */
   readonly guard?: Guard;
-  /** Requests whose route asks for the credential itself, as where one statement checks it and reads what was asked for. */
-  readonly isCheckedByRoute?: (method: string, url: string) => boolean;
   /** Counted by a key of the request once its credential was accepted: a limit for each token. */
   readonly quota?: { readonly limit: Limit; readonly keyOf: (headers: IncomingHttpHeaders) => string };
 };

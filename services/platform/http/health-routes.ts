@@ -16,6 +16,7 @@ export const healthRoutes = (health: Health): AnyRoute[] => [
   route({
     method: 'get',
     path: livenessPath,
+    access: 'open',
     summary: 'Liveness: the process runs; nothing else is asked',
     answers: { 200: z.object({ status: z.literal('alive') }) },
     handle: () => ({ status: 'alive' as const }),
@@ -23,6 +24,7 @@ export const healthRoutes = (health: Health): AnyRoute[] => [
   route({
     method: 'get',
     path: readinessPath,
+    access: 'open',
     summary: 'Readiness: everything the service cannot answer without',
     answers: { 200: Readiness, 503: Readiness },
     handle: async () => {

@@ -28,7 +28,7 @@ export function describe({ description: { title, summary, version }, routes, are
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   const securitySchemes: Record<string, Record<string, string>> = {};
   for (const route of routes) {
-    const guard = areaOf(route)?.guard;
+    const guard = guardOf(route, areaOf(route));
     if (guard) securitySchemes[guard.name] = guard.scheme;
     (paths[route.path] ??= {})[route.method] = {
       summary: route.summary,
@@ -45,6 +45,8 @@ export function describe({ description: { title, summary, version }, routes, are
     components: { securitySchemes: securitySchemes as Record<string, { type: 'http'; scheme: string }> }, // our guards are of two of its five shapes
   });
 }
+
+const guardOf = ({ access }: AnyRoute, area: Area | undefined) => (access === 'open' ? undefined : area?.guard);
 
 const objectOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? schema : undefined);
 
@@ -77,7 +79,7 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   return [
     ...(route.params || route.query || route.headers || route.body ? [Common.invalid] : []),
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
-    ...(area?.guard ? [Common.unauthorized] : []),
+    ...(guardOf(route, area) ? [Common.unauthorized] : []),
     ...(area?.limit || area?.quota ? [Common.tooMany] : []),
     ...(route.problems ?? []),
   ];

@@ -90,7 +90,7 @@ function parsedQuery(schema: Schema, querystring: string, faults: Faults): unkno
 
 /** `routingKeys[0]`, `[2].expiresAt`. */
 const memberName = (path: readonly PropertyKey[]) =>
-  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${name && '..'}${String(part)}`), '');
+  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${name && '.'}${String(part)}`), '');
 
 // zod tells an absent member as a wrong type, which is not how people speak of it.
 function wording({ code, path, message }: z.core.$ZodIssue, value: unknown): string {

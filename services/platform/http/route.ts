@@ -69,11 +69,20 @@ type BodyFor<S> = S extends Schema ? z.input<S> | Content : null;
 /** The body itself when 200 is declared, or `answer(status, body, headers)` with a declared status and its body. */
 export type Returned<A> = { [S in keyof A & number]: Answer<S, BodyFor<A[S]>> }[keyof A & number] | (A extends { 200: infer Body } ? BodyFor<Body> : never);
 
+/**
+ * Who checks the credential of a route. Not given: the guard of the protected prefix, before anything of the request is read.
+ * - open: nobody, whoever asks is answered.
+ * - checkedByHandler: the handler, by a signature of the body, or in the very statement that reads what was asked for. A request that
+ *   is refused before it gets there meets the guard of its prefix first, where there is one.
+ */
+export type Access = 'open' | 'checkedByHandler';
+
 type Declaration = {
   readonly method: Method;
   /** Parameters in braces: `/api/notes/{id}`. */
   readonly path: `/${string}`;
   readonly summary: string;
+  readonly access?: Access;
   /** JSON bodies above this are 413; 1 MiB unless given. */
   readonly maxBodyBytes?: number;
   /** Refusals beyond those every route has (validation, credentials, sizes). */

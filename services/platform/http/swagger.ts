@@ -42,7 +42,7 @@ async function asset(name: string): Promise<Content> {
 
 export function swaggerRoutes(openapi: object): AnyRoute[] {
   const get = (path: `/${string}`, content: () => Content | Promise<Content>) =>
-    route({ method: 'get', path, summary: 'API description', answers: { 200: Anything }, handle: content });
+    route({ method: 'get', path, access: 'open', summary: 'API description', answers: { 200: Anything }, handle: content });
   return [
     get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', JSON.stringify(openapi))),
     get('/swagger/index.html', () => new Content(html, page)),
@@ -51,6 +51,7 @@ export function swaggerRoutes(openapi: object): AnyRoute[] {
     route({
       method: 'get',
       path: '/swagger',
+      access: 'open',
       summary: 'API description',
       answers: { 301: null },
       handle: () => answer(301, null, { Location: '/swagger/index.html' }),

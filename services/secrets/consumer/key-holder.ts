@@ -17,7 +17,7 @@ export function presentedHash(headers: IncomingHttpHeaders): Buffer {
   return hashOfKey(presented);
 }
 
-/** For what the plane has no route for. */
+/** For what the handlers of the plane do not check themselves. */
 export const keyHolder = (store: Pick<ConsumerStore, 'isValid'>): Guard => ({
   name: header.toLowerCase(),
   scheme: { type: 'apiKey', in: 'header', name: header },
@@ -25,22 +25,3 @@ export const keyHolder = (store: Pick<ConsumerStore, 'isValid'>): Guard => ({
     if (!(await store.isValid(presentedHash(headers)))) throw noSuchKey();
   },
 });
-
-// One segment after the noun, or none after configurations, at most one parameter, no fragment, and no escape that does not
-// decode: exactly what routes.ts takes without a refusal before its statement.
-const reads = /^\/api\/consumer\/(?:secrets\/[^/?#]+|configurations(?:\/[^/?#]+)?)(?:\?[^&#]*)?$/;
-
-/** Whether a route checks the key itself, in the very statement that reads what was asked for. */
-export function checksKeyItself(method: string, url: string): boolean {
-  return (method === 'GET' || method === 'HEAD') && reads.test(url) && decodes(url);
-}
-
-function decodes(url: string): boolean {
-  if (!url.includes('%')) return true;
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -11,6 +11,7 @@ export const consumerRoutes = (reads: Reads) => [
   route({
     method: 'get',
     path: '/api/consumer/secrets/{name}',
+    access: 'checkedByHandler',
     summary: 'The newest active version of a secret in an environment',
     params: ByName,
     query: InQuery,
@@ -21,6 +22,7 @@ export const consumerRoutes = (reads: Reads) => [
   route({
     method: 'get',
     path: '/api/consumer/configurations',
+    access: 'checkedByHandler',
     summary: 'All configuration entries of an environment, by key',
     query: InQuery,
     answers: { 200: ConsumerConfigurations },
@@ -30,6 +32,7 @@ export const consumerRoutes = (reads: Reads) => [
   route({
     method: 'get',
     path: '/api/consumer/configurations/{key}',
+    access: 'checkedByHandler',
     summary: 'One configuration entry of an environment',
     params: ByKey,
     query: InQuery,

@@ -27,13 +27,15 @@ export async function stopApps(): Promise<void> {
   running.clear();
 }
 
-export async function startApp(parts: Partial<AppParts>, options: Partial<ListenOptions> = {}): Promise<Started> {
+/** Where a test guards no area, its routes are open. */
+export async function startApp({ areas = [], routes = [], ...parts }: Partial<AppParts>, options: Partial<ListenOptions> = {}): Promise<Started> {
   const captured = captureLog();
   const health = createHealth();
   const metrics = createMetrics();
   const app = createApp({
     description: { title: 'test', summary: 'A service of a test', version: '1.2.3' },
-    routes: [],
+    routes: areas.some(({ guard }) => guard) ? routes : routes.map((route) => ({ access: 'open', ...route })),
+    areas,
     health,
     metrics,
     log: captured.log,

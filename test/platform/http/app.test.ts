@@ -6,7 +6,7 @@ import type { Limit } from '../../../services/platform/http/area.ts';
 import { createAddressOf } from '../../../services/platform/http/client-address.ts';
 import { authorization, createCredentials } from '../../../services/platform/http/credentials.ts';
 import { Common, type Problem, problems } from '../../../services/platform/problem.ts';
-import { answer, rawBody, route } from '../../../services/platform/http/route.ts';
+import { answer, type AnyRoute, rawBody, route } from '../../../services/platform/http/route.ts';
 import { queryInteger, text } from '../../../services/platform/schema.ts';
 import { Secret } from '../../../services/platform/config/secret.ts';
 import { startApp, stopApps } from './app-fixture.ts';
@@ -40,10 +40,11 @@ const notes = [
     answers: { 200: Echo },
     handle: ({ params }) => params,
   }),
-  route({ method: 'get', path: '/open', summary: 'Open', answers: { 200: Echo }, handle: ({ clientAddress }) => ({ clientAddress }) }),
+  route({ method: 'get', path: '/open', access: 'open', summary: 'Open', answers: { 200: Echo }, handle: ({ clientAddress }) => ({ clientAddress }) }),
   route({
     method: 'get',
     path: '/broken',
+    access: 'open',
     summary: 'Fails',
     answers: { 200: Echo },
     handle: () => {
@@ -111,11 +112,74 @@ describe('createApp', () => {
 
     it('looks at the first area that covers path and method', async () => {
       const areas = [{ prefix: '/api/notes', methods: ['get'], guard } as const, { prefix: '/api' } as const, { prefix: '/', guard } as const];
-      const { url } = await startApp({ routes: notes, areas });
+      const routes = notes.map(({ access: _, ...one }): AnyRoute => (one.method === 'post' ? { ...one, access: 'open' } : one));
+      const { url } = await startApp({ routes, areas });
       expect((await request(url).get('/api/notes/1')).status).to.equal(401);
       expect((await request(url).head('/api/notes/1')).status).to.equal(401);
       expect((await request(url).post('/api/notes/1').send({})).status).to.equal(400);
       expect((await request(url).get('/open')).status).to.equal(401);
+    });
+  });
+
+  describe('the credential of a route', () => {
+    const areas = [{ prefix: '/api', guard } as const];
+    const plain = { method: 'get', summary: 's', answers: { 200: Echo }, handle: () => ({}) } as const;
+    const named = route({
+      ...plain,
+      path: '/api/names/{name}',
+      access: 'checkedByHandler',
+      params: z.object({ name: z.string().max(3, 'is too long') }),
+      query: z.object({ x: z.string().optional() }),
+    });
+    const sent = route({ ...plain, method: 'post', path: '/api/names', access: 'checkedByHandler', body: z.object({}) });
+
+    it('is that of its prefix where it declares nothing', async () => {
+      const { url } = await startApp({ routes: [named, route({ ...plain, path: '/api/added' })], areas });
+      expect((await request(url).get('/api/added')).status).to.equal(401);
+      expect((await request(url).get('/api/added').set(good)).status).to.equal(200);
+    });
+
+    it('must be declared where no guard covers its path, or the app does not start', async () => {
+      for (const unguarded of [
+        [],
+        [{ prefix: '/api' } as const, ...areas],
+        [{ prefix: '/api', methods: ['post'], guard } as const, { prefix: '/other', guard } as const],
+      ]) {
+        const failure = await startApp({ routes: [route({ ...plain, path: '/api/added' })], areas: [...unguarded, { prefix: '/elsewhere', guard }] }).catch(
+          (error: unknown) => error,
+        );
+        expect(failure)
+          .to.be.instanceOf(TypeError)
+          .with.property('message', "access of GET /api/added must be 'open' or 'checkedByHandler': no guarded area covers it");
+      }
+    });
+
+    it('is none where it declares itself open', async () => {
+      const { url } = await startApp({ routes: [route({ ...plain, path: '/api/open', access: 'open' })], areas });
+      expect((await request(url).get('/api/open')).status).to.equal(200);
+      expect((await request(url).get('/api/open/nothing')).status).to.equal(401);
+    });
+
+    it('is asked for by the handler where it declares that', async () => {
+      const { url } = await startApp({ routes: [named], areas });
+      expect((await request(url).get('/api/names/abc')).status).to.equal(200);
+    });
+
+    it('is asked for by the guard when a request never gets to that handler, so that a stranger learns nothing', async () => {
+      const { url } = await startApp({ routes: [named, sent], areas });
+      for (const path of ['/api/names/abcd', '/api/names/abc?x=1&x=2', '/api/names/%zz', '/api/names/abc?x=%zz']) {
+        expect((await request(url).get(path)).status, path).to.equal(401);
+        expect((await request(url).get(path).set(good)).status, path).to.equal(400);
+      }
+      expect((await request(url).delete('/api/names/abc')).status).to.equal(401);
+      expect((await request(url).delete('/api/names/abc').set(good)).status).to.equal(405);
+      for (const [type, status] of [
+        ['text', 415],
+        ['json', 400],
+      ] as const) {
+        expect((await request(url).post('/api/names').type(type).send('x')).status, type).to.equal(401);
+        expect((await request(url).post('/api/names').set(good).type(type).send('x')).status, type).to.equal(status);
+      }
     });
   });
 

@@ -18,6 +18,7 @@ const routes = [
   route({
     method: 'post',
     path: '/hook',
+    access: 'open',
     summary: 's',
     body: rawBody({ mediaTypes: ['text/plain'], maxBytes, timeoutMs: 60_000 }),
     answers: { 200: Any },

@@ -2,6 +2,16 @@
 import { get } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { z } from 'zod';
+import { createApp } from '../../../services/platform/http/app.ts';
+import { createHealth } from '../../../services/platform/http/health.ts';
+import { route } from '../../../services/platform/http/route.ts';
+import { listen } from '../../../services/platform/http/server.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
+import { keyHolder } from '../../../services/secrets/consumer/key-holder.ts';
+import { consumerRoutes } from '../../../services/secrets/consumer/routes.ts';
+import { createConsumerStore } from '../../../services/secrets/consumer/store.ts';
+import { captureLog } from '../../platform/captured-log.ts';
 import { type Answer, adminToken, call, newApplication, putSecret, secretValue, type TestApplication, useService } from './service.ts';
 
 const whole = ({ status, headers, text }: Answer) => ({
@@ -100,6 +110,30 @@ describe('credentials of the secrets service', () => {
       expect(missing.headers).to.include({ 'content-type': 'application/problem+json', 'www-authenticate': 'X-Api-Key' });
       for (const headers of wrongs) expect(whole(await call(running.url, { method, path: full, headers }))).to.deep.equal(missing);
     });
+
+  it('guards a route that somebody adds below /api/consumer and that declares nothing of its credential', async () => {
+    const store = createConsumerStore(running.service.database);
+    const unused = () => Promise.reject(new Error('no test asks for it'));
+    const added = route({ method: 'get', path: '/api/consumer/secrets/{name}/names', summary: 's', answers: { 200: z.object({}) }, handle: () => ({}) });
+    const app = createApp({
+      description: { title: 'secrets', summary: 's', version: '1' },
+      routes: [added, ...consumerRoutes({ secret: unused, configurations: unused, configuration: unused })],
+      areas: [{ prefix: '/api/consumer', guard: keyHolder(store) }],
+      health: createHealth(),
+      log: captureLog().log,
+      metrics: createMetrics(),
+    });
+    const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
+    const status = async (headers?: Readonly<Record<string, string>>) =>
+      (await fetch(`http://127.0.0.1:${listening.port}/api/consumer/secrets/a/names`, { ...(headers && { headers }) })).status;
+    try {
+      expect(await status()).to.equal(401);
+      expect(await status({ 'X-Api-Key': `key_${'0'.repeat(40)}` })).to.equal(401);
+      expect(await status({ 'X-Api-Key': application.key })).to.equal(200);
+    } finally {
+      await listening.close();
+    }
+  });
 
   it('answers 404, 405 and 400 below /api/consumer only to the holder of a key', async () => {
     const headers = { 'X-Api-Key': application.key };
