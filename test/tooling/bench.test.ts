@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -14,4 +14,10 @@ describe('the benchmarks', () => {
       expect(execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' }).trim()).to.equal('function');
     });
   }
+
+  it('say how wrk is installed where it is missing, before they start anything', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'main.ts'), 'relay'], { env: { PATH: '' }, encoding: 'utf8' });
+    expect(status).to.equal(1);
+    expect(stderr).to.contain('apt-get install wrk');
+  });
 });

@@ -5,26 +5,32 @@ export type BenchRow = {
   readonly ours: number;
   readonly bound: number;
   readonly unit: string;
-  /** Ours to the bound's, as the goal puts it. */
+  /** Ours to the bound's: the median over the rounds, each compared with its own neighbour. */
   readonly ratio: number;
   readonly goal: string;
   readonly isMet: boolean;
 };
 
+export type Pace = {
+  /** Interleaved rounds that count, of each side. */
+  readonly rounds: number;
+  readonly seconds: number;
+};
+
 export type Bench = {
   readonly summary: string;
-  readonly run: () => Promise<readonly BenchRow[]>;
+  readonly run: (pace: Pace) => Promise<readonly BenchRow[]>;
 };
 
-export const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b);
-  const [lower, upper] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.ceil((sorted.length - 1) / 2)]];
-  return ((lower ?? NaN) + (upper ?? NaN)) / 2;
-};
+/** Numbers of connections that the load comes over; both count. */
+export const connectionCounts = [32, 128] as const;
+
+export type Sides<T> = { readonly ours: T; readonly bound: T };
+type Measured<T> = Sides<readonly T[]>;
 
 /** Both sides in turn, after one round each that does not count; whoever goes first changes. */
-export async function interleaved(rounds: number, sides: { readonly ours: () => Promise<number>; readonly bound: () => Promise<number> }) {
-  const measured = { ours: [] as number[], bound: [] as number[] };
+export async function interleaved<T>(rounds: number, sides: Sides<() => Promise<T>>): Promise<Measured<T>> {
+  const measured: Sides<T[]> = { ours: [], bound: [] };
   for (let round = 0; round <= rounds; round++) {
     for (const side of round % 2 === 0 ? (['ours', 'bound'] as const) : (['bound', 'ours'] as const)) {
       const value = await sides[side]();
@@ -32,4 +38,32 @@ export async function interleaved(rounds: number, sides: { readonly ours: () => 
     }
   }
   return measured;
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [lower, upper] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.ceil((sorted.length - 1) / 2)]];
+  return ((lower ?? NaN) + (upper ?? NaN)) / 2;
+};
+
+export type Goal = { readonly atLeast: number } | { readonly atMost: number };
+
+/** What else the machine does counts against both, since neighbours are compared. */
+export function compare<T>(measured: Measured<T>, of: (value: T) => number, row: Pick<BenchRow, 'measure' | 'unit'> & { readonly goal: Goal }): BenchRow {
+  const [ours, bound] = [measured.ours.map(of), measured.bound.map(of)];
+  const ratio = median(ours.map((value, round) => value / (bound[round] ?? NaN)));
+  const [goal, isMet] =
+    'atLeast' in row.goal ? [`≥ ${row.goal.atLeast.toFixed(2)}`, ratio >= row.goal.atLeast] : [`≤ ${row.goal.atMost.toFixed(2)}`, ratio <= row.goal.atMost];
+  return { measure: row.measure, unit: row.unit, ours: median(ours), bound: median(bound), ratio, goal, isMet };
+}
+
+const number = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 2 : 0 });
+
+export function toTable(rows: readonly BenchRow[]): string {
+  const cells = [
+    ['measure', 'ours', 'bound', 'unit', 'ratio', 'goal', ''],
+    ...rows.map((row) => [row.measure, number(row.ours), number(row.bound), row.unit, row.ratio.toFixed(2), row.goal, row.isMet ? 'met' : 'MISSED']),
+  ];
+  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
+  return cells.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd() + '\n').join('');
 }

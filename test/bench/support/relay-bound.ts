@@ -1,5 +1,5 @@
-// The bound of the relay benchmark: node:http, one HMAC, one confirmed publish, and nothing else. Arguments: AMQP URL, secret, exchange.
-// It publishes the message that consumers rely on; what the relay reads from the payload for it stands here as constants.
+// The bound of the relay benchmark: node:http, one HMAC, JSON.parse, one confirmed publish, and nothing else. Arguments: AMQP URL, secret, exchange.
+// It publishes the message that consumers rely on; what the relay computes for it stands here as constants.
 import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,12 +11,11 @@ const key = createSecretKey(secret, 'utf8');
 const connection = await connect(amqpUrl, { noDelay: true });
 const channel = await connection.createConfirmChannel();
 
-const fromPayload = {
-  [messageHeaders.action]: 'opened',
-  [messageHeaders.sender]: 'octocat',
+type Payload = { readonly action?: string; readonly sender?: { readonly login?: string }; readonly installation?: { readonly id?: number } };
+
+const constants = {
   [messageHeaders.senderClass]: 'person',
   [messageHeaders.isCoreFunction]: 'true',
-  [messageHeaders.installationId]: '42',
   [messageHeaders.relayVersion]: '0.0.0',
   [messageHeaders.scoreDescription]: 'pull_request.opened by octocat: base 7 +1, person ×1',
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
@@ -30,6 +29,7 @@ const server = createServer((request, response) => {
     const given = Buffer.from(String(request.headers['x-hub-signature-256']).slice(7), 'hex');
     const expected = createHmac('sha256', key).update(body).digest();
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return void response.writeHead(401).end();
+    const { action, sender, installation } = JSON.parse(body.toString()) as Payload;
     const messageId = randomUUID();
     const now = new Date();
     const headers = {
@@ -39,7 +39,10 @@ const server = createServer((request, response) => {
       [messageHeaders.targetType]: request.headers['x-github-hook-installation-target-type'],
       [messageHeaders.event]: request.headers['x-github-event'],
       [messageHeaders.receivedAt]: now.toISOString(),
-      ...fromPayload,
+      [messageHeaders.action]: action,
+      [messageHeaders.sender]: sender?.login,
+      [messageHeaders.installationId]: String(installation?.id ?? ''),
+      ...constants,
     };
     const properties = { messageId, type: 'pull_request', priority: 7, timestamp: Math.floor(now.getTime() / 1000), contentType: 'application/json', headers };
     channel.publish(exchange, '', body, { ...properties, persistent: true, mandatory: true }, (error) => {
