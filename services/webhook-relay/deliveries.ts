@@ -48,7 +48,7 @@ export type DeliveriesParts = {
 /** For everything from the request's head to the answer; the forge waits for 10 s. */
 export const budgetMs = 8000;
 /** What nobody signed is parsed for its score up to this size only. */
-const unsignedParseBytes = 1024 * 1024;
+const unsignedParseBytes = 64 * 1024;
 const largeBytes = 4 * 1024 * 1024;
 
 export function createDeliveries(parts: DeliveriesParts): Deliveries {

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type BatchLimits, createBatchWriter } from '../../platform/postgres/batch-writer.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { storable } from '../../platform/text.ts';
 import { readIdentity } from '../message.ts';
-import { shownHeaders } from './shown-headers.ts';
 import type { RejectedRow, RejectedStore } from './store.ts';
 
 type RejectedDelivery = {
@@ -15,12 +15,7 @@ type RejectedDelivery = {
   readonly payload: Buffer;
 };
 
-export type Rejected = {
-  /** Never throws and never waits; what comes faster than it may be written is dropped and counted. */
-  record(delivery: RejectedDelivery): void;
-  /** Writes what waits, as far as the database can be asked. Never rejects. */
-  close(): Promise<void>;
-};
+export type Rejected = ReturnType<typeof createRejected>;
 
 export type RejectedParts = {
   readonly store: RejectedStore;
@@ -37,38 +32,39 @@ const maxPayloadBytes = 64 * 1024;
 // At most 16 MiB wait, and a flood costs the database at most a hundred rows, 6.4 MB, a second and replica.
 const usualLimits: Limits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, batchesPerPause: 1, closeMs: 2000, maxRows: maxRejectedRows };
 
-export function createRejected({ store, log, metrics, limits }: RejectedParts): Rejected {
+export function createRejected({ store, log, metrics, limits }: RejectedParts) {
   const { maxRows, ...batchLimits } = { ...usualLimits, ...limits };
   const dropped = metrics?.counter({
     name: 'signalbox_relay_rejected_dropped_total',
     help: 'Deliveries without a valid signature that were not logged',
     labels: [],
   });
-  let droppedSinceTold = 0;
+  let droppedSinceLogged = 0;
 
   function drop(): void {
-    droppedSinceTold++;
+    droppedSinceLogged++;
     dropped?.inc();
   }
 
   // With the batches, not with each: a flood must not flood the log.
-  function tellDropped(): void {
-    if (droppedSinceTold > 0) log.warn({ dropped: droppedSinceTold }, 'rejected deliveries were not logged: too many at once, or not storable');
-    droppedSinceTold = 0;
+  function logDropped(): void {
+    if (droppedSinceLogged > 0) log.warn({ dropped: droppedSinceLogged }, 'rejected deliveries dropped: too many at once, or refused by the database');
+    droppedSinceLogged = 0;
   }
 
   const writer = createBatchWriter<RejectedRow>({
     async write(rows) {
       await store.add(rows, maxRows);
-      tellDropped();
+      logDropped();
     },
-    onFailure: (error) => log.warn({ error, waiting: writer.waiting }, 'rejected deliveries could not be logged'),
+    onFailure: (error) => log.warn({ error, waiting: writer.waiting }, 'logging rejected deliveries failed, retrying'),
     onRefused: drop,
     limits: batchLimits,
   });
 
   return {
-    record({ id, receivedAt, headers, payload }) {
+    /** Never throws and never waits; what comes faster than it may be written is dropped and counted. */
+    record({ id, receivedAt, headers, payload }: RejectedDelivery): void {
       if (!writer.hasRoom) return drop();
       const { targetType: _, ...identity } = readIdentity(headers, id);
       // A copy: a view would keep all of a large body in memory.
@@ -76,9 +72,25 @@ export function createRejected({ store, log, metrics, limits }: RejectedParts): 
       writer.add({ id, receivedAt, ...identity, headers: shownHeaders(headers), payload: beginning, payloadBytes: payload.length });
     },
 
-    async close() {
+    /** Writes what waits, as far as the database can be asked. Never rejects. */
+    async close(): Promise<void> {
       const waiting = await writer.close();
-      if (waiting > 0) log.warn({ waiting }, 'rejected deliveries were lost in stopping');
+      if (waiting > 0) log.warn({ waiting }, 'rejected deliveries lost at shutdown');
     },
   };
+}
+
+/** Replaces a value; that the header was there is worth knowing when a signature is missing or wrong. */
+const hidden = '[hidden]';
+const secretNames = /auth|cookie|credential|secret|token|passw|key|sign|digest|hmac|hash|md5|sha\d|jwt|cert|session|csrf|xsrf/i;
+// For headers whose name does not tell: an authorization scheme, a labelled digest, or hexadecimal digits of a digest's length.
+const secretValues = /^\s*(basic|bearer|token|digest|negotiate)\s|\b(md5|sha-?\d+)[=:]|[0-9a-f]{40}|eyJ[\w-]+\./i;
+
+/** What of a rejected request's headers may be kept: everything but credentials and signatures. */
+export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown = Object.entries(headers).map(([name, value]): [string, string] => {
+    const text = storable([value].flat().join(', '));
+    return [name, secretNames.test(name) || secretValues.test(text) ? hidden : text];
+  });
+  return Object.fromEntries(shown);
 }

@@ -1,7 +1,6 @@
 // The priority of a forge delivery: points of its event and action, weighed by who sent it and how often. The numbers are in tables.yaml.
 import { nameOf, storableName } from '../names.ts';
 import { memberAt } from '../../platform/json.ts';
-import { createPatternLookup } from './patterns.ts';
 import type { Tables } from './tables.ts';
 
 type SenderClass = 'owner' | 'person' | 'bot' | 'own-bot';
@@ -35,17 +34,13 @@ type ScoreInput = {
   readonly eventsPerMinute: number;
 };
 
-export type Scoring = {
-  /** Pure and total: it never throws, whatever the payload. */
-  score(input: ScoreInput): Score;
-  frequencyFactor(eventsPerMinute: number): number;
-};
-
-export type ScoringParts = { readonly tables: Tables; readonly ownerLogins: readonly string[]; readonly ownBotLogins: readonly string[] };
+export type Scoring = ReturnType<typeof createScoring>;
 
 const clamp = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
 
-export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringParts): Scoring {
+type ScoringOptions = { readonly tables: Tables; readonly ownerLogins: readonly string[]; readonly ownBotLogins: readonly string[] };
+
+export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringOptions) {
   const baseOf = createPatternLookup(Object.entries(tables.base));
   const isSecurityAlert = createPatternLookup(tables.securityAlerts.map((pattern) => [pattern, true] as const));
   const actions = new Map(Object.entries(tables.actions));
@@ -61,6 +56,7 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringPart
     return clamp(Math.round(tables.classes[counted] * frequencyFactor(eventsPerMinute) * 100), 30, 120);
   }
 
+  /** Pure and total: it never throws, whatever the payload. */
   function score({ event, payload, eventsPerMinute }: ScoreInput): Score {
     const eventType = storableName(event);
     const action = nameOf(memberAt(payload, 'action'));
@@ -118,7 +114,7 @@ function createHints({ hints, failedConclusions, failedStates }: Tables) {
   const conclusions = new Set<unknown>(failedConclusions);
   const states = new Set<unknown>(failedStates);
   const forPush = (payload: unknown) => {
-    const branch = memberAt(memberAt(payload, 'repository'), 'default_branch');
+    const branch = memberAt(payload, 'repository', 'default_branch');
     const toDefault = typeof branch === 'string' && memberAt(payload, 'ref') === `refs/heads/${branch}`;
     return (toDefault ? hints.pushToDefaultBranch : 0) + (memberAt(payload, 'deleted') === true ? hints.pushDeletesRef : 0);
   };
@@ -133,4 +129,20 @@ function createHints({ hints, failedConclusions, failedStates }: Tables) {
     if (event === 'pull_request') return action === 'closed' && memberAt(subject, 'merged') === true ? hints.pullRequestMerged : 0;
     return conclusions.has(memberAt(subject, 'conclusion')) ? hints.conclusionFailed : 0;
   };
+}
+
+type Pattern<T> = { readonly prefix: string; readonly suffix: string; readonly value: T };
+
+/** Looks a name up in a table whose keys may end or begin with `*`: an exact key wins, then the pattern with the most letters. */
+function createPatternLookup<T>(entries: readonly (readonly [pattern: string, value: T])[]): (name: string) => T | undefined {
+  const exact = new Map<string, T>();
+  const patterns: Pattern<T>[] = [];
+  for (const [pattern, value] of entries) {
+    if (pattern.endsWith('*')) patterns.push({ prefix: pattern.slice(0, -1), suffix: '', value });
+    else if (pattern.startsWith('*')) patterns.push({ prefix: '', suffix: pattern.slice(1), value });
+    else exact.set(pattern, value);
+  }
+  const letters = ({ prefix, suffix }: Pattern<T>) => prefix.length + suffix.length;
+  patterns.sort((one, other) => letters(other) - letters(one));
+  return (name) => exact.get(name) ?? patterns.find(({ prefix, suffix }) => name.startsWith(prefix) && name.endsWith(suffix))?.value;
 }

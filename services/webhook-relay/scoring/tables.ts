@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { ConfigError } from '../../platform/config/config.ts';
+import { codeOf, describeError } from '../../platform/errors.ts';
+import { isObject } from '../../platform/json.ts';
 
 const map = { error: 'must be a map' };
 const points = 'must be an integer from 1 to 10';
@@ -70,18 +72,15 @@ function readOverride(file: string): unknown {
   } catch (error) {
     // The parser's message quotes lines of the file, of which a mistaken path could make anything.
     if (error instanceof YAMLParseError) throw new ConfigError([`Scoring__File: is not YAML at line ${error.linePos?.[0].line ?? '?'} (${error.code})`]);
-    if (!(error instanceof Error)) throw error;
-    throw new ConfigError([`Scoring__File: cannot be read (${'code' in error ? String(error.code) : error.message})`]);
+    throw new ConfigError([`Scoring__File: cannot be read (${codeOf(error) ?? describeError(error)})`]);
   }
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 // An entry without a value (all below it commented out) overrides nothing.
 function merge(tables: unknown, override: unknown): unknown {
   if (override === null || override === undefined) return tables;
-  if (!isMap(tables) || !isMap(override)) return override;
-  const merged = { ...tables };
+  if (!isObject(tables) || !isObject(override)) return override;
+  const merged: Record<string, unknown> = { ...tables };
   for (const [key, value] of Object.entries(override)) merged[key] = merge(merged[key], value);
   return merged;
 }

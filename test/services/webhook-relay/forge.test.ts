@@ -124,6 +124,17 @@ describe('POST /Forge', () => {
       expect(await response.json()).to.have.nested.property('priority.eventType', 'push');
     });
 
+    it('reads a payload for its score up to 64 KiB only', async () => {
+      for (const [bytes, senderLogin] of [
+        [65_536, 'octocat'],
+        [65_537, ''],
+      ] as const) {
+        const text = JSON.stringify({ ...payload, padding: '' });
+        const { body } = await deliver(relay.url, `${' '.repeat(bytes - text.length)}${text}`, { 'X-Hub-Signature-256': sign('something else') });
+        expect(body['priority']).to.deep.include({ senderLogin });
+      }
+    });
+
     it('logs the delivery, without a signature', async () => {
       const { body } = await deliver(relay.url, { ...payload, rejected: 'yes' }, { 'X-Hub-Signature-256': sign('else'), 'X-GitHub-Delivery': 'd-2' });
       const row = await eventually(async () => {
