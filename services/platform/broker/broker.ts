@@ -68,6 +68,13 @@ export type Consumer = {
  *  - unknown: written, and no answer came in time or the channel was lost: it may or may not be there. */
 export type PublishResult = { readonly outcome: 'confirmed' } | { readonly outcome: 'unpublished' | 'refused' | 'unknown'; readonly reason: string };
 
+export type DeadLetterReturn = {
+  /** Each has gone back to the one queue that it came from, and is a dead letter no more. */
+  readonly returned: number;
+  /** Looked at and left where they are: from another queue than the one asked for, from none of the topology's, or not accepted by the server. */
+  readonly kept: number;
+};
+
 export type Broker = {
   /** Connected, with its topology declared and not blocked by the server. */
   readonly isConnected: boolean;
@@ -84,6 +91,13 @@ export type Broker = {
   /** Messages waiting in a queue of the topology: neither those in delayed retry nor those that a consumer holds.
    *  Rejects when not connected. */
   depth(queue: string): Promise<number>;
+  /** Sends dead letters back to the queue that their `x-dead-queue` names, oldest first and each once: those that are there when it begins.
+   *  They are as they were before they died: attempt 1, none of the three headers. No other queue gets a copy. Each is confirmed before
+   *  its dead letter goes, so that one may come twice and none is lost.
+   *  Rejects when not connected, or no longer: what was returned by then stays so.
+   *  @param options.queue only those from this queue of the topology
+   *  @param options.limit most that are returned */
+  returnDeadLetters(options: { readonly queue?: string | undefined; readonly limit: number }): Promise<DeadLetterReturn>;
   /** Stops consumers, settles pending publishes, closes the connection. */
   close(): Promise<void>;
 };

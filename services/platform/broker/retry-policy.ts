@@ -1,5 +1,5 @@
 // What follows from a handler's outcome: the rule of retries and dead letters, the same for both adapters.
-import type { Delivery, Topology, Outcome } from './broker.ts';
+import type { Delivery, Message, Outcome, QueueTopology, Topology } from './broker.ts';
 
 export type Decision =
   | { readonly kind: 'ack' }
@@ -36,4 +36,20 @@ export function deadLetter(delivery: Delivery, reason: string, rules: QueueRules
   const from = (rules.isDeadLetterQueue ? delivery.headers['x-dead-queue'] : undefined) ?? rules.name;
   const headers = { ...delivery.headers, 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString() };
   return { ...delivery, headers };
+}
+
+/**
+ * What decides about a dead letter that may go back.
+ * @param from only dead letters from this queue; undefined for any
+ * @returns the queue that it goes back to, or undefined when it stays
+ */
+export function returnPolicy({ queues }: Topology, from: string | undefined): (deadLetter: Pick<Message, 'headers'>) => QueueTopology | undefined {
+  if (from !== undefined && !queues.some(({ name }) => name === from)) throw new TypeError(`queue must be one of the topology's, got "${from}"`);
+  return ({ headers }) => queues.find(({ name }) => name === headers['x-dead-queue'] && (from === undefined || name === from));
+}
+
+/** The message as it was before it was dead-lettered. */
+export function withoutDeath({ headers, ...message }: Message): Message {
+  const { 'x-dead-reason': _reason, 'x-dead-queue': _queue, 'x-dead-at': _at, ...before } = headers;
+  return { ...message, headers: before };
 }

@@ -1,419 +1,317 @@
-// The broker's contract, line by line, on both adapters and real servers.
-import { randomBytes } from 'node:crypto';
+// The broker's contract, line by line, on both adapters and real servers; what takes seconds is in contract.slow.test.ts.
 import { expect } from 'chai';
-import type { Broker, Topology } from '../../../services/platform/broker/broker.ts';
-import { describeWith, type Need } from '../../support/need.ts';
-import { startPostgres } from '../../support/postgres.ts';
-import { ownRabbitmq, startRabbitmq } from '../../support/rabbitmq.ts';
+import { onBothAdapters } from './adapters.ts';
 import { freePort } from '../../support/wait.ts';
-import { type BrokerServer, collect, connect, consumerProcess, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
+import { collect, connect, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
 
-describeContract({ name: 'Postgres', missing: undefined }, 'the embedded broker on Postgres', startPostgres);
-describeContract(ownRabbitmq, 'the broker on RabbitMQ', startRabbitmq);
+onBothAdapters((given) => {
+  const { connected, server } = given;
 
-function describeContract(need: Need, title: string, startServer: () => Promise<BrokerServer>): void {
-  describeWith(need, title, function () {
-    this.timeout(300_000);
-    let server: BrokerServer;
-    const open: Broker[] = [];
-
-    async function connected(topology: Topology): Promise<Broker> {
-      const broker = connect(server.url, topology);
-      open.push(broker);
-      await broker.ready(generousMs);
-      return broker;
-    }
-
-    before(async () => {
-      server = await startServer();
-    });
-    afterEach(async () => {
-      await Promise.all(open.splice(0).map((broker) => broker.close()));
-    });
-    after(() => server.close());
-
-    it('gives every queue a copy of its own', async () => {
-      const { topology, first, second } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'), message('b'));
-      const [one, other] = [collect(broker, first), collect(broker, second)];
-      await until(() => one.deliveries.length === 2 && other.deliveries.length === 2, 'two copies of each');
-      expect(ids(one.deliveries)).to.have.members(['a', 'b']);
-      expect(ids(other.deliveries)).to.have.members(['a', 'b']);
-    });
-
-    it('carries every byte, header and property', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      const body = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
-      const headers = { 'x-sender': 'Zoë "quoted" \\ 😀', 'x-empty': '' };
-      const timestamp = new Date('2026-01-02T03:04:05Z');
-      const sent = message('a', {
-        type: 'pull_request',
-        body,
-        contentType: 'application/octet-stream',
-        contentEncoding: 'gzip',
-        priority: 7,
-        timestamp,
-        headers,
-      });
-      await publish(broker, sent);
-      const { deliveries } = collect(broker, first);
-      await until(() => deliveries.length === 1, 'the message arrives');
-      expect(deliveries[0]).to.deep.equal({ ...sent, attempt: 1, redelivered: false });
-    });
-
-    it('waits no longer to be ready once it is closed', async () => {
-      const { topology } = newTopology();
-      const url = new URL(server.url);
-      url.port = String(await freePort());
-      const broker = connect(url.href, topology);
-      const ready = broker.ready(3_600_000).then(
-        () => 'ready',
-        (error: unknown) => (error instanceof Error ? error.message : error),
-      );
-      await broker.close();
-      expect(await ready).to.equal('the broker connection was closed');
-    });
-
-    it('carries an empty body', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a', { body: Buffer.alloc(0) }));
-      const { deliveries } = collect(broker, first);
-      await until(() => deliveries.length === 1, 'the message arrives');
-      expect(deliveries[0]?.body.length).to.equal(0);
-    });
-
-    it('carries a body of 25 MiB', async () => {
-      const { topology, second } = newTopology();
-      const broker = await connected(topology);
-      const body = randomBytes(25 * 1024 * 1024);
-      await publish(broker, message('large', { body }));
-      const { deliveries } = collect(broker, second);
-      await until(() => deliveries.length === 1, 'the large message arrives');
-      expect(deliveries[0]?.body.equals(body)).to.equal(true);
-    });
-
-    it('hands out higher priorities first on a prioritised queue', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('low', { priority: 1 }), message('middle', { priority: 5 }), message('high', { priority: 10 }));
-      const { deliveries } = collect(broker, first);
-      await until(() => deliveries.length === 3, 'all three arrive');
-      expect(ids(deliveries)).to.deep.equal(['high', 'middle', 'low']);
-    });
-
-    it('keeps the order of publishing on a queue without priorities', async () => {
-      const { topology, second } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a', { priority: 1 }), message('b', { priority: 10 }), message('c', { priority: 5 }));
-      const { deliveries } = collect(broker, second);
-      await until(() => deliveries.length === 3, 'all three arrive');
-      expect(ids(deliveries)).to.deep.equal(['a', 'b', 'c']);
-      expect(deliveries.map(({ priority }) => priority)).to.deep.equal([1, 10, 5]);
-    });
-
-    it('takes two messages of one id as two', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'), message('a'));
-      expect(await broker.depth(first)).to.equal(2);
-    });
-
-    it('redelivers what a killed consumer held, and says so', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'), message('b'));
-      const consumer = consumerProcess(server.url, topology, first);
-      await until(() => consumer.taken.length === 2, 'the consumer has taken both');
-      consumer.kill();
-      await consumer.exited;
-      const { deliveries } = collect(broker, first);
-      await until(() => deliveries.length === 2, 'both come back');
-      expect(deliveries.map(({ redelivered, attempt }) => ({ redelivered, attempt }))).to.deep.equal([
-        { redelivered: true, attempt: 1 },
-        { redelivered: true, attempt: 1 },
-      ]);
-    });
-
-    it('holds no more than its prefetch', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, ...Array.from({ length: 10 }, (_, index) => message(`m${index}`)));
-      const release = Promise.withResolvers<void>();
-      let held = 0;
-      broker.consume(first, { batchSize: 2, prefetch: 3 }, async (batch) => {
-        held = batch.length;
-        await release.promise;
-        return batch.map(() => 'ack' as const);
-      });
-      await until(() => held > 0, 'a batch is in work');
-      for (let look = 0; look < 10; look += 1) expect(await broker.depth(first)).to.be.at.least(7);
-      release.resolve();
-      await until(async () => (await broker.depth(first)) === 0, 'all are consumed');
-    });
-
-    it('hands over batches of what is at hand, one at a time', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, ...Array.from({ length: 25 }, (_, index) => message(`m${index}`)));
-      const sizes: number[] = [];
-      let inWork = 0;
-      let mostInWork = 0;
-      broker.consume(first, { batchSize: 10, prefetch: 20 }, async (batch) => {
-        mostInWork = Math.max(mostInWork, ++inWork);
-        sizes.push(batch.length);
-        await broker.depth(first);
-        inWork -= 1;
-        return batch.map(() => 'ack' as const);
-      });
-      await until(() => sizes.reduce((sum, size) => sum + size, 0) === 25, 'all arrive');
-      expect(mostInWork).to.equal(1);
-      expect(Math.max(...sizes)).to.be.within(2, 10);
-    });
-
-    it('tries again after each wait, then dead-letters with the reason', async () => {
-      const waits = [300, 600];
-      const { topology, first, dead } = newTopology(waits);
-      const broker = await connected(topology);
-      await publish(broker, message('a', { priority: 4, headers: { 'x-own': 'kept' } }));
-      const { deliveries, times } = collect(broker, first, ({ attempt }) => ({ retry: `failed at ${attempt}` }));
-      const graves = collect(broker, dead);
-      await until(() => graves.deliveries.length === 1, 'the message is given up');
-      expect(deliveries.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3]);
-      expect(deliveries.map(({ headers, priority }) => ({ headers, priority }))).to.deep.equal(Array(3).fill({ headers: { 'x-own': 'kept' }, priority: 4 }));
-      for (const [index, wait] of waits.entries()) expect((times[index + 1] ?? 0) - (times[index] ?? 0)).to.be.at.least(wait - 5);
-      const [grave] = graves.deliveries;
-      expect(grave?.attempt).to.equal(1);
-      expect(grave?.headers).to.include({ 'x-own': 'kept', 'x-dead-reason': 'failed at 3', 'x-dead-queue': first });
-      expect(Math.abs(Date.parse(grave?.headers['x-dead-at'] ?? '') - Date.now())).to.be.below(generousMs);
-    });
-
-    it('leaves the other queue alone when it tries again', async () => {
-      const { topology, first, second } = newTopology([50]);
-      const broker = await connected(topology);
-      await publish(broker, message('a'));
-      const retried = collect(broker, first, ({ attempt }) => (attempt === 1 ? { retry: 'once' } : 'ack'));
-      await until(() => retried.deliveries.length === 2, 'the second try');
-      expect(await broker.depth(second)).to.equal(1);
-    });
-
-    it('dead-letters at once on the outcome `dead`', async () => {
-      const { topology, first, dead } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('good'), message('bad'));
-      const seen = collect(broker, first, ({ id }) => (id === 'bad' ? { deadLetter: 'cannot be read' } : 'ack'));
-      const graves = collect(broker, dead);
-      await until(() => graves.deliveries.length === 1, 'the message is given up');
-      expect(ids(seen.deliveries)).to.have.members(['good', 'bad']);
-      expect(graves.deliveries[0]).to.include({ id: 'bad' });
-      expect(graves.deliveries[0]?.headers).to.include({ 'x-dead-reason': 'cannot be read', 'x-dead-queue': first });
-    });
-
-    it('puts a dead letter that fails again back, still saying where it came from', async () => {
-      const { topology, first, dead } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'));
-      collect(broker, first, () => ({ deadLetter: 'cannot be read' }));
-      const graves = collect(broker, dead, () => (graves.deliveries.length === 1 ? { retry: 'still not' } : 'ack'));
-      await until(() => graves.deliveries.length === 2, 'it comes again');
-      expect(graves.deliveries[1]?.headers).to.include({ 'x-dead-reason': 'still not', 'x-dead-queue': first });
-      await until(async () => (await broker.depth(dead)) === 0, 'it is settled');
-    });
-
-    it('survives a reason that no header can hold as it is', async () => {
-      const { topology, first, dead } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'));
-      collect(broker, first, () => ({ deadLetter: `\0\ud83d${'x'.repeat(100_000)}` }));
-      const graves = collect(broker, dead);
-      await until(() => graves.deliveries.length === 1, 'the message is given up');
-      expect(graves.deliveries[0]?.headers['x-dead-reason']).to.match(/^ .x+$/u);
-    });
-
-    it('hands the same batch over again, uncounted, when the handler throws', async () => {
-      const { topology, first, dead } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'), message('b'));
-      const calls: { ids: string[]; attempts: number[] }[] = [];
-      broker.consume(first, { batchSize: 10, prefetch: 10 }, (batch) => {
-        calls.push({ ids: ids(batch), attempts: batch.map(({ attempt }) => attempt) });
-        if (calls.length <= 4) return Promise.reject(new Error('the world failed'));
-        return Promise.resolve(batch.map(() => 'ack' as const));
-      });
-      await until(() => calls.length >= 5, 'the handler is asked until it succeeds');
-      const { ids: members = [] } = calls[0] ?? {};
-      expect(calls.slice(0, 5)).to.deep.equal(Array(5).fill({ ids: members, attempts: members.map(() => 1) }));
-      await until(async () => (await broker.depth(first)) === 0, 'the batch is settled');
-      expect(await broker.depth(dead)).to.equal(0);
-    });
-
-    it('takes a wrong number of outcomes as a throw', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'));
-      let calls = 0;
-      broker.consume(first, { batchSize: 1, prefetch: 1 }, (batch) => {
-        calls += 1;
-        return Promise.resolve(calls === 1 ? [] : batch.map(() => 'ack' as const));
-      });
-      await until(() => calls === 2, 'the batch comes again');
-    });
-
-    it('finishes the batch in work when stopped, and gives the rest back', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, ...Array.from({ length: 10 }, (_, index) => message(`m${index}`)));
-      const release = Promise.withResolvers<void>();
-      let worked = 0;
-      const consumer = broker.consume(first, { batchSize: 2, prefetch: 10 }, async (batch) => {
-        worked += batch.length;
-        await release.promise;
-        return batch.map(() => 'ack' as const);
-      });
-      await until(() => worked > 0, 'a batch is in work');
-      const stopped = consumer.stop();
-      release.resolve();
-      await stopped;
-      await until(async () => (await broker.depth(first)) === 10 - worked, 'the rest is back');
-      const { deliveries } = collect(broker, first);
-      await until(() => deliveries.length === 10 - worked, 'the rest is delivered');
-    });
-
-    it('gives a batch back when stopped while its handler fails', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'));
-      let calls = 0;
-      const consumer = broker.consume(first, { batchSize: 1, prefetch: 1 }, () => {
-        calls += 1;
-        return Promise.reject(new Error('the world failed'));
-      });
-      await until(() => calls > 0, 'the handler has failed');
-      await consumer.stop();
-      await until(async () => (await broker.depth(first)) === 1, 'the message is back');
-    });
-
-    it('gives a batch back when stopped while its handler hangs', async () => {
-      const { topology, first } = newTopology();
-      const broker = await connected(topology);
-      await publish(broker, message('a'));
-      const { promise: never } = Promise.withResolvers<never>();
-      let calls = 0;
-      const consumer = broker.consume(first, { batchSize: 1, prefetch: 1 }, () => {
-        calls += 1;
-        return never;
-      });
-      await until(() => calls > 0, 'the handler hangs');
-      await consumer.stop();
-      await until(async () => (await broker.depth(first)) === 1, 'the message is back');
-      expect(calls).to.equal(1);
-    });
-
-    it('counts what waits, but not what waits for a retry', async () => {
-      const { topology, first, second, dead } = newTopology([3_600_000]);
-      const broker = await connected(topology);
-      await publish(broker, message('a'), message('b'), message('c'));
-      expect(await broker.depth(first)).to.equal(3);
-      const { deliveries } = collect(broker, first, () => ({ retry: 'in an hour' }));
-      await until(() => deliveries.length === 3, 'all are tried');
-      await until(async () => (await broker.depth(first)) === 0, 'all wait for the retry');
-      expect(await broker.depth(second)).to.equal(3);
-      expect(await broker.depth(dead)).to.equal(0);
-    });
-
-    it('knows only the queues of its topology', async () => {
-      const { topology } = newTopology();
-      const broker = await connected(topology);
-      expect(() => broker.consume('other', { batchSize: 1, prefetch: 1 }, () => Promise.resolve([]))).to.throw(TypeError, 'other');
-      expect(await broker.depth('other').catch((error: unknown) => error)).to.be.instanceOf(TypeError);
-    });
-
-    it('answers `unpublished` at once after close', async () => {
-      const { topology } = newTopology();
-      const broker = await connected(topology);
-      await broker.close();
-      expect(broker.isConnected).to.equal(false);
-      expect(await broker.publish(message('a'), 600_000)).to.include({ outcome: 'unpublished' });
-    });
-
-    it('lets the process end after close', async () => {
-      const { topology } = newTopology();
-      expect(await consumerProcess(server.url, topology).exited).to.equal(0);
-    });
-
-    describe('when the server goes away', () => {
-      it('answers `unpublished` at once, says why, and comes back by itself', async () => {
-        const { topology, first } = newTopology();
-        const broker = await connected(topology);
-        const { deliveries } = collect(broker, first);
-        await server.stop();
-        try {
-          await until(() => !broker.isConnected, 'the loss is noticed');
-          expect(await broker.publish(message('lost'), 600_000)).to.include({ outcome: 'unpublished' });
-          expect(broker.lastError).to.be.a('string');
-        } finally {
-          await server.start();
-        }
-        await broker.ready(generousMs);
-        await publish(broker, message('a'));
-        await until(() => deliveries.length === 1, 'the consumer is attached again');
-        expect(ids(deliveries)).to.deep.equal(['a']);
-      });
-
-      it('connects to a server that starts after it', async () => {
-        await server.stop();
-        const { topology } = newTopology();
-        const broker = connect(server.url, topology);
-        open.push(broker);
-        try {
-          await until(() => broker.lastError !== null, 'it was tried');
-          const failure: unknown = await broker.ready(1000).catch((error: unknown) => error);
-          expect(failure).to.be.instanceOf(Error);
-          expect(String(failure instanceof Error && failure.cause)).to.include(String(broker.lastError));
-          expect(await broker.publish(message('lost'), 600_000)).to.include({ outcome: 'unpublished' });
-        } finally {
-          await server.start();
-        }
-        await broker.ready(generousMs);
-        await publish(broker, message('a'));
-      });
-
-      it('drops the outcomes of a batch that was in work, and gets it again', async () => {
-        const { topology, first } = newTopology();
-        const broker = await connected(topology);
-        await publish(broker, message('a'));
-        const release = Promise.withResolvers<void>();
-        const seen: boolean[] = [];
-        broker.consume(first, { batchSize: 1, prefetch: 1 }, async (batch) => {
-          seen.push(batch[0]?.redelivered ?? false);
-          if (seen.length === 1) await release.promise;
-          return batch.map(() => 'ack' as const);
-        });
-        await until(() => seen.length === 1, 'the batch is in work');
-        await server.stop();
-        await until(() => !broker.isConnected, 'the loss is noticed');
-        release.resolve();
-        await server.start();
-        await until(() => seen.length === 2, 'it is delivered again');
-        expect(seen).to.deep.equal([false, true]);
-        await until(async () => broker.isConnected && (await broker.depth(first)) === 0, 'it is settled');
-      });
-
-      it('keeps 2 000 confirmed messages when it is killed', async () => {
-        const { topology, first, second } = newTopology();
-        const broker = await connected(topology);
-        const sent = Array.from({ length: 2000 }, (_, index) => message(`m${index}`, { body: randomBytes(2000) }));
-        const results = await Promise.all(sent.map((one) => broker.publish(one, generousMs)));
-        expect(results.filter(({ outcome }) => outcome === 'confirmed').length).to.equal(2000);
-        await server.kill();
-        await server.start();
-        const [one, other] = [collect(broker, first), collect(broker, second)];
-        await until(() => one.deliveries.length >= 2000 && other.deliveries.length >= 2000, 'all are there');
-        expect(new Set(ids(one.deliveries)).size).to.equal(2000);
-        expect(new Set(ids(other.deliveries)).size).to.equal(2000);
-      });
-    });
+  it('gives every queue a copy of its own', async () => {
+    const { topology, first, second } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('b'));
+    const [one, other] = [collect(broker, first), collect(broker, second)];
+    await until(() => one.deliveries.length === 2 && other.deliveries.length === 2, 'two copies of each');
+    expect(ids(one.deliveries)).to.have.members(['a', 'b']);
+    expect(ids(other.deliveries)).to.have.members(['a', 'b']);
   });
-}
+
+  it('carries every byte, header and property', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const body = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
+    const headers = { 'x-sender': 'Zoë "quoted" \\ 😀', 'x-empty': '' };
+    const timestamp = new Date('2026-01-02T03:04:05Z');
+    const sent = message('a', {
+      type: 'pull_request',
+      body,
+      contentType: 'application/octet-stream',
+      contentEncoding: 'gzip',
+      priority: 7,
+      timestamp,
+      headers,
+    });
+    await publish(broker, sent);
+    const { deliveries } = collect(broker, first);
+    await until(() => deliveries.length === 1, 'the message arrives');
+    expect(deliveries[0]).to.deep.equal({ ...sent, attempt: 1, redelivered: false });
+  });
+
+  it('waits no longer to be ready once it is closed', async () => {
+    const { topology } = newTopology();
+    const url = new URL(server().url);
+    url.port = String(await freePort());
+    const broker = connect(url.href, topology);
+    const ready = broker.ready(3_600_000).then(
+      () => 'ready',
+      (error: unknown) => (error instanceof Error ? error.message : error),
+    );
+    await broker.close();
+    expect(await ready).to.equal('the broker connection was closed');
+  });
+
+  it('carries an empty body', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a', { body: Buffer.alloc(0) }));
+    const { deliveries } = collect(broker, first);
+    await until(() => deliveries.length === 1, 'the message arrives');
+    expect(deliveries[0]?.body.length).to.equal(0);
+  });
+
+  it('hands out higher priorities first on a prioritised queue', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('low', { priority: 1 }), message('middle', { priority: 5 }), message('high', { priority: 10 }));
+    const { deliveries } = collect(broker, first);
+    await until(() => deliveries.length === 3, 'all three arrive');
+    expect(ids(deliveries)).to.deep.equal(['high', 'middle', 'low']);
+  });
+
+  it('keeps the order of publishing on a queue without priorities', async () => {
+    const { topology, second } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a', { priority: 1 }), message('b', { priority: 10 }), message('c', { priority: 5 }));
+    const { deliveries } = collect(broker, second);
+    await until(() => deliveries.length === 3, 'all three arrive');
+    expect(ids(deliveries)).to.deep.equal(['a', 'b', 'c']);
+    expect(deliveries.map(({ priority }) => priority)).to.deep.equal([1, 10, 5]);
+  });
+
+  it('takes two messages of one id as two', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('a'));
+    expect(await broker.depth(first)).to.equal(2);
+  });
+
+  it('holds no more than its prefetch', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...Array.from({ length: 10 }, (_, index) => message(`m${index}`)));
+    const release = Promise.withResolvers<void>();
+    let held = 0;
+    broker.consume(first, { batchSize: 2, prefetch: 3 }, async (batch) => {
+      held = batch.length;
+      await release.promise;
+      return batch.map(() => 'ack' as const);
+    });
+    await until(() => held > 0, 'a batch is in work');
+    for (let look = 0; look < 10; look += 1) expect(await broker.depth(first)).to.be.at.least(7);
+    release.resolve();
+    await until(async () => (await broker.depth(first)) === 0, 'all are consumed');
+  });
+
+  it('hands over batches of what is at hand, one at a time', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...Array.from({ length: 25 }, (_, index) => message(`m${index}`)));
+    const sizes: number[] = [];
+    let inWork = 0;
+    let mostInWork = 0;
+    broker.consume(first, { batchSize: 10, prefetch: 20 }, async (batch) => {
+      mostInWork = Math.max(mostInWork, ++inWork);
+      sizes.push(batch.length);
+      await broker.depth(first);
+      inWork -= 1;
+      return batch.map(() => 'ack' as const);
+    });
+    await until(() => sizes.reduce((sum, size) => sum + size, 0) === 25, 'all arrive');
+    expect(mostInWork).to.equal(1);
+    expect(Math.max(...sizes)).to.be.within(2, 10);
+  });
+
+  it('tries again after each wait, then dead-letters with the reason', async () => {
+    const waits = [300, 600];
+    const { topology, first, dead } = newTopology(waits);
+    const broker = await connected(topology);
+    await publish(broker, message('a', { priority: 4, headers: { 'x-own': 'kept' } }));
+    const { deliveries, times } = collect(broker, first, ({ attempt }) => ({ retry: `failed at ${attempt}` }));
+    const graves = collect(broker, dead);
+    await until(() => graves.deliveries.length === 1, 'the message is given up');
+    expect(deliveries.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3]);
+    expect(deliveries.map(({ headers, priority }) => ({ headers, priority }))).to.deep.equal(Array(3).fill({ headers: { 'x-own': 'kept' }, priority: 4 }));
+    for (const [index, wait] of waits.entries()) expect((times[index + 1] ?? 0) - (times[index] ?? 0)).to.be.at.least(wait - 5);
+    const [grave] = graves.deliveries;
+    expect(grave?.attempt).to.equal(1);
+    expect(grave?.headers).to.include({ 'x-own': 'kept', 'x-dead-reason': 'failed at 3', 'x-dead-queue': first });
+    expect(Math.abs(Date.parse(grave?.headers['x-dead-at'] ?? '') - Date.now())).to.be.below(generousMs);
+  });
+
+  it('leaves the other queue alone when it tries again', async () => {
+    const { topology, first, second } = newTopology([50]);
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    const retried = collect(broker, first, ({ attempt }) => (attempt === 1 ? { retry: 'once' } : 'ack'));
+    await until(() => retried.deliveries.length === 2, 'the second try');
+    expect(await broker.depth(second)).to.equal(1);
+  });
+
+  it('dead-letters at once on the outcome `dead`', async () => {
+    const { topology, first, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('good'), message('bad'));
+    const seen = collect(broker, first, ({ id }) => (id === 'bad' ? { deadLetter: 'cannot be read' } : 'ack'));
+    const graves = collect(broker, dead);
+    await until(() => graves.deliveries.length === 1, 'the message is given up');
+    expect(ids(seen.deliveries)).to.have.members(['good', 'bad']);
+    expect(graves.deliveries[0]).to.include({ id: 'bad' });
+    expect(graves.deliveries[0]?.headers).to.include({ 'x-dead-reason': 'cannot be read', 'x-dead-queue': first });
+  });
+
+  it('puts a dead letter that fails again back, still saying where it came from', async () => {
+    const { topology, first, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    collect(broker, first, () => ({ deadLetter: 'cannot be read' }));
+    const graves = collect(broker, dead, () => (graves.deliveries.length === 1 ? { retry: 'still not' } : 'ack'));
+    await until(() => graves.deliveries.length === 2, 'it comes again');
+    expect(graves.deliveries[1]?.headers).to.include({ 'x-dead-reason': 'still not', 'x-dead-queue': first });
+    await until(async () => (await broker.depth(dead)) === 0, 'it is settled');
+  });
+
+  it('returns dead letters to the one queue that they came from, as they were', async () => {
+    const { topology, first, second, dead } = newTopology();
+    const broker = await connected(topology);
+    const sent = [message('a', { priority: 3, headers: { 'x-own': 'kept' } }), message('b'), message('c')];
+    await publish(broker, ...sent);
+    const failing = collect(broker, first, () => ({ deadLetter: 'not yet' }));
+    await until(async () => (await broker.depth(dead)) === 3, 'all are dead letters');
+    await failing.consumer.stop();
+    expect(await broker.returnDeadLetters({ limit: 2 })).to.deep.equal({ returned: 2, kept: 0 });
+    expect([await broker.depth(first), await broker.depth(second)]).to.deep.equal([2, 3]);
+    await until(async () => (await broker.depth(dead)) === 1, 'the third is left');
+    const { deliveries } = collect(broker, first);
+    await until(() => deliveries.length === 2, 'they come again');
+    const { timestamp: _, ...before } = sent[0] ?? message('none');
+    expect(deliveries.find(({ id }) => id === 'a')).to.deep.include({ ...before, attempt: 1, redelivered: false });
+    expect(await broker.returnDeadLetters({ limit: 10 })).to.deep.equal({ returned: 1, kept: 0 });
+    expect(await broker.returnDeadLetters({ limit: 10 })).to.deep.equal({ returned: 0, kept: 0 });
+  });
+
+  it('leaves the dead letters of other queues where they are', async () => {
+    const { topology, first, second, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('b'));
+    const failing = [first, second].map((queue) => collect(broker, queue, () => ({ deadLetter: 'not yet' })));
+    await until(async () => (await broker.depth(dead)) === 4, 'all copies are dead letters');
+    await Promise.all(failing.map(({ consumer }) => consumer.stop()));
+    expect(await broker.returnDeadLetters({ queue: first, limit: 10 })).to.deep.equal({ returned: 2, kept: 2 });
+    expect(await broker.depth(first)).to.equal(2);
+    const graves = collect(broker, dead);
+    await until(() => graves.deliveries.length === 2, 'the others are still there');
+    expect(graves.deliveries.map(({ headers }) => headers['x-dead-queue'])).to.deep.equal([second, second]);
+  });
+
+  it('returns a dead letter that dies again once in a call', async () => {
+    const { topology, first, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('b'));
+    const failing = collect(broker, first, () => ({ deadLetter: 'never' }));
+    await until(async () => (await broker.depth(dead)) === 2, 'both are dead letters');
+    expect(await broker.returnDeadLetters({ limit: 100 })).to.deep.equal({ returned: 2, kept: 0 });
+    await until(async () => failing.deliveries.length === 4 && (await broker.depth(dead)) === 2, 'both died again');
+  });
+
+  it('survives a reason that no header can hold as it is', async () => {
+    const { topology, first, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    collect(broker, first, () => ({ deadLetter: `\0\ud83d${'x'.repeat(100_000)}` }));
+    const graves = collect(broker, dead);
+    await until(() => graves.deliveries.length === 1, 'the message is given up');
+    expect(graves.deliveries[0]?.headers['x-dead-reason']).to.match(/^ .x+$/u);
+  });
+
+  it('hands the same batch over again, uncounted, when the handler throws', async () => {
+    const { topology, first, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('b'));
+    const calls: { ids: string[]; attempts: number[] }[] = [];
+    broker.consume(first, { batchSize: 10, prefetch: 10 }, (batch) => {
+      calls.push({ ids: ids(batch), attempts: batch.map(({ attempt }) => attempt) });
+      if (calls.length <= 4) return Promise.reject(new Error('the world failed'));
+      return Promise.resolve(batch.map(() => 'ack' as const));
+    });
+    await until(() => calls.length >= 5, 'the handler is asked until it succeeds');
+    const { ids: members = [] } = calls[0] ?? {};
+    expect(calls.slice(0, 5)).to.deep.equal(Array(5).fill({ ids: members, attempts: members.map(() => 1) }));
+    await until(async () => (await broker.depth(first)) === 0, 'the batch is settled');
+    expect(await broker.depth(dead)).to.equal(0);
+  });
+
+  it('takes a wrong number of outcomes as a throw', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    let calls = 0;
+    broker.consume(first, { batchSize: 1, prefetch: 1 }, (batch) => {
+      calls += 1;
+      return Promise.resolve(calls === 1 ? [] : batch.map(() => 'ack' as const));
+    });
+    await until(() => calls === 2, 'the batch comes again');
+  });
+
+  it('finishes the batch in work when stopped, and gives the rest back', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...Array.from({ length: 10 }, (_, index) => message(`m${index}`)));
+    const release = Promise.withResolvers<void>();
+    let worked = 0;
+    const consumer = broker.consume(first, { batchSize: 2, prefetch: 10 }, async (batch) => {
+      worked += batch.length;
+      await release.promise;
+      return batch.map(() => 'ack' as const);
+    });
+    await until(() => worked > 0, 'a batch is in work');
+    const stopped = consumer.stop();
+    release.resolve();
+    await stopped;
+    await until(async () => (await broker.depth(first)) === 10 - worked, 'the rest is back');
+    const { deliveries } = collect(broker, first);
+    await until(() => deliveries.length === 10 - worked, 'the rest is delivered');
+  });
+
+  it('gives a batch back when stopped while its handler fails', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    let calls = 0;
+    const consumer = broker.consume(first, { batchSize: 1, prefetch: 1 }, () => {
+      calls += 1;
+      return Promise.reject(new Error('the world failed'));
+    });
+    await until(() => calls > 0, 'the handler has failed');
+    await consumer.stop();
+    await until(async () => (await broker.depth(first)) === 1, 'the message is back');
+  });
+
+  it('counts what waits, but not what waits for a retry', async () => {
+    const { topology, first, second, dead } = newTopology([3_600_000]);
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('b'), message('c'));
+    expect(await broker.depth(first)).to.equal(3);
+    const { deliveries } = collect(broker, first, () => ({ retry: 'in an hour' }));
+    await until(() => deliveries.length === 3, 'all are tried');
+    await until(async () => (await broker.depth(first)) === 0, 'all wait for the retry');
+    expect(await broker.depth(second)).to.equal(3);
+    expect(await broker.depth(dead)).to.equal(0);
+  });
+
+  it('knows only the queues of its topology', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    expect(() => broker.consume('other', { batchSize: 1, prefetch: 1 }, () => Promise.resolve([]))).to.throw(TypeError, 'other');
+    expect(await broker.depth('other').catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+    expect(await broker.returnDeadLetters({ queue: 'other', limit: 1 }).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+  });
+
+  it('answers `unpublished` at once after close', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    await broker.close();
+    expect(broker.isConnected).to.equal(false);
+    expect(await broker.publish(message('a'), 600_000)).to.include({ outcome: 'unpublished' });
+  });
+});

@@ -3,6 +3,7 @@ import type { ChannelModel } from 'amqplib';
 import type { Log } from '../../log.ts';
 import { type AmqpConsumer, createAmqpConsumer } from './consumer.ts';
 import { type AmqpLink, createAmqpLink } from './connection.ts';
+import { returnDeadLetters } from './dead-letters.ts';
 import { createAmqpPublisher } from './publisher.ts';
 import { createSettlement } from './settlement.ts';
 import { declareTopology, type QueueType } from './topology.ts';
@@ -105,6 +106,12 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       const { messageCount } = await channel.checkQueue(queue);
       await channel.close();
       return messageCount;
+    },
+    async returnDeadLetters({ queue, limit }) {
+      if (!model) throw new Error('cannot return dead letters: not connected', { cause: state.lastError });
+      const result = await returnDeadLetters({ model, publisher, topology, queue, limit });
+      log.info({ queue, ...result }, 'dead letters returned to their queues');
+      return result;
     },
     async close() {
       watch.stop();

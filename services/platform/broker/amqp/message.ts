@@ -1,5 +1,5 @@
 // Messages as AMQP 0-9-1 carries them.
-import type { ConsumeMessage, Options } from 'amqplib';
+import type { Message as AmqpMessage, Options } from 'amqplib';
 import type { Delivery, Message } from '../broker.ts';
 
 const attemptHeader = 'x-attempt';
@@ -22,7 +22,7 @@ export function toPublishOptions(message: Message, attempt: number): Options.Pub
   return options;
 }
 
-export function toDelivery({ content, properties, fields }: ConsumeMessage): Delivery {
+export function toDelivery({ content, properties, fields }: AmqpMessage): Delivery {
   const { headers, attempt } = readHeaders(properties.headers ?? {});
   return {
     id: text(properties.messageId),

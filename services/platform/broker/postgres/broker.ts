@@ -4,6 +4,7 @@ import type { Broker, Topology } from '../broker.ts';
 import { createConnectionState } from '../connection-state.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
 import { createEmbeddedLink } from './connection.ts';
+import { returnDeadLetters } from './dead-letters.ts';
 import { createEmbeddedPublisher } from './publisher.ts';
 import type { EmbeddedSession } from './session.ts';
 import { createEmbeddedSettlement } from './settlement.ts';
@@ -66,6 +67,12 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
         where name = $1 and state < 'active' and not blocked and start_after <= now()`;
       const { rows }: { rows: { depth: number }[] } = await session.database.executeSql(sql, [queue]);
       return rows[0]?.depth ?? 0;
+    },
+    async returnDeadLetters({ queue, limit }) {
+      if (!session) throw new Error('cannot return dead letters: not connected', { cause: state.lastError });
+      const result = await returnDeadLetters({ session, schema, topology, queue, limit });
+      log.info({ queue, ...result }, 'dead letters returned to their queues');
+      return result;
     },
     async close() {
       await Promise.all([...consumers].map((consumer) => consumer.stop()));

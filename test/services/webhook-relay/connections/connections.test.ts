@@ -16,6 +16,7 @@ describe('connections', () => {
       publish: () => Promise.resolve({ outcome: 'confirmed' }),
       consume: () => ({ stop: () => Promise.resolve() }),
       depth: () => Promise.resolve(0),
+      returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
       close: () => Promise.resolve(void open.delete(name)),
     });
     const connections = await createConnections({

@@ -29,6 +29,7 @@ function createObedientBroker(answers: PublishResult[]) {
     },
     consume: () => ({ stop: () => Promise.resolve() }),
     depth: () => Promise.resolve(0),
+    returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
     close: () => Promise.resolve(),
   };
   return { broker, published, connectAgain: () => undefined as void };

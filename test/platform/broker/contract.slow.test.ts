@@ -1,0 +1,129 @@
+// The broker's contract where it takes seconds: large bodies, kills and outages.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { onBothAdapters } from './adapters.ts';
+import { collect, connect, consumerProcess, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
+
+onBothAdapters((given) => {
+  const { connected, open, server } = given;
+
+  it('carries a body of 25 MiB', async () => {
+    const { topology, second } = newTopology();
+    const broker = await connected(topology);
+    const body = randomBytes(25 * 1024 * 1024);
+    await publish(broker, message('large', { body }));
+    const { deliveries } = collect(broker, second);
+    await until(() => deliveries.length === 1, 'the large message arrives');
+    expect(deliveries[0]?.body.equals(body)).to.equal(true);
+  });
+
+  it('redelivers what a killed consumer held, and says so', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('b'));
+    const consumer = consumerProcess(server().url, topology, first);
+    await until(() => consumer.taken.length === 2, 'the consumer has taken both');
+    consumer.kill();
+    await consumer.exited;
+    const { deliveries } = collect(broker, first);
+    await until(() => deliveries.length === 2, 'both come back');
+    expect(deliveries.map(({ redelivered, attempt }) => ({ redelivered, attempt }))).to.deep.equal([
+      { redelivered: true, attempt: 1 },
+      { redelivered: true, attempt: 1 },
+    ]);
+  });
+
+  it('gives a batch back when stopped while its handler hangs', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    const { promise: never } = Promise.withResolvers<never>();
+    let calls = 0;
+    const consumer = broker.consume(first, { batchSize: 1, prefetch: 1 }, () => {
+      calls += 1;
+      return never;
+    });
+    await until(() => calls > 0, 'the handler hangs');
+    await consumer.stop();
+    await until(async () => (await broker.depth(first)) === 1, 'the message is back');
+    expect(calls).to.equal(1);
+  });
+
+  it('lets the process end after close', async () => {
+    const { topology } = newTopology();
+    expect(await consumerProcess(server().url, topology).exited).to.equal(0);
+  });
+
+  describe('when the server goes away', () => {
+    it('answers `unpublished` at once, says why, and comes back by itself', async () => {
+      const { topology, first } = newTopology();
+      const broker = await connected(topology);
+      const { deliveries } = collect(broker, first);
+      await server().stop();
+      try {
+        await until(() => !broker.isConnected, 'the loss is noticed');
+        expect(await broker.publish(message('lost'), 600_000)).to.include({ outcome: 'unpublished' });
+        expect(broker.lastError).to.be.a('string');
+      } finally {
+        await server().start();
+      }
+      await broker.ready(generousMs);
+      await publish(broker, message('a'));
+      await until(() => deliveries.length === 1, 'the consumer is attached again');
+      expect(ids(deliveries)).to.deep.equal(['a']);
+    });
+
+    it('connects to a server that starts after it', async () => {
+      await server().stop();
+      const { topology } = newTopology();
+      const broker = connect(server().url, topology);
+      open.push(broker);
+      try {
+        await until(() => broker.lastError !== null, 'it was tried');
+        const failure: unknown = await broker.ready(1000).catch((error: unknown) => error);
+        expect(failure).to.be.instanceOf(Error);
+        expect(String(failure instanceof Error && failure.cause)).to.include(String(broker.lastError));
+        expect(await broker.publish(message('lost'), 600_000)).to.include({ outcome: 'unpublished' });
+      } finally {
+        await server().start();
+      }
+      await broker.ready(generousMs);
+      await publish(broker, message('a'));
+    });
+
+    it('drops the outcomes of a batch that was in work, and gets it again', async () => {
+      const { topology, first } = newTopology();
+      const broker = await connected(topology);
+      await publish(broker, message('a'));
+      const release = Promise.withResolvers<void>();
+      const seen: boolean[] = [];
+      broker.consume(first, { batchSize: 1, prefetch: 1 }, async (batch) => {
+        seen.push(batch[0]?.redelivered ?? false);
+        if (seen.length === 1) await release.promise;
+        return batch.map(() => 'ack' as const);
+      });
+      await until(() => seen.length === 1, 'the batch is in work');
+      await server().stop();
+      await until(() => !broker.isConnected, 'the loss is noticed');
+      release.resolve();
+      await server().start();
+      await until(() => seen.length === 2, 'it is delivered again');
+      expect(seen).to.deep.equal([false, true]);
+      await until(async () => broker.isConnected && (await broker.depth(first)) === 0, 'it is settled');
+    });
+
+    it('keeps 2 000 confirmed messages when it is killed', async () => {
+      const { topology, first, second } = newTopology();
+      const broker = await connected(topology);
+      const sent = Array.from({ length: 2000 }, (_, index) => message(`m${index}`, { body: randomBytes(2000) }));
+      const results = await Promise.all(sent.map((one) => broker.publish(one, generousMs)));
+      expect(results.filter(({ outcome }) => outcome === 'confirmed').length).to.equal(2000);
+      await server().kill();
+      await server().start();
+      const [one, other] = [collect(broker, first), collect(broker, second)];
+      await until(() => one.deliveries.length >= 2000 && other.deliveries.length >= 2000, 'all are there');
+      expect(new Set(ids(one.deliveries)).size).to.equal(2000);
+      expect(new Set(ids(other.deliveries)).size).to.equal(2000);
+    });
+  });
+});
