@@ -7,7 +7,7 @@ import type { Database } from '../platform/postgres/pool.ts';
 import { maxRejectedRows } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createSenderStore } from './senders/store.ts';
-import { windowMs } from './senders/window.ts';
+import { windowMs } from './senders/recent-senders.ts';
 import { createFailedPayloads } from './spool/failed-payloads.ts';
 import type { Spool } from './spool/spool.ts';
 import { periodOf } from './usage/period.ts';

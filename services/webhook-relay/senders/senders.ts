@@ -1,25 +1,11 @@
 // How often each sender delivers, over all replicas: counted in memory, written and read back in batches about once a second.
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { withTimeout } from '../../platform/time.ts';
+import { sleepUntil, withTimeout } from '../../platform/time.ts';
 import type { SenderStatistics } from '../contract.ts';
 import { storableName } from '../names.ts';
-import { createRecentSenders } from './recent-senders.ts';
-import type { SenderRow, SenderStore } from './store.ts';
-import { createUnwritten } from './unwritten.ts';
-import { bucketOf, bucketStart, oldestBucket, windowMs } from './window.ts';
-
-export type Senders = {
-  /** Of the last ten minutes. What other replicas counted is in it about a second later, once this one has seen the sender. */
-  eventsPerMinute(login: string): number;
-  /** Never throws and never waits. A delivery without a sender is not counted. */
-  record(login: string, isBot: boolean, at: Date): void;
-  /** Of the senders that were active last, by login. Rejects when the database cannot be asked. */
-  statistics(): Promise<SenderStatistics>;
-  /** Writes what was recorded before the call. Never rejects: what could not be written is kept for the next turn. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-};
+import { bucketOf, bucketStart, createRecentSenders, oldestBucket, windowMs } from './recent-senders.ts';
+import type { Activity, SenderRow, SenderStore } from './store.ts';
 
 export type SendersParts = {
   readonly store: SenderStore;
@@ -31,7 +17,7 @@ export type SendersParts = {
 };
 
 type Limits = {
-  /** Senders kept in memory, each of those seen lately and those not written yet: some 1.3 KB a sender. */
+  /** Senders kept in memory, each of those seen recently and those not written yet: some 1.3 KB a sender. */
   readonly maxSenders: number;
   /** Senders in one statement. */
   readonly batchSize: number;
@@ -46,23 +32,26 @@ const maxStatistics = 10_000;
 const closeMs = 2000;
 const windowMinutes = windowMs / 60_000;
 
-export function createSenders({ store, frequencyFactor, log, clock, metrics, limits }: SendersParts): Senders {
+export type Senders = ReturnType<typeof createSenders>;
+
+export function createSenders({ store, frequencyFactor, log, clock, metrics, limits }: SendersParts) {
   const { maxSenders, batchSize, turnEveryMs } = { ...usualLimits, ...limits };
   const recent = createRecentSenders(maxSenders);
-  const unwritten = createUnwritten(maxSenders);
+  const pending = createPending(maxSenders);
   const lost = metrics?.counter({ name: 'signalbox_relay_sender_events_lost_total', help: 'Events that no sender statistics count', labels: [] });
+  const closing = new AbortController();
   let isFailing = false;
-  let lastTurn: Promise<void> | undefined;
+  let lastTurn = Promise.resolve();
   let asked: Promise<SenderStatistics> | undefined;
 
   async function write(): Promise<void> {
-    for (let left = unwritten.size; left > 0; left -= batchSize) {
-      const batch = unwritten.take(batchSize);
+    for (let left = pending.size; left > 0; left -= batchSize) {
+      const batch = pending.take(batchSize);
       try {
         await store.add(batch);
       } catch (error) {
         // If only the answer to the commit was lost they are counted twice: statistics may err, deliveries must not wait.
-        unwritten.putBack(batch, clock());
+        pending.putBack(batch, clock());
         throw error;
       }
     }
@@ -70,43 +59,38 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
 
   async function readBack(): Promise<void> {
     const now = clock();
-    const logins = recent.lately(now);
+    const logins = recent.active(now);
     if (logins.length === 0) return;
     const counts = await store.countsOf(logins, bucketStart(oldestBucket(now)), now);
     // What was recorded while the database answered is not in its counts.
-    for (const login of logins) recent.replace(login, [...(counts.get(login) ?? []), ...unwritten.bucketsOf(login)]);
+    for (const login of logins) recent.replace(login, [...(counts.get(login) ?? []), ...pending.bucketsOf(login)]);
   }
 
-  async function work(): Promise<void> {
+  async function turn(): Promise<void> {
     try {
       await write();
       await readBack();
-      if (isFailing) log.info('sender statistics are written again');
+      if (isFailing) log.info('writing sender statistics succeeded again');
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ error }, 'sender statistics cannot be written, they are kept in memory');
+      if (!isFailing) log.warn({ error }, 'writing sender statistics failed, kept in memory and retrying');
       isFailing = true;
     }
   }
 
-  /** One at a time: reading back relies on nothing being on its way to the database. */
-  function flush(): Promise<void> {
-    const turn = (lastTurn ?? Promise.resolve()).then(work);
-    lastTurn = turn;
-    void turn.then(() => {
-      if (lastTurn === turn) lastTurn = undefined;
-    });
-    return turn;
-  }
+  /** Writes what was recorded before the call. Never rejects: what could not be written is kept for the next turn.
+   *  One turn at a time: reading back relies on nothing being on its way to the database. */
+  const flush = (): Promise<void> => (lastTurn = lastTurn.then(turn));
 
-  const timer = setInterval(() => {
-    if (!lastTurn) void flush();
-  }, turnEveryMs);
+  async function loop(): Promise<void> {
+    while (await sleepUntil(closing.signal, turnEveryMs)) await flush();
+  }
+  void loop();
 
   async function ask(): Promise<SenderStatistics> {
     await flush();
     const now = clock();
-    const rows = await store.lately(bucketStart(oldestBucket(now)), now, maxStatistics);
+    const rows = await store.latest(bucketStart(oldestBucket(now)), now, maxStatistics);
     return Object.fromEntries(rows.map((row) => [row.login, describe(row)]));
   }
 
@@ -124,25 +108,80 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
   }
 
   return {
-    eventsPerMinute: (login) => recent.total(storableName(login), bucketOf(clock())) / windowMinutes,
-    record(login, isBot, at) {
+    /** Of the last ten minutes. What other replicas counted is in it about a second later, once this one has seen the sender. */
+    eventsPerMinute: (login: string): number => recent.total(storableName(login), bucketOf(clock())) / windowMinutes,
+    /** Never throws and never waits. A delivery without a sender is not counted. */
+    record(login: string, isBot: boolean, at: Date): void {
       if (login === '') return;
       const name = storableName(login);
       recent.add(name, at);
-      if (!unwritten.add(name, isBot, at)) lost?.inc();
+      if (!pending.add(name, isBot, at)) lost?.inc();
     },
-    // However many ask at once, the database is asked once.
-    statistics: () =>
+    /** Of the senders that were active last, by login. However many ask at once, the database is asked once. Rejects when it cannot be asked. */
+    statistics: (): Promise<SenderStatistics> =>
       (asked ??= ask().finally(() => {
         asked = undefined;
       })),
     flush,
-    async close() {
-      clearInterval(timer);
-      const known = unwritten.eventCount;
-      const flushed = flush().then(() => unwritten.eventCount);
+    async close(): Promise<void> {
+      closing.abort();
+      const known = pending.eventCount;
+      const flushed = flush().then(() => pending.eventCount);
       const events = await withTimeout(flushed, closeMs, () => known);
-      if (events > 0) log.warn({ events }, 'sender statistics were lost in stopping');
+      if (events > 0) log.warn({ events }, 'sender statistics lost at shutdown');
+    },
+  };
+}
+
+const none: ReadonlyMap<number, number> = new Map();
+
+/** What senders did and the database does not know yet: bounded, whatever happens to the database. */
+function createPending(maxSenders: number) {
+  const waiting = new Map<string, Activity>();
+
+  function merge(later: Activity, earlier: Activity): void {
+    later.eventCount += earlier.eventCount;
+    if (earlier.firstAt < later.firstAt) later.firstAt = earlier.firstAt;
+    if (earlier.lastAt > later.lastAt) later.lastAt = earlier.lastAt;
+    for (const [bucket, count] of earlier.buckets) later.buckets.set(bucket, (later.buckets.get(bucket) ?? 0) + count);
+  }
+
+  return {
+    /** False when there was no room for another sender. */
+    add(login: string, isBot: boolean, at: Date): boolean {
+      const activity: Activity = { login, isBot, eventCount: 1, firstAt: at, lastAt: at, buckets: new Map([[bucketOf(at), 1]]) };
+      const known = waiting.get(login);
+      if (known) {
+        merge(known, activity);
+        known.isBot = isBot;
+        return true;
+      }
+      if (waiting.size >= maxSenders) return false;
+      waiting.set(login, activity);
+      return true;
+    },
+    bucketsOf: (login: string): ReadonlyMap<number, number> => waiting.get(login)?.buckets ?? none,
+    get size() {
+      return waiting.size;
+    },
+    get eventCount() {
+      return [...waiting.values()].reduce((sum, { eventCount }) => sum + eventCount, 0);
+    },
+    /** Hands over up to `limit` senders, those that have waited longest first. */
+    take(limit: number): Activity[] {
+      const taken = [...waiting.values()].slice(0, limit);
+      for (const { login } of taken) waiting.delete(login);
+      return taken;
+    },
+    /** Takes back what could not be written; buckets that no longer count at `now` are dropped. */
+    putBack(activities: readonly Activity[], now: Date): void {
+      for (const activity of activities) {
+        const since = waiting.get(activity.login);
+        if (since) merge(since, activity);
+        else waiting.set(activity.login, activity);
+        const { buckets } = since ?? activity;
+        for (const bucket of buckets.keys()) if (bucket < oldestBucket(now)) buckets.delete(bucket);
+      }
     },
   };
 }

@@ -1,7 +1,17 @@
 // All SQL of senders: what they did over all time, and in the last minutes.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { Activity } from './unwritten.ts';
-import { bucketOf, bucketStart } from './window.ts';
+import { bucketOf, bucketStart } from './recent-senders.ts';
+
+/** What a sender did since it was written last. */
+export type Activity = {
+  readonly login: string;
+  isBot: boolean;
+  eventCount: number;
+  firstAt: Date;
+  lastAt: Date;
+  /** Events by bucket of half a minute. */
+  readonly buckets: Map<number, number>;
+};
 
 // Rows are written in the order of their key: replicas that write the same senders wait for each other instead of deadlocking.
 const addActivity = statement<unknown, [logins: string[], bots: boolean[], counts: number[], first: Date[], last: Date[]]>(
@@ -47,8 +57,8 @@ export type SenderRow = {
   readonly recentCount: number;
 };
 
-const lately = statement<SenderRow, [from: Date, to: Date, limit: number]>(
-  'senders.lately',
+const latest = statement<SenderRow, [from: Date, to: Date, limit: number]>(
+  'senders.latest',
   `
   select s.login, s.is_bot as "isBot", s.event_count as "eventCount", s.first_at as "firstAt", s.last_at as "lastAt",
     coalesce((select sum(b.event_count) from sender_buckets b where b.login = s.login and b.bucket_start between $1 and $2), 0) as "recentCount"
@@ -56,11 +66,9 @@ const lately = statement<SenderRow, [from: Date, to: Date, limit: number]>(
   order by s.login collate "C"`,
 );
 
-const deleteBuckets = statement<unknown, [limit: Date]>(
-  'senders.deleteBuckets',
-  `
-  delete from sender_buckets where bucket_start < $1`,
-);
+const deleteBuckets = statement<unknown, [limit: Date]>('senders.deleteBuckets', 'delete from sender_buckets where bucket_start < $1');
+
+const deleteUnseen = statement<unknown, [limit: Date]>('senders.deleteUnseen', 'delete from senders where last_at < $1');
 
 export type SenderStore = ReturnType<typeof createSenderStore>;
 
@@ -92,7 +100,10 @@ export const createSenderStore = (database: Database) => ({
   },
 
   /** The `limit` senders that were active last, by login; recentCount is over `from` to `to`. */
-  lately: (from: Date, to: Date, limit: number) => database.all(lately, from, to, limit),
+  latest: (from: Date, to: Date, limit: number) => database.all(latest, from, to, limit),
 
+  /** @returns how many were deleted */
   deleteBucketsBefore: (limit: Date) => database.run(deleteBuckets, limit),
+  /** Senders whose last delivery came before `limit`. @returns how many were deleted */
+  deleteUnseenSince: (limit: Date) => database.run(deleteUnseen, limit),
 });
