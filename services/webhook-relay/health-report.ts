@@ -3,7 +3,7 @@ import { version } from '../platform/version.ts';
 import type { Connections } from './connections/connections.ts';
 import type { HealthReport } from './contract.ts';
 import type { DatabaseState } from './database-state.ts';
-import type { Overviews } from './usage/overview.ts';
+import type { Overviews } from './usage/usage.ts';
 
 export type HealthReporter = { report(): Promise<HealthReport> };
 

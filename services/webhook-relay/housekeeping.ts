@@ -10,8 +10,7 @@ import { createSenderStore } from './senders/store.ts';
 import { windowMs } from './senders/recent-senders.ts';
 import { createFailedPayloads } from './spool/failed-payloads.ts';
 import type { Spool } from './spool/spool.ts';
-import { periodOf } from './usage/period.ts';
-import { createUsageStore } from './usage/store.ts';
+import { createUsageStore, periodOf } from './usage/store.ts';
 
 type Retention = {
   readonly rejectedDays: number;

@@ -4,7 +4,6 @@ import type { Database } from '../platform/postgres/database.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { RelayConfig } from './config.ts';
 import type { Connections } from './connections/connections.ts';
 import { createPublishMetrics } from './connections/publish-metrics.ts';
 import { createPublisher, type Publisher } from './connections/publisher.ts';
@@ -13,12 +12,11 @@ import { budgetMs } from './deliveries.ts';
 import type { ReplayOutcome } from './spool/replay.ts';
 import { measureQueues } from './queue-metrics.ts';
 import { measureUsage } from './usage-metrics.ts';
-import { createOverviews, type Overviews } from './usage/overview.ts';
+import { createOverviews, type Overviews } from './usage/usage.ts';
 import { createReservations } from './usage/reservations.ts';
 import { createUsageStore, type UsageStore } from './usage/store.ts';
 
 export type PublishingParts = {
-  readonly config: Pick<RelayConfig, 'monthlyLimit'>;
   readonly connections: Connections;
   /** Counts messages; with timeouts that leave a delivery time for the spool. */
   readonly counters: Database;
@@ -35,11 +33,11 @@ export type Publishing = {
   readonly publisher: Publisher;
 };
 
-export function createPublishing({ config, connections, counters, lifecycle, log, metrics, clock }: PublishingParts): Publishing {
+export function createPublishing({ connections, counters, lifecycle, log, metrics, clock }: PublishingParts): Publishing {
   const store = createUsageStore(counters);
   const state = createDatabaseState({ ping: () => store.active(), log, stopping: lifecycle.stopping });
   const quotas = () => connections.quotas;
-  const overviews = createOverviews({ store, quotas, defaultLimit: config.monthlyLimit, database: state, clock });
+  const overviews = createOverviews({ store, quotas, database: state, clock });
   connections.onUsable(() => overviews.changed()); // after a reload the list is another
   const reservations = lifecycle.opened('reservations', createReservations({ store, quotas, database: state, clock }));
   const publisher = createPublisher({ connections, reservations, metrics: createPublishMetrics(metrics) });

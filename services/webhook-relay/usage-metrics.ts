@@ -2,7 +2,7 @@
 import type { Metrics } from '../platform/metrics.ts';
 import type { Connections } from './connections/connections.ts';
 import type { BrokerUsage } from './contract.ts';
-import type { Overviews } from './usage/overview.ts';
+import type { Overviews } from './usage/usage.ts';
 
 export function measureUsage(metrics: Metrics, { connections, overviews }: { connections: Connections; overviews: Overviews }): void {
   const ofUsage = (name: string, help: string, value: (usage: BrokerUsage) => number) =>

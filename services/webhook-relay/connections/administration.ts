@@ -2,7 +2,7 @@
 import { ConfigError } from '../../platform/config/config.ts';
 import type { Log } from '../../platform/log.ts';
 import { type ConnectionList, Problems, type ReloadResult, type SwitchResult } from '../contract.ts';
-import type { Overviews } from '../usage/overview.ts';
+import type { Overviews } from '../usage/usage.ts';
 import type { UsageStore } from '../usage/store.ts';
 import type { Connections } from './connections.ts';
 

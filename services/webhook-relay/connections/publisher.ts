@@ -42,7 +42,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
   function reserve(names: readonly string[], deadline: number): Promise<ReserveResult | undefined> {
     const reserving = reservations.reserve(names);
     return withTimeout<ReserveResult | undefined>(reserving, Math.max(0, deadline - performance.now() - reserveMs), () => {
-      void reserving.then((late) => late.outcome === 'reserved' && reservations.giveBack(late.reservation));
+      void reserving.then((late) => late.outcome === 'reserved' && reservations.refund(late.reservation));
       return undefined;
     });
   }
@@ -52,7 +52,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
     const connection = connections.find(broker);
     const result = connection ? await connection.publish(message, timeoutMs) : removed;
     // Unknown: it may be there, so its reservation is kept. A count may err high, never low.
-    if (result.outcome === 'unpublished' || result.outcome === 'refused') reservations.giveBack(reservation);
+    if (result.outcome === 'unpublished' || result.outcome === 'refused') reservations.refund(reservation);
     metrics.count(broker, result.outcome);
     return result;
   }
@@ -68,7 +68,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
         const packed = packing instanceof Promise ? await packing : packing;
         const timeoutMs = Math.min(confirmMs, deadline - performance.now() - reserveMs);
         if (timeoutMs <= 0) {
-          reservations.giveBack(reserved.reservation);
+          reservations.refund(reserved.reservation);
           return outOfTime;
         }
         const result = await tryOn(reserved.reservation, packed, timeoutMs);

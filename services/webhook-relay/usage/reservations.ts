@@ -1,9 +1,7 @@
 // Reservations of the monthly limits: all that wait are taken with one statement, so that throughput is not one row lock a delivery.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DatabaseState } from '../database-state.ts';
-import { periodOf } from './period.ts';
-import { createReturns } from './returns.ts';
-import type { Quota, RingRow, UsageStore } from './store.ts';
+import { type Candidate, periodOf, type Quota, type Refund, type UsageStore } from './store.ts';
 
 /** The right to publish one message on this connection. */
 export type Reservation = { readonly broker: string; readonly period: string; readonly generation: string };
@@ -18,18 +16,10 @@ export type ReserveResult =
   | { readonly outcome: 'unreachable'; readonly withRoom: readonly string[] }
   | { readonly outcome: 'databaseDown' };
 
-export type Reservations = {
-  /** On the active connection, or the next in the ring that is usable and has room. Never rejects.
-   *  @param unusable names of connections that cannot be published to now */
-  reserve(unusable: readonly string[]): Promise<ReserveResult>;
-  /** For a message that was certainly not published. */
-  giveBack(reservation: Reservation): void;
-  /** Resolves when everything given back is stored. */
-  close(): Promise<void>;
-};
+export type Reservations = ReturnType<typeof createReservations>;
 
 export type ReservationsParts = {
-  readonly store: Pick<UsageStore, 'reserve' | 'giveBack'>;
+  readonly store: Pick<UsageStore, 'reserve' | 'refund'>;
   readonly quotas: () => readonly Quota[];
   readonly database: DatabaseState;
   readonly clock: () => Date;
@@ -42,9 +32,9 @@ type Queue = { readonly unusable: ReadonlySet<string>; waiting: Want[] };
 /** When deliveries come together, so much is between two statements: more of them share one. Alone, a delivery waits for nothing. */
 const pacedMs = 10;
 
-export function createReservations({ store, quotas, database, clock }: ReservationsParts): Reservations {
+export function createReservations({ store, quotas, database, clock }: ReservationsParts) {
   const queues = new Map<string, Queue>();
-  const returns = createReturns(store, database);
+  const refunds = createRefunds(store, database);
 
   async function work(key: string, queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
@@ -62,14 +52,14 @@ export function createReservations({ store, quotas, database, clock }: Reservati
   /** @returns those to ask for again: the chosen connection had no room for them, another may */
   async function serve(unusable: ReadonlySet<string>, wants: readonly Want[]): Promise<readonly Want[]> {
     try {
-      await returns.flush();
-      // A server that hangs is not asked once more by those whom the returns have kept waiting.
+      await refunds.flush();
+      // A server that hangs is not asked once more by those whom the refunds have kept waiting.
       if (!database.isUp) return answer(wants, { outcome: 'databaseDown' });
       const period = periodOf(clock());
       const ask = () => store.reserve(quotas(), (broker) => !unusable.has(broker), { period, wanted: wants.length });
-      const ring = await again(ask);
-      const chosen = ring.find(({ granted }) => granted !== null);
-      if (!chosen) return answer(wants, refusal(ring, period));
+      const candidates = await again(ask);
+      const chosen = candidates.find(({ granted }) => granted !== null);
+      if (!chosen) return answer(wants, refusal(candidates, period));
       const { broker, generation, granted } = chosen;
       if (generation === null || granted === null) throw new TypeError('a chosen connection has a generation');
       const result = { outcome: 'reserved', reservation: { broker, period, generation } } as const;
@@ -83,7 +73,9 @@ export function createReservations({ store, quotas, database, clock }: Reservati
   }
 
   return {
-    reserve(unusable) {
+    /** On the active connection, or the next in failover order that is usable and has room. Never rejects.
+     *  @param unusable names of connections that cannot be published to now */
+    reserve(unusable: readonly string[]): Promise<ReserveResult> {
       if (!database.isUp) return Promise.resolve({ outcome: 'databaseDown' });
       return new Promise((resolve) => {
         const key = unusable.join(' ');
@@ -97,8 +89,10 @@ export function createReservations({ store, quotas, database, clock }: Reservati
         void work(key, fresh);
       });
     },
-    giveBack: ({ broker, period, generation }) => returns.add(broker, period, generation),
-    close: () => returns.close(),
+    /** For a message that was certainly not published. */
+    refund: (reservation: Reservation): void => refunds.add(reservation),
+    /** Resolves when every refund is stored. */
+    close: () => refunds.flush(),
   };
 }
 
@@ -119,8 +113,38 @@ function answer(wants: readonly Want[], result: ReserveResult): readonly Want[] 
   return [];
 }
 
-function refusal(ring: readonly RingRow[], period: string): ReserveResult {
-  const withRoom = ring.filter(({ messageCount, monthlyLimit }) => messageCount < monthlyLimit).map(({ broker }) => broker);
-  if (withRoom.length > 0 || ring.length === 0) return { outcome: 'unreachable', withRoom };
-  return { outcome: 'exhausted', period, counts: ring.map(({ broker, messageCount, monthlyLimit }) => ({ broker, messageCount, monthlyLimit })) };
+/** Gathered by the count that they came from. */
+function createRefunds(store: Pick<UsageStore, 'refund'>, database: DatabaseState) {
+  let gathered = new Map<string, Refund>();
+  let flushing: Promise<void> | undefined;
+
+  async function send(): Promise<void> {
+    while (gathered.size > 0 && database.isUp) {
+      const refunds = [...gathered.values()];
+      gathered = new Map();
+      // Sent once: it may have been stored even though no answer came, and a count may err high, never low.
+      await store.refund(refunds).catch((error: unknown) => database.failed(error));
+    }
+  }
+
+  /** Before the next reservation, which may need the room. Never rejects. */
+  const flush = (): Promise<void> =>
+    (flushing ??= send().finally(() => {
+      flushing = undefined;
+    }));
+
+  return {
+    add({ broker, period, generation }: Reservation): void {
+      const key = `${broker} ${period} ${generation}`;
+      gathered.set(key, { broker, period, generation, count: (gathered.get(key)?.count ?? 0) + 1 });
+      void flush();
+    },
+    flush,
+  };
+}
+
+function refusal(candidates: readonly Candidate[], period: string): ReserveResult {
+  const withRoom = candidates.filter(({ messageCount, monthlyLimit }) => messageCount < monthlyLimit).map(({ broker }) => broker);
+  if (withRoom.length > 0 || candidates.length === 0) return { outcome: 'unreachable', withRoom };
+  return { outcome: 'exhausted', period, counts: candidates.map(({ broker, messageCount, monthlyLimit }) => ({ broker, messageCount, monthlyLimit })) };
 }

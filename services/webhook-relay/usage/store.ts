@@ -2,13 +2,16 @@
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { BrokerUsage } from '../contract.ts';
 
+/** The calendar month, in UTC, that a message counts in: `2026-01`. */
+export const periodOf = (date: Date): string => date.toISOString().slice(0, 7);
+
 /** What a connection may publish in a month, and who says so. */
 export type Quota = Pick<BrokerUsage, 'broker' | 'monthlyLimit' | 'limitSource'>;
 
 export type UsageRow = Quota & { readonly period: string; readonly messageCount: number };
 
-/** One connection as a reservation found it, in the order of the ring that begins with the active one. */
-export type RingRow = {
+/** One connection as a reservation found it; rows come in failover order, which begins with the active one and goes round. */
+export type Candidate = {
   readonly broker: string;
   readonly messageCount: number;
   readonly monthlyLimit: number;
@@ -17,8 +20,8 @@ export type RingRow = {
   readonly generation: string | null;
 };
 
-/** How many to give back to one count. */
-export type Return = { readonly broker: string; readonly period: string; readonly generation: string; readonly count: number };
+/** How many reservations to take off one count again. */
+export type Refund = { readonly broker: string; readonly period: string; readonly generation: string; readonly count: number };
 
 // One statement for any number of waiting deliveries. It sees the active connection as of now, whoever switched it.
 // The count is decided under the row's lock, on the row as it is then: the snapshot only chooses the connection.
@@ -30,7 +33,7 @@ type ReserveValues = [
   period: string,
   wanted: number,
 ];
-const reserve = statement<RingRow, ReserveValues>(
+const reserve = statement<Candidate, ReserveValues>(
   'usage.reserve',
   `
   with configured as (
@@ -40,20 +43,20 @@ const reserve = statement<RingRow, ReserveValues>(
   ), active as (
     select coalesce((select c.position from active_connection a join configured c using (broker)), 1) as position,
            (select broker from active_connection) as stored
-  ), ring as (
+  ), candidates as (
     select c.broker, c.monthly_limit, c.limit_source, c.is_usable, coalesce(u.message_count, 0) as message_count,
-           mod(c.position - a.position + c.size, c.size) as distance
+           mod(c.position - a.position + c.size, c.size) as failover_order
     from configured c cross join active a
     left join broker_usage u on u.broker = c.broker and u.period = $5
   ), with_room as (
-    select * from ring where message_count < monthly_limit
+    select * from candidates where message_count < monthly_limit
   ), chosen as (
-    select * from with_room where is_usable order by distance limit 1
+    select * from with_room where is_usable order by failover_order limit 1
   ), moved as (
     -- The active one is at its limit, so the next with room takes its place, reachable or not; unless it was switched just now.
     update active_connection set broker = next.broker, since = now()
-    from (select broker, distance from with_room order by distance limit 1) next
-    where next.distance > 0 and active_connection.broker = (select stored from active)
+    from (select broker, failover_order from with_room order by failover_order limit 1) next
+    where next.failover_order > 0 and active_connection.broker = (select stored from active)
   ), reserved as (
     insert into broker_usage as u (broker, period, message_count, monthly_limit, limit_source, granted)
     select broker, $5, least($6::bigint, monthly_limit), monthly_limit, limit_source, least($6::bigint, monthly_limit) from chosen
@@ -64,16 +67,16 @@ const reserve = statement<RingRow, ReserveValues>(
       limit_source = excluded.limit_source
     returning u.broker, u.granted, u.generation
   )
-  select ring.broker, ring.message_count as "messageCount", ring.monthly_limit as "monthlyLimit", reserved.granted, reserved.generation
-  from ring left join reserved using (broker)
-  order by ring.distance`,
+  select c.broker, c.message_count as "messageCount", c.monthly_limit as "monthlyLimit", reserved.granted, reserved.generation
+  from candidates c left join reserved using (broker)
+  order by c.failover_order`,
 );
 
 // In one order everywhere, so that two of them cannot lock each other out.
-const giveBack = statement<unknown, [brokers: string[], periods: string[], generations: string[], counts: number[]]>(
-  'usage.giveBack',
+const refund = statement<unknown, [brokers: string[], periods: string[], generations: string[], counts: number[]]>(
+  'usage.refund',
   `
-  with returned as (
+  with refunds as (
     select u.broker, u.period, r.count
     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) as r (broker, period, generation, count)
     join broker_usage u using (broker, period, generation)
@@ -81,7 +84,7 @@ const giveBack = statement<unknown, [brokers: string[], periods: string[], gener
     for update of u
   )
   update broker_usage u set message_count = greatest(0, u.message_count - r.count)
-  from returned r where u.broker = r.broker and u.period = r.period`,
+  from refunds r where u.broker = r.broker and u.period = r.period`,
 );
 
 const columns = 'broker, period, message_count as "messageCount", monthly_limit as "monthlyLimit", limit_source as "limitSource"';
@@ -120,13 +123,13 @@ export const createUsageStore = (database: Database) => ({
       wanted,
     ),
   /** What was reset or deleted meanwhile stays as it is. */
-  giveBack: (returns: readonly Return[]) =>
+  refund: (refunds: readonly Refund[]) =>
     database.run(
-      giveBack,
-      returns.map(({ broker }) => broker),
-      returns.map(({ period }) => period),
-      returns.map(({ generation }) => generation),
-      returns.map(({ count }) => count),
+      refund,
+      refunds.map(({ broker }) => broker),
+      refunds.map(({ period }) => period),
+      refunds.map(({ generation }) => generation),
+      refunds.map(({ count }) => count),
     ),
   /** Newest period first, then by name. */
   stored: () => database.all(stored),

@@ -1,24 +1,95 @@
-// The rules of usage records: what is shown, what may be deleted, what a reset does.
-import { type PeriodUsage, Problems } from '../contract.ts';
-import { type Overviews, toUsage } from './overview.ts';
-import { periodOf } from './period.ts';
-import type { UsageStore } from './store.ts';
+// Usage records: what each connection has used and which one is active, what may be deleted, what a reset does.
+import { withTimeout } from '../../platform/time.ts';
+import { patienceMs } from '../answer-in-time.ts';
+import { type BrokerUsage, type PeriodUsage, Problems } from '../contract.ts';
+import type { DatabaseState } from '../database-state.ts';
+import { periodOf, type Quota, type UsageRow, type UsageStore } from './store.ts';
 
-export type Usage = {
-  current(): Promise<PeriodUsage>;
-  /** Newest period first; a past month shows the limits that were in force then. */
-  history(): Promise<PeriodUsage[]>;
-  /** Strictly before `olderThan`, and never the current month. @returns how many records */
-  deleteOlderThan(olderThan: string): Promise<number>;
-  /** @throws Problem 400 for the current month */
-  deletePeriod(period: string): Promise<number>;
-  /** Opens the connection with a full month of capacity. @throws Problem 404 */
-  reset(broker: string): Promise<number>;
+export type Overview = {
+  readonly period: string;
+  /** Null when no connection is configured. */
+  readonly active: string | null;
+  /** The configured connections in their order, then others that were used this month, with the limit that was in force then. */
+  readonly brokers: readonly BrokerUsage[];
 };
 
-export type UsageParts = { readonly store: UsageStore; readonly overviews: Overviews; readonly clock: () => Date };
+export type Overviews = ReturnType<typeof createOverviews>;
 
-export function createUsage({ store, overviews, clock }: UsageParts): Usage {
+export type OverviewsParts = {
+  readonly store: Pick<UsageStore, 'ofPeriod' | 'active'>;
+  readonly quotas: () => readonly Quota[];
+  readonly database: DatabaseState;
+  readonly clock: () => Date;
+};
+
+type Known = { readonly rows: readonly UsageRow[]; readonly active: string };
+
+const freshMs = 1000;
+
+export function createOverviews({ store, quotas, database, clock }: OverviewsParts) {
+  let known: Known = { rows: [], active: '' };
+  let askedAt = -Infinity;
+  let asking: Promise<Known | undefined> | undefined;
+  let changes = 0;
+
+  async function ask(): Promise<Known> {
+    const asOf = changes;
+    const [rows, active] = await Promise.all([store.ofPeriod(periodOf(clock())), store.active()]);
+    const answer = { rows, active };
+    // What was asked before a change may come after what was asked behind it.
+    if (asOf === changes) {
+      known = answer;
+      askedAt = performance.now();
+    }
+    return answer;
+  }
+
+  function compose({ rows: all, active }: Known): Overview {
+    const period = periodOf(clock());
+    const configured = quotas();
+    const rows = all.filter((row) => row.period === period);
+    const countOf = (broker: string) => rows.find((row) => row.broker === broker)?.messageCount ?? 0;
+    const others = rows.filter(({ broker }) => !configured.some((quota) => quota.broker === broker));
+    return {
+      period,
+      active: (configured.find(({ broker }) => broker === active) ?? configured[0])?.broker ?? null,
+      brokers: [...configured.map((quota) => toUsage(quota, countOf(quota.broker))), ...others.map((row) => toUsage(row, row.messageCount))],
+    };
+  }
+
+  return {
+    /** Rejects when the database does not answer. */
+    async now(): Promise<Overview> {
+      return compose(await ask());
+    },
+    /** At most a second old, or the last that is known, also where the database takes its time: a 401, a probe and a scrape wait
+     *  for it. Never rejects. */
+    async recent(): Promise<Overview> {
+      if (database.isUp && performance.now() - askedAt > freshMs) {
+        asking ??= ask()
+          .catch((error: unknown) => void database.failed(error))
+          .finally(() => (asking = undefined));
+        return compose((await withTimeout(asking, patienceMs, () => undefined)) ?? known);
+      }
+      return compose(known);
+    },
+    /** Something was changed from here: what was asked until now is no longer recent. */
+    changed(): void {
+      changes++;
+      askedAt = -Infinity;
+      asking = undefined;
+    },
+  };
+}
+
+function toUsage({ broker, monthlyLimit, limitSource }: Quota, messageCount: number): BrokerUsage {
+  const remaining = Math.max(0, monthlyLimit - messageCount);
+  return { broker, messageCount, monthlyLimit, limitSource, remaining, limitReached: remaining === 0 };
+}
+
+export type Usage = ReturnType<typeof createUsage>;
+
+export function createUsage({ store, overviews, clock }: { readonly store: UsageStore; readonly overviews: Overviews; readonly clock: () => Date }) {
   async function current(): Promise<PeriodUsage> {
     const { period, brokers } = await overviews.now();
     return { period, brokers: [...brokers] };
@@ -26,7 +97,8 @@ export function createUsage({ store, overviews, clock }: UsageParts): Usage {
 
   return {
     current,
-    async history() {
+    /** Newest period first; a past month shows the limits that were in force then. */
+    async history(): Promise<PeriodUsage[]> {
       const now = await current();
       const rows = (await store.stored()).filter(({ period }) => period !== now.period);
       const past = Map.groupBy(rows, ({ period }) => period);
@@ -34,12 +106,15 @@ export function createUsage({ store, overviews, clock }: UsageParts): Usage {
       // A replica whose clock is ahead may have begun the next month.
       return [now, ...periods].toSorted((a, b) => (a.period < b.period ? 1 : -1));
     },
-    deleteOlderThan: (olderThan) => store.deleteBefore(olderThan, periodOf(clock())),
-    async deletePeriod(period) {
+    /** Strictly before `olderThan`, and never the current month. @returns how many records */
+    deleteOlderThan: (olderThan: string): Promise<number> => store.deleteBefore(olderThan, periodOf(clock())),
+    /** @throws Problem 400 for the current month */
+    async deletePeriod(period: string): Promise<number> {
       if (period === periodOf(clock())) throw Problems.currentPeriod({ detail: `${period} is the current month.` });
       return store.deletePeriod(period);
     },
-    async reset(name) {
+    /** Opens the connection with a full month of capacity. @throws Problem 404 */
+    async reset(name: string): Promise<number> {
       const { period, brokers } = await current();
       const found = brokers.find(({ broker }) => broker.toLowerCase() === name.toLowerCase());
       if (!found) throw Problems.connectionMissing();

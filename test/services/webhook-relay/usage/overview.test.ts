@@ -1,7 +1,7 @@
 // The overview of usage where the database takes its time.
 import { expect } from 'chai';
 import type { Quota, UsageRow } from '../../../../services/webhook-relay/usage/store.ts';
-import { createOverviews } from '../../../../services/webhook-relay/usage/overview.ts';
+import { createOverviews } from '../../../../services/webhook-relay/usage/usage.ts';
 
 const quotas: readonly Quota[] = [
   { broker: 'BROKER_URL_1', monthlyLimit: 10, limitSource: 'environment' },
@@ -15,7 +15,6 @@ describe('the recent overview', () => {
     const overviews = createOverviews({
       store: { ofPeriod: () => counts, active: () => Promise.resolve('BROKER_URL_2') },
       quotas: () => quotas,
-      defaultLimit: 10,
       database: { isUp: true, failed: () => expect.fail('it has not failed') },
       clock: () => new Date('2026-03-15T12:00:00Z'),
     });

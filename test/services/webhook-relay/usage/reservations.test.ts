@@ -32,7 +32,7 @@ describe('reservations', () => {
     await test.drop();
   });
 
-  const create = (quotas: readonly Quota[], using: Pick<UsageStore, 'reserve' | 'giveBack'> = store): Reservations =>
+  const create = (quotas: readonly Quota[], using: Pick<UsageStore, 'reserve' | 'refund'> = store): Reservations =>
     createReservations({
       store: using,
       quotas: () => quotas,
@@ -147,7 +147,7 @@ describe('reservations', () => {
 
   it('gives back before it reserves again, so that room which is there is found', async () => {
     const reservations = create([quota(1, 1)]);
-    reservations.giveBack(await reserved(reservations));
+    reservations.refund(await reserved(reservations));
     expect((await reservations.reserve([])).outcome).to.equal('reserved');
     expect(await counts(database)).to.deep.equal({ BROKER_URL_1: 1 });
   });
@@ -157,7 +157,7 @@ describe('reservations', () => {
     const first = await reserved(reservations);
     clock.now = new Date('2026-02-01T00:00:00.000Z');
     await reserved(reservations);
-    reservations.giveBack(first);
+    reservations.refund(first);
     await reservations.close();
     expect((await store.stored()).map(({ period, messageCount }) => [period, messageCount])).to.deep.equal([
       ['2026-02', 1],
@@ -170,7 +170,7 @@ describe('reservations', () => {
     const first = await reserved(reservations);
     expect(await store.reset('BROKER_URL_1', '2026-01')).to.equal(1);
     await reserved(reservations);
-    reservations.giveBack(first);
+    reservations.refund(first);
     await reservations.close();
     expect(await counts(database)).to.deep.equal({ BROKER_URL_1: 1 });
   });
@@ -178,7 +178,7 @@ describe('reservations', () => {
   it('gives back many of several counts together', async () => {
     const reservations = create([quota(1, 10), quota(2, 10)]);
     const results = await reserveMany([reservations], 20);
-    for (const result of results) if (result?.outcome === 'reserved') reservations.giveBack(result.reservation);
+    for (const result of results) if (result?.outcome === 'reserved') reservations.refund(result.reservation);
     await reservations.close();
     expect(await counts(database)).to.deep.equal({ BROKER_URL_1: 0, BROKER_URL_2: 0 });
   });
@@ -192,7 +192,7 @@ describe('reservations', () => {
       Array.from({ length: 400 }, async (_, index) => {
         const replica = replicas[index % 2];
         const result = await replica?.reserve([]);
-        if (index % 3 === 0 && result?.outcome === 'reserved') replica?.giveBack(result.reservation);
+        if (index % 3 === 0 && result?.outcome === 'reserved') replica?.refund(result.reservation);
       }),
     );
     clearInterval(watching);
@@ -243,10 +243,10 @@ describe('reservations', () => {
         asked += 1;
         return store.reserve(...given);
       },
-      giveBack: () => Promise.reject(new Error('no answer')),
+      refund: () => Promise.reject(new Error('no answer')),
     };
     const reservations = create([quota(1, 9)], hanging);
-    reservations.giveBack(await reserved(reservations));
+    reservations.refund(await reserved(reservations));
     expect((await reservations.reserve([])).outcome).to.equal('databaseDown');
     expect(asked).to.equal(1);
   });

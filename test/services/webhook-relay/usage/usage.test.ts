@@ -26,8 +26,8 @@ describe('broker usage', () => {
 
   const second = { broker: 'BROKER_URL_2', monthlyLimit: 3, limitSource: 'environment' };
   const tenth = { broker: 'BROKER_URL_10', monthlyLimit: 2_000_000, limitSource: 'default' };
-  // Not configured any more, but it was used this month.
-  const removed = { broker: 'BROKER_URL_7', messageCount: 6, monthlyLimit: 2_000_000, limitSource: 'default', remaining: 1_999_994, limitReached: false };
+  // Not configured any more, but it was used this month, and shown with the limit that was in force.
+  const removed = { broker: 'BROKER_URL_7', messageCount: 6, monthlyLimit: 9, limitSource: 'environment', remaining: 3, limitReached: false };
   const unused = { messageCount: 0, limitReached: false };
   const current = { period: '2026-03', brokers: [{ ...second, ...unused, remaining: 3 }, { ...tenth, ...unused, remaining: 2_000_000 }, removed] };
   const january = {
