@@ -6,8 +6,6 @@ const compositionRoots = '^services/(main\\.ts$|deployables\\.ts$|laptop/|instal
 const deployable = '^services/(?!platform/|laptop/|install/)([^/]+)/.';
 const inDeployable = '^services/(?!platform/|laptop/|install/)';
 const spoken = '^services/[^/]+/(contract|client)\\.ts$';
-/** A client of several files has them in a folder of its name. */
-const partOfClient = '^services/([^/]+)/client/';
 
 const inPackages = (...names) => `node_modules/(${names.flatMap((name) => [name, `@types/${name.replace(/^@/, '').replace('/', '__')}`]).join('|')})(/|$)`;
 
@@ -49,8 +47,8 @@ module.exports = {
     layer(
       'contracts-stand-alone',
       'Another deployable imports this: it drags nothing along but schemas and problems.',
-      { path: [spoken, partOfClient], pathNot: platform },
-      { pathNot: [spoken, partOfClient, '^services/platform/(problem|schema)\\.ts$', 'node_modules/zod/'] },
+      { path: spoken, pathNot: platform },
+      { pathNot: [spoken, '^services/platform/(problem|schema|text|time)\\.ts$', 'node_modules/zod/'] },
     ),
     layer(
       'roots-compose-only',

@@ -1,5 +1,200 @@
-// A typed client for both planes of the secrets service; what other deployables import of it.
-export { type ConsumerClient, createConsumerClient } from './client/consumer-plane.ts';
-export { NoAnswer, Refusal } from './client/failures.ts';
-export { createManagementClient, type ManagementClient } from './client/management-plane.ts';
-export type { ClientOptions } from './client/transport.ts';
+// Client of the secrets service: timeouts, retries of reads, and a method for each route of both planes.
+import { z } from 'zod';
+import type { ProblemDocument } from '../platform/problem.ts';
+import { TimestampInput as Time } from '../platform/schema.ts';
+import { sleepUntil } from '../platform/time.ts';
+import * as contract from './contract.ts';
+
+export type ClientOptions = {
+  /** Where the service is, with a path prefix if an ingress gives it one. */
+  readonly baseUrl: string;
+  /** The administrator's token, or an application's key. */
+  readonly credential: string;
+  /** Of each attempt, until the last byte of the answer. */
+  readonly timeoutMs?: number;
+  /** Waits between the attempts of a read that reached no service; none means one attempt. */
+  readonly retryAfterMs?: readonly number[];
+  /** Aborts calls under way. */
+  readonly signal?: AbortSignal;
+};
+
+/** The service refused the request. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Undefined when something in between answered, such as a proxy. */
+  readonly problem: ProblemDocument | undefined;
+
+  constructor(status: number, problem: ProblemDocument | undefined) {
+    const said = problem ? [problem.title, problem['detail']].filter((text) => typeof text === 'string').join(': ') : 'no problem document';
+    super(`the secrets service answered ${status} (${said})`);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** No response, or none that the contract knows; whether a write was done is unknown. */
+export class NoAnswer extends Error {}
+
+const ConsumerSecret = contract.ConsumerSecret.extend({
+  properties: contract.ConsumerSecret.shape.properties.extend({
+    expiresOn: Time.nullable(),
+    notBefore: Time.nullable(),
+    createdOn: Time,
+    updatedOn: Time.nullable(),
+  }),
+});
+
+/** What an application may read with its own key. */
+export function createConsumerClient(options: ClientOptions) {
+  const { get } = createCalls(options, { 'x-api-key': options.credential });
+  const within = (environment: string) => `?environment=${encodeURIComponent(environment)}`;
+  return {
+    secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), ConsumerSecret),
+    configurations: async (environment: string) =>
+      (await get(path('/api/consumer/configurations') + within(environment), contract.ConsumerConfigurations)).items,
+    configuration: (key: string, environment: string) => get(path('/api/consumer/configurations', key) + within(environment), contract.ConsumerConfiguration),
+  };
+}
+export type ConsumerClient = ReturnType<typeof createConsumerClient>;
+
+const Application = contract.Application.extend({ createdAt: Time, updatedAt: Time });
+const CreatedApplication = contract.CreatedApplication.extend({ createdAt: Time });
+const Environment = contract.Environment.extend({ createdAt: Time });
+const Secret = contract.Secret.extend({ createdAt: Time, updatedAt: Time });
+const CreatedSecret = contract.CreatedSecret.extend({ createdAt: Time, updatedAt: Time });
+const SecretVersion = contract.SecretVersion.extend({ expiresAt: Time.nullable(), notBefore: Time.nullable(), createdAt: Time });
+const Configuration = contract.Configuration.extend({ createdAt: Time, updatedAt: Time });
+
+/** What an administrator may do. */
+export function createManagementClient(options: ClientOptions) {
+  const { get, post, put, remove } = createCalls(options, { authorization: `Bearer ${options.credential}` });
+  const all = '/api/management/applications';
+  const of = (slug: string, ...rest: readonly string[]) => path(all, slug, ...rest);
+  return {
+    applications: () => get(all, z.array(Application)),
+    application: (slug: string) => get(of(slug), Application),
+    createApplication: (body: z.input<typeof contract.NewApplication>) => post(all, CreatedApplication, body),
+    updateApplication: (slug: string, body: z.input<typeof contract.ApplicationUpdate>) => put(of(slug), Application, body),
+    deleteApplication: (slug: string) => remove(of(slug)),
+    /** The key before it stops working with the answer. */
+    rotateKey: (slug: string) => post(of(slug, 'rotate-key'), contract.PlainKey),
+
+    environments: (slug: string) => get(of(slug, 'environments'), z.array(Environment)),
+    createEnvironment: (slug: string, body: z.input<typeof contract.NewEnvironment>) => post(of(slug, 'environments'), Environment, body),
+    deleteEnvironment: (slug: string, environment: string) => remove(of(slug, 'environments', environment)),
+
+    secrets: (slug: string) => get(of(slug, 'secrets'), z.array(Secret)),
+    secret: (slug: string, name: string) => get(of(slug, 'secrets', name), Secret),
+    createSecret: (slug: string, body: z.input<typeof contract.NewSecret>) => post(of(slug, 'secrets'), CreatedSecret, body),
+    deleteSecret: (slug: string, name: string) => remove(of(slug, 'secrets', name)),
+    setValues: (slug: string, name: string, items: z.input<typeof contract.ValueItems>) => post(of(slug, 'secrets', name, 'values'), Nothing, items),
+    /** Newest first. */
+    versions: (slug: string, name: string, environment: string) => get(of(slug, 'secrets', name, 'versions', environment), z.array(SecretVersion)),
+
+    configurations: (slug: string) => get(of(slug, 'configurations'), z.array(Configuration)),
+    createConfiguration: (slug: string, body: z.input<typeof contract.NewConfiguration>) => post(of(slug, 'configurations'), Configuration, body),
+    updateConfiguration: (slug: string, { environmentSlug, key, ...body }: ConfigurationPlace & z.input<typeof contract.ConfigurationUpdate>) =>
+      put(of(slug, 'configurations', environmentSlug, key), Configuration, body),
+    deleteConfiguration: (slug: string, { environmentSlug, key }: ConfigurationPlace) => remove(of(slug, 'configurations', environmentSlug, key)),
+  };
+}
+export type ManagementClient = ReturnType<typeof createManagementClient>;
+type ConfigurationPlace = { readonly environmentSlug: string; readonly key: string };
+
+const ProblemBody = z.looseObject({ type: z.string(), title: z.string(), status: z.number() });
+/** An empty response body. */
+const Nothing = z.unknown().transform(() => undefined);
+
+/** @throws TypeError for a name that no URL can hold */
+function path(prefix: string, ...segments: readonly string[]): string {
+  // URLs take these two for steps, escaped or not, and would lead elsewhere.
+  const step = segments.find((segment) => segment === '.' || segment === '..');
+  if (step !== undefined) throw new TypeError(`a name or key must not be '${step}': no URL can hold it`);
+  return [prefix, ...segments.map(encodeURIComponent)].join('/');
+}
+
+type Call = { readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly where: string; readonly body?: unknown };
+type Headers = Readonly<Record<string, string>>;
+type Sending = Required<Omit<ClientOptions, 'credential'>> & { readonly headers: Headers };
+
+/** @throws TypeError for an address or a credential that fetch would refuse */
+function createCalls(options: ClientOptions, headers: Headers) {
+  requireUsable(options);
+  const { baseUrl, timeoutMs = 10_000, retryAfterMs = [200, 800], signal = new AbortController().signal } = options;
+  const sending: Sending = { baseUrl: baseUrl.replace(/\/+$/, ''), timeoutMs, retryAfterMs, signal, headers };
+  const ask = <S extends z.ZodType>(call: Call, schema: S) => persist(() => attempt(call, schema, sending), call, sending);
+  return {
+    get: <S extends z.ZodType>(where: string, schema: S) => ask({ method: 'GET', where }, schema),
+    post: <S extends z.ZodType>(where: string, schema: S, body?: unknown) => ask({ method: 'POST', where, body }, schema),
+    put: <S extends z.ZodType>(where: string, schema: S, body: unknown) => ask({ method: 'PUT', where, body }, schema),
+    remove: (where: string) => ask({ method: 'DELETE', where }, Nothing),
+  };
+}
+
+// What fetch says of an unusable header or address holds the whole of it.
+function requireUsable({ baseUrl, credential }: ClientOptions): void {
+  const { protocol, username, password } = URL.parse(baseUrl) ?? { protocol: '', username: '', password: '' };
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
+    throw new TypeError('the address of the secrets service must begin with http:// or https:// and hold no user');
+  }
+  if (!/^[!-~]([ -~]*[!-~])?$/.test(credential)) throw new TypeError('the credential for the secrets service must be ASCII characters of one line');
+}
+
+async function attempt<S extends z.ZodType>({ method, where, body }: Call, schema: S, sending: Sending): Promise<z.output<S>> {
+  const { baseUrl, timeoutMs, headers } = sending;
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), sending.signal]);
+  const sent = body === undefined ? { headers } : { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  // A redirect is not followed: it would take the key to another host.
+  const answer = await fetch(baseUrl + where, { method, redirect: 'manual', signal, ...sent });
+  const text = await answer.text();
+  if (!answer.ok) throw new Refusal(answer.status, ProblemBody.safeParse(parseJson(text)).data);
+  const parsed = schema.safeParse(parseJson(text));
+  if (!parsed.success) throw new NoAnswer(`what ${baseUrl} answers is not what the secrets service says`);
+  return parsed.data;
+}
+
+// Only reads are repeated, and only where they reached no service: a write may have been done although its answer was lost.
+async function persist<T>(work: () => Promise<T>, { method }: Call, sending: Sending): Promise<T> {
+  const { retryAfterMs, signal } = sending;
+  for (let tried = 0; ; tried++) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const waitMs = method === 'GET' && isUnreached(error) ? retryAfterMs[tried] : undefined;
+      if (waitMs === undefined) throw explain(error, sending);
+      if (!(await sleepUntil(signal, waitMs))) signal.throwIfAborted();
+    }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const unreachedStatuses = new Set([502, 503, 504]);
+/** The request reached no service: nothing was done, and it may be repeated. */
+const isUnreached = (error: unknown) => (error instanceof Refusal ? unreachedStatuses.has(error.status) : error instanceof TypeError);
+
+/** What fetch throws, in words of this client: fetch has one TypeError for every network failure, with what happened as its cause. */
+function explain(error: unknown, { baseUrl, timeoutMs }: Sending): unknown {
+  if (error instanceof DOMException && error.name === 'TimeoutError') return new NoAnswer(`no answer from ${baseUrl} within ${timeoutMs} ms`);
+  if (!(error instanceof TypeError)) return error;
+  return new NoAnswer(`the secrets service at ${baseUrl} cannot be reached: ${reasonOf(error.cause)}`, { cause: error });
+}
+
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, 'nothing listens there'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no such host'],
+  [/CERT|SIGNATURE/, 'its certificate is not trusted here'],
+];
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  if (code === undefined) return cause instanceof Error ? cause.message : 'the connection broke';
+  return `${reasons.find(([pattern]) => pattern.test(code))?.[1] ?? 'the connection broke'} (${code})`;
+}

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { text, Timestamp, TimestampInput } from '../platform/schema.ts';
+import { isStorable } from '../platform/text.ts';
 
 /** The slug of an application or environment, made of its name once; '' when nothing of the name can be part of one. */
 export const slugOf = (name: string): string =>
@@ -15,8 +16,6 @@ export const keyPrefix = 'key_';
 export const maxValueBytes = 64 * 1024;
 export const maxValueItems = 100;
 
-// Postgres holds neither a NUL nor half a surrogate pair in a text.
-const isStorable = (value: string) => !value.includes('\0') && value.isWellFormed();
 const storable = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
 
