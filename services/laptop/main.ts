@@ -5,8 +5,8 @@ import type { Environment } from '../platform/config/config.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import { runProcess } from '../platform/process/process.ts';
 import type { Runtimes } from '../platform/process/runtime.ts';
+import { tableOf } from '../platform/process/table.ts';
 import { openLaptopLog } from './laptop-log.ts';
-import { table } from './table.ts';
 import { type Started, startEverything } from './up.ts';
 
 export { demo } from './demo.ts';
@@ -44,10 +44,8 @@ function overview(started: readonly Started[], { metricsPort, logFile }: { metri
   const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
   return [
     '',
-    table(['service', 'address', 'API description'], addresses),
-    '',
-    table(['credential', 'value'], dedupe(tokens)),
-    '',
+    tableOf(['service', 'address', 'API description'], addresses),
+    tableOf(['credential', 'value'], dedupe(tokens)),
     `log: ${logFile}    stop: Ctrl-C`,
     '',
   ].join('\n');

@@ -3,7 +3,7 @@ import { scryptSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorization, createCredentials, type Guard } from '../platform/http/credentials.ts';
 import type { Secret } from '../platform/config/secret.ts';
-import type { Actor } from './audit/entry.ts';
+import type { Actor } from './audit/store.ts';
 
 type Asking = { readonly headers: IncomingHttpHeaders; readonly requestId: string };
 /** Who asks, of a request that the guard let pass. */

@@ -23,9 +23,9 @@ import { keyHolder } from './consumer/key-holder.ts';
 import { createReads } from './consumer/reads.ts';
 import { consumerRoutes } from './consumer/routes.ts';
 import { createConsumerStore } from './consumer/store.ts';
-import { createKeyCheck } from './encryption/canary.ts';
+import { createKeyCheck } from './encryption/key-check.ts';
 import { readMasterKeys } from './encryption/master-keys.ts';
-import { createCanaryStore } from './encryption/store.ts';
+import { createKeyCheckStore } from './encryption/store.ts';
 import { Problems } from './contract.ts';
 import { createEnvironments } from './environments/environments.ts';
 import { environmentRoutes } from './environments/routes.ts';
@@ -54,7 +54,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   const { config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock = () => new Date() } = parts;
 
   const keyring = readMasterKeys(config.masterKeys);
-  const keyCheck = createKeyCheck({ keyring, store: createCanaryStore(database) });
+  const keyCheck = createKeyCheck({ keyring, store: createKeyCheckStore(database) });
   health.addCheck('master keys', () => keyCheck.state());
   if (keyring.fault !== undefined) log.error({ fault: keyring.fault }, 'the master keys are not usable: nothing is written and no value is served');
 

@@ -2,7 +2,7 @@
 import { v7 as newId } from 'uuid';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Action, Actor } from '../audit/entry.ts';
+import type { Action, Actor } from '../audit/store.ts';
 import { type Application, type CreatedApplication, type NewApplication, type PlainKey, Problems, slugOf } from '../contract.ts';
 import { createEnvironmentStore } from '../environments/store.ts';
 import { newApiKey } from './api-key.ts';

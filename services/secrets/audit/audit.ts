@@ -4,10 +4,9 @@ import { Problem } from '../../platform/problem.ts';
 import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { applicationBusy, type Turns } from '../applications/turns.ts';
-import type { KeyCheck } from '../encryption/canary.ts';
+import type { KeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
-import type { Actor, AuditEntry, Outcome, Target } from './entry.ts';
-import { createAuditStore } from './store.ts';
+import { type Actor, type AuditEntry, createAuditStore, type Outcome, type Target } from './store.ts';
 import type { AuditWriter } from './writer.ts';
 
 /** How a write ended well. */

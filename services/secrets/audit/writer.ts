@@ -2,8 +2,7 @@
 import { type BatchLimits, createBatchWriter } from '../../platform/postgres/batch-writer.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import type { AuditEntry } from './entry.ts';
-import type { AuditStore } from './store.ts';
+import type { AuditEntry, AuditStore } from './store.ts';
 
 export type AuditWriter = {
   /** False when too many wait: what is to be recorded must not be done then. */
@@ -14,7 +13,7 @@ export type AuditWriter = {
 };
 
 export type AuditWriterParts = {
-  readonly store: AuditStore;
+  readonly store: Pick<AuditStore, 'add'>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly limits?: Partial<BatchLimits>;

@@ -3,34 +3,11 @@ import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
-import type { Action, AuditEntry, Outcome, Plane } from '../audit/entry.ts';
-import { type AuditFilter, createAuditReader } from './audit-store.ts';
+import { tableOf } from '../../platform/process/table.ts';
+import { actions, type AuditEntry, type AuditFilter, createAuditStore, outcomes, planes } from '../audit/store.ts';
 import { withDatabase } from './database.ts';
 import { databaseSettings } from './settings.ts';
-import { tableOf } from './table.ts';
 
-const planes: readonly Plane[] = ['management', 'consumer', 'command'];
-const outcomes: readonly Outcome[] = ['done', 'not-found', 'conflict', 'invalid', 'unavailable', 'refused', 'failed'];
-const actions: readonly Action[] = [
-  'application.create',
-  'application.update',
-  'application.delete',
-  'application.rotate-key',
-  'environment.create',
-  'environment.delete',
-  'secret.create',
-  'secret.delete',
-  'secret.add-version',
-  'secret.read',
-  'configuration.create',
-  'configuration.update',
-  'configuration.delete',
-  'backup.begin',
-  'backup.end',
-  'backup.restore',
-  'rewrap.begin',
-  'rewrap.end',
-];
 const maxEntries = 1_000_000;
 
 const oneOf = (names: readonly string[]) =>
@@ -99,7 +76,7 @@ function readOptions(options: unknown): z.output<typeof Options> {
 const pageSize = 1000;
 
 async function* entriesOf(database: Database, filter: AuditFilter, limit: number): AsyncGenerator<AuditEntry> {
-  const reader = createAuditReader(database);
+  const reader = createAuditStore(database);
   let last: AuditEntry | undefined;
   for (let left = limit; left > 0; left -= pageSize) {
     const entries = await reader.page(filter, last, Math.min(left, pageSize));

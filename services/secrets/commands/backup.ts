@@ -1,21 +1,16 @@
-// `signalbox secrets backup`: the whole service at one moment, sealed under a key of its own.
-import { createWriteStream } from 'node:fs';
-import { realpath, rename, rm, stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+// `signalbox secrets backup`: everything that the service holds at one moment, sealed under a key of its own.
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import { SealBroken } from '../../platform/seal.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
-import { dateOf } from '../encryption/binding.ts';
-import { openValue } from '../encryption/envelope.ts';
+import { dateOf, openValue } from '../encryption/envelope.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
-import { inWords, noRows, type RowCounts, type RowOf, type RowRecord } from './backup-records.ts';
-import { type SealedVersion, type Snapshot, withSnapshot } from './backup-store.ts';
+import { inWords, noRows, readBackupKey, type RowCounts, type RowOf, type RowRecord, sealLines } from './backup-file.ts';
 import { requireKeyring, withDatabase } from './database.ts';
-import { explainFile } from './files.ts';
+import { writeLines } from './files.ts';
 import { createRecorder } from './recorder.ts';
-import { readBackupKey, sealLines } from './sealed-lines.ts';
 import { backupSettings } from './settings.ts';
+import { type SealedVersion, type Snapshot, withSnapshot } from './store.ts';
 
 const Options = z.object({ output: z.string().optional() });
 
@@ -33,7 +28,7 @@ export const backup: Subcommand = {
       const record = await createRecorder(database, null);
       // Recorded before the first value is read.
       await record.around('backup', () =>
-        withSnapshot(database, (snapshot) => writeOrExplain(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping)),
+        withSnapshot(database, (snapshot) => writeLines(sealLines(backupKey, linesOf(snapshot, keyring, rows)), output, stopping)),
       );
     });
     writeError(`backed up: ${inWords(rows)}`);
@@ -71,44 +66,4 @@ function openVersion(row: SealedVersion, keyring: Keyring): RowOf<'version'> {
       cause: error,
     });
   }
-}
-
-/** A fault of the file is told by its name; one of the lines, which come from the database, is another's to tell, though its code may be the same. */
-async function writeOrExplain(lines: AsyncIterable<string>, file: string | undefined, signal: AbortSignal): Promise<void> {
-  let failed: unknown;
-  async function* watched() {
-    try {
-      yield* lines;
-    } catch (error) {
-      failed = error;
-      throw error;
-    }
-  }
-  const explain = explainFile(file ?? 'standard output', 'written');
-  return write(watched(), file, signal).catch((error: unknown) => {
-    if (error === failed) throw error;
-    explain(error);
-  });
-}
-
-async function write(lines: AsyncIterable<string>, file: string | undefined, signal: AbortSignal): Promise<void> {
-  if (file === undefined) return pipeline(lines, process.stdout, { end: false, signal });
-  const existing = await stat(file).catch(absent);
-  // A device or a pipe takes what is written; a rename would put a file in its place.
-  if (existing && !existing.isFile()) return pipeline(lines, createWriteStream(file), { signal });
-  const whole = existing ? await realpath(file) : file;
-  const partial = `${whole}.partial`;
-  await rm(partial, { force: true });
-  try {
-    await pipeline(lines, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }), { signal });
-    await rename(partial, whole);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
-}
-
-function absent(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-  throw error;
 }

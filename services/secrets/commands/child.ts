@@ -1,6 +1,7 @@
-// Runs a program in this one's place: the same terminal, its signals, its exit code.
+// Runs a program in place of this one: the same terminal, its signals, its exit code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { codeOf } from '../../platform/errors.ts';
 
 export type Program = {
   readonly command: string;
@@ -25,7 +26,7 @@ export async function runProgram({ command, parameters, variables, writeError }:
     stopForwarding = forwardSignals(child);
     return await endOf(child);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error) ?? '';
     const { exitCode, reason } = faults[code] ?? { exitCode: exitCodes.notExecutable, reason: `it cannot be executed (${code})` };
     writeError(`${command} was not started: ${reason}`);
     return exitCode;

@@ -5,9 +5,9 @@ import { createPool, type Database } from '../../platform/postgres/pool.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
 import { describeDatabaseFault } from '../../platform/postgres/fault.ts';
 import type { Secret } from '../../platform/config/secret.ts';
-import { createKeyCheck } from '../encryption/canary.ts';
+import { createKeyCheck } from '../encryption/key-check.ts';
 import { type Keyring, type MasterKey, readMasterKeys } from '../encryption/master-keys.ts';
-import { createCanaryStore } from '../encryption/store.ts';
+import { createKeyCheckStore } from '../encryption/store.ts';
 
 const migrations = { schema: 'secrets', directory: new URL('../migrations/', import.meta.url) };
 /** A statement over the whole of a large table may take its time. */
@@ -39,4 +39,4 @@ export function requireKeyring(configured: Secret): Keyring {
 
 /** The key to seal with, known to be the one of its name. @throws Problem with the reason */
 export const requireActiveKey = (keyring: Keyring, database: Database): Promise<MasterKey> =>
-  createKeyCheck({ keyring, store: createCanaryStore(database) }).requireActive();
+  createKeyCheck({ keyring, store: createKeyCheckStore(database) }).requireActive();

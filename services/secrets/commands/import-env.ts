@@ -1,16 +1,15 @@
-// `signalbox secrets import-env`: takes a dotenv file over into an application's configuration or secrets.
+// `signalbox secrets import-env`: imports a dotenv file into the configuration or the secrets of an application.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Environment, readSettings } from '../../platform/config/config.ts';
 import { type DotenvEntry, DotenvError, parseDotenv } from '../../platform/config/dotenv.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { tableOf } from '../../platform/process/table.ts';
+import { describeError } from '../../platform/errors.ts';
 import { createConsumerClient, createManagementClient, Refusal } from '../client.ts';
 import { explainFile } from './files.ts';
-import { planConfigurations } from './import-configurations.ts';
-import type { Change, Step, Target } from './import-plan.ts';
-import { planSecrets } from './import-secrets.ts';
+import { type Change, planConfigurations, planSecrets, type Step, type Target } from './import-plan.ts';
 import { managementSettings } from './settings.ts';
-import { tableOf } from './table.ts';
 
 const Options = z.object({
   application: z.string(),
@@ -95,8 +94,9 @@ async function apply(steps: readonly Step[], stopping: AbortSignal): Promise<voi
       stopping.throwIfAborted();
       await change?.();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`stopped at ${name}: ${reason}\n${index} of ${steps.length} were done; the same command goes on from there`, { cause: error });
+      throw new Error(`stopped at ${name}: ${describeError(error)}\n${index} of ${steps.length} were done; the same command goes on from there`, {
+        cause: error,
+      });
     }
   }
 }

@@ -3,10 +3,8 @@ import { v7 as newId } from 'uuid';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
 import { SealBroken } from '../../platform/seal.ts';
-import type { Action, AuditEntry, Outcome } from '../audit/entry.ts';
-import { createAuditStore } from '../audit/store.ts';
-import { createAuditReader } from './audit-store.ts';
-import { BackupRefused } from './sealed-lines.ts';
+import { type Action, type AuditEntry, createAuditStore, type Outcome } from '../audit/store.ts';
+import { BackupRefused } from './backup-file.ts';
 
 /** A restore finds something where nothing may be. */
 export class NotEmpty extends Error {}
@@ -22,7 +20,7 @@ export type Recorder = {
 
 /** @param subject what the command works with: the master key that it seals with */
 export async function createRecorder(database: Database, subject: string | null): Promise<Recorder> {
-  const role = await createAuditReader(database).role();
+  const role = await createAuditStore(database).role();
   // Names the run: its entries belong together.
   const requestId = newId();
   const entryOf = (action: Action, outcome: Outcome): AuditEntry => ({

@@ -3,16 +3,14 @@ import { open } from 'node:fs/promises';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
-import { storedTime } from '../encryption/binding.ts';
-import { sealValue } from '../encryption/envelope.ts';
+import { sealValue, storedTime } from '../encryption/envelope.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
-import { BackupRecord, inWords, noRows, type RowCounts, type RowOf, type RowRecord } from './backup-records.ts';
+import { BackupRecord, BackupRefused, inWords, noRows, openLines, readBackupKey, type RowCounts, type RowOf, type RowRecord } from './backup-file.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
 import { explainFile } from './files.ts';
 import { createRecorder, NotEmpty, type Recorder } from './recorder.ts';
-import { createRestoreStore, type ResealedVersion, type RestoreStore } from './restore-store.ts';
-import { BackupRefused, openLines, readBackupKey } from './sealed-lines.ts';
 import { backupSettings } from './settings.ts';
+import { createRestoreStore, type ResealedVersion, type RestoreStore } from './store.ts';
 
 export const restore: Subcommand = {
   summary:
@@ -44,7 +42,7 @@ type Parts = { readonly active: MasterKey; readonly stopping: AbortSignal; reado
 function restoreAll(database: Database, batches: AsyncIterable<readonly RowRecord[]>, { active, stopping, record }: Parts): Promise<RowCounts> {
   return database.transaction(async (inTransaction) => {
     const store = createRestoreStore(inTransaction);
-    if (!(await store.holdEmpty())) throw new NotEmpty('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
+    if (!(await store.lockEmpty())) throw new NotEmpty('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
     const rows = noRows();
     for await (const batch of batches) {
       if (stopping.aborted) throw new Error('stopped; nothing was changed');
@@ -109,7 +107,7 @@ async function insert(batch: readonly RowRecord[], store: RestoreStore, active: 
   }
 }
 
-/** Bound to the same ids and times as before. */
+/** AadFields to the same ids and times as before. */
 function reseal({ value, ...row }: RowOf<'version'>, active: MasterKey): ResealedVersion {
   const { notBefore, expiresAt, createdAt } = row;
   const times = { notBefore: notBefore && storedTime(notBefore), expiresAt: expiresAt && storedTime(expiresAt), createdAt: storedTime(createdAt) };

@@ -1,16 +1,15 @@
 // `signalbox secrets rewrap`: moves every version to the active master key while services run.
-import { setTimeout as pause } from 'node:timers/promises';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { SealBroken } from '../../platform/seal.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { sleepUntil } from '../../platform/time.ts';
 import { rewrap as rewrapKey } from '../encryption/envelope.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
-import { createProgress, type Progress } from './progress.ts';
 import { createRecorder } from './recorder.ts';
-import { createRewrapStore, type WrappedKey } from './rewrap-store.ts';
 import { masterKeySettings } from './settings.ts';
+import { createRewrapStore, type WrappedKey } from './store.ts';
 
 export const rewrap: Subcommand = {
   summary:
@@ -51,7 +50,7 @@ type Mover = {
   readonly keyring: Keyring;
   readonly active: MasterKey;
   readonly stopping: AbortSignal;
-  readonly progress: Progress;
+  readonly progress: ReturnType<typeof createProgress>;
   /** Ids of versions whose wrapped key does not open. */
   readonly broken: Set<string>;
 };
@@ -67,8 +66,8 @@ async function moveAll(mover: Mover): Promise<void> {
     if (left <= broken.size) return;
     let moved = 0;
     for (const { masterKeyId } of waiting) moved += await moveFrom(masterKeyId, mover);
-    // What is left is in the hands of another rewrap, or of a write.
-    if (moved === 0) await pause(pauseMs, undefined, { signal: stopping }).catch(stop);
+    // What is left is locked by another rewrap, or by a write.
+    if (moved === 0 && !(await sleepUntil(stopping, pauseMs))) stop();
   }
 }
 
@@ -105,4 +104,31 @@ function tryRewrap({ id, wrappedKey }: WrappedKey, keys: { readonly from: Master
     broken.add(id);
     return [];
   }
+}
+
+const progressEveryMs = 1000;
+
+/** How far a long command is: a line a second, and one at its end. @param what for instance `versions moved` */
+function createProgress(what: string, writeLine: (line: string) => void) {
+  const startedAtMs = performance.now();
+  let writtenAtMs = startedAtMs;
+  let expected: number | undefined;
+  let done = 0;
+  const line = () => {
+    const seconds = (performance.now() - startedAtMs) / 1000;
+    const of = expected === undefined ? '' : ` of ${expected}`;
+    return `${done}${of} ${what} in ${seconds.toFixed(1)} s (${Math.round(done / Math.max(seconds, 0.001))} a second)`;
+  };
+  return {
+    expect(total: number) {
+      expected = total;
+    },
+    add(count: number) {
+      done += count;
+      if (performance.now() - writtenAtMs < progressEveryMs) return;
+      writtenAtMs = performance.now();
+      writeLine(line());
+    },
+    end: () => writeLine(line()),
+  };
 }

@@ -3,7 +3,7 @@ import { v7 as newId } from 'uuid';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { findApplication, holdApplication } from '../applications/in-application.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Actor } from '../audit/entry.ts';
+import type { Actor } from '../audit/store.ts';
 import { type Configuration, type ConfigurationUpdate, type NewConfiguration, Problems } from '../contract.ts';
 import { createEnvironmentStore } from '../environments/store.ts';
 import { createConfigurationStore } from './store.ts';

@@ -1,6 +1,6 @@
 // All SQL of the consumer plane. Each statement checks the key: no row means that no application has it.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { StoredTime } from '../encryption/binding.ts';
+import type { StoredTime } from '../encryption/envelope.ts';
 import { createBatcher } from '../../platform/batcher.ts';
 
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };

@@ -1,19 +1,69 @@
-// Envelope encryption: a value under a data key of its own, the data key under a master key.
+// Envelope encryption: a value under a data key of its own, the data key under a master key, both bound to their row.
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from '../../platform/seal.ts';
-import { type Bound, bindingOf, uuidBytes } from './binding.ts';
 import type { MasterKey } from './master-keys.ts';
 
 /** All that is stored of a value. */
 export type Envelope = Sealed & { readonly wrappedKey: Buffer; readonly masterKeyId: string };
 
+/** A time as Postgres stores it: 8 bytes, microseconds since 2000. A Date would hide a change below a millisecond. */
+export type StoredTime = Buffer;
+
+/** What the additional authenticated data (AAD) of a value is made of. */
+export type AadFields = {
+  readonly applicationId: string;
+  readonly environmentId: string;
+  readonly secretId: string;
+  readonly versionId: string;
+  readonly version: number;
+  readonly isEnabled: boolean;
+  readonly notBefore: StoredTime | null;
+  readonly expiresAt: StoredTime | null;
+  readonly createdAt: StoredTime;
+};
+
+const postgresEpochMs = Date.UTC(2000, 0, 1);
+const timeBytes = 8;
+
+/** What `timestamptz_send` makes of this time. */
+export function storedTime(date: Date): StoredTime {
+  const bytes = Buffer.alloc(timeBytes);
+  bytes.writeBigInt64BE(BigInt(date.getTime() - postgresEpochMs) * 1000n);
+  return bytes;
+}
+
+export const dateOf = (time: StoredTime): Date => new Date(Number(time.readBigInt64BE() / 1000n) + postgresEpochMs);
+
+const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
+
+const valueLabel = Buffer.from('signalbox secret version 1\0');
+const noTime = Buffer.alloc(1 + timeBytes);
+const someTime = Buffer.from([1]);
+const optionalTime = (time: StoredTime | null) => (time ? Buffer.concat([someTime, time], 1 + timeBytes) : noTime);
+
+/** Every field has a fixed place and length, so that no two rows have the same AAD. */
+export function aadOf(fields: AadFields): Buffer {
+  const numbers = Buffer.alloc(5);
+  numbers.writeInt32BE(fields.version);
+  numbers.writeUInt8(fields.isEnabled ? 1 : 0, 4);
+  const { applicationId, environmentId, secretId, versionId } = fields;
+  return Buffer.concat([
+    valueLabel,
+    uuidBytes(applicationId + environmentId + secretId + versionId),
+    numbers,
+    optionalTime(fields.notBefore),
+    optionalTime(fields.expiresAt),
+    fields.createdAt,
+  ]);
+}
+
 const keyBytes = 32;
-const label = Buffer.from('signalbox data key 1\0');
-/** The master key's id is bound here and only here, so that a rewrap touches no value. */
-const wrapBinding = (versionId: string, masterKeyId: string) => Buffer.concat([label, uuidBytes(versionId), Buffer.from(masterKeyId)]);
+const wrapLabel = Buffer.from('signalbox data key 1\0');
+/** The master key's id is in this AAD and in no other, so that a rewrap touches no value. */
+const wrapAad = (versionId: string, masterKeyId: string) => Buffer.concat([wrapLabel, uuidBytes(versionId), Buffer.from(masterKeyId)]);
 
 function wrap(dataKey: Buffer, versionId: string, master: MasterKey): Buffer {
-  const { nonce, ciphertext, tag } = seal(master.key, dataKey, wrapBinding(versionId, master.id));
+  const { nonce, ciphertext, tag } = seal(master.key, dataKey, wrapAad(versionId, master.id));
   return Buffer.concat([nonce, ciphertext, tag]);
 }
 
@@ -24,21 +74,21 @@ function unwrap(wrapped: Buffer, versionId: string, master: MasterKey): Buffer {
     ciphertext: wrapped.subarray(nonceBytes, nonceBytes + keyBytes),
     tag: wrapped.subarray(nonceBytes + keyBytes),
   };
-  return open(master.key, sealed, wrapBinding(versionId, master.id));
+  return open(master.key, sealed, wrapAad(versionId, master.id));
 }
 
-export function sealValue(value: string, bound: Bound, master: MasterKey): Envelope {
+export function sealValue(value: string, fields: AadFields, master: MasterKey): Envelope {
   const dataKey = randomBytes(keyBytes);
-  const sealed = seal(createSecretKey(dataKey), Buffer.from(value), bindingOf(bound));
-  const wrappedKey = wrap(dataKey, bound.versionId, master);
+  const sealed = seal(createSecretKey(dataKey), Buffer.from(value), aadOf(fields));
+  const wrappedKey = wrap(dataKey, fields.versionId, master);
   dataKey.fill(0);
   return { ...sealed, wrappedKey, masterKeyId: master.id };
 }
 
-/** @throws SealBroken when anything of the envelope or of what it is bound to has changed */
-export function openValue(envelope: Envelope, bound: Bound, master: MasterKey): string {
-  const dataKey = unwrap(envelope.wrappedKey, bound.versionId, master);
-  const value = open(createSecretKey(dataKey), envelope, bindingOf(bound));
+/** @throws SealBroken when the envelope or a field of its AAD has changed */
+export function openValue(envelope: Envelope, fields: AadFields, master: MasterKey): string {
+  const dataKey = unwrap(envelope.wrappedKey, fields.versionId, master);
+  const value = open(createSecretKey(dataKey), envelope, aadOf(fields));
   dataKey.fill(0);
   return value.toString();
 }

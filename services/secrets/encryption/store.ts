@@ -1,15 +1,15 @@
-// All SQL of the master keys' canaries.
+// All SQL of the master keys' check values.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Sealed } from '../../platform/seal.ts';
 
-export type CanaryRow = Sealed & {
+export type KeyCheckRow = Sealed & {
   readonly id: string;
   /** Whether a version is sealed under this key. */
   readonly isNeeded: boolean;
 };
 
-const all = statement<CanaryRow>(
-  'canaries.all',
+const all = statement<KeyCheckRow>(
+  'masterKeys.all',
   `
   select id, nonce, sealed as ciphertext, tag,
          exists (select 1 from secret_versions v where v.master_key_id = master_keys.id) as "isNeeded"
@@ -17,14 +17,14 @@ const all = statement<CanaryRow>(
 );
 
 const insert = statement<unknown, [id: string, nonce: Buffer, sealed: Buffer, tag: Buffer]>(
-  'canaries.insert',
+  'masterKeys.insert',
   `
   insert into master_keys (id, nonce, sealed, tag) values ($1, $2, $3, $4) on conflict (id) do nothing`,
 );
 
-export type CanaryStore = ReturnType<typeof createCanaryStore>;
+export type KeyCheckStore = ReturnType<typeof createKeyCheckStore>;
 
-export const createCanaryStore = (database: Database) => ({
+export const createKeyCheckStore = (database: Database) => ({
   all: () => database.all(all),
   /** Leaves one that is there already, perhaps put there just now by another replica. */
   insert: (id: string, { nonce, ciphertext, tag }: Sealed) => database.run(insert, id, nonce, ciphertext, tag),

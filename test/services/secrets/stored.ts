@@ -2,8 +2,7 @@
 import { Secret } from '../../../services/platform/config/secret.ts';
 import type { Pool } from '../../../services/platform/postgres/pool.ts';
 import { SealBroken } from '../../../services/platform/seal.ts';
-import type { Bound } from '../../../services/secrets/encryption/binding.ts';
-import { type Envelope, openValue } from '../../../services/secrets/encryption/envelope.ts';
+import { type AadFields, type Envelope, openValue } from '../../../services/secrets/encryption/envelope.ts';
 import { readMasterKeys } from '../../../services/secrets/encryption/master-keys.ts';
 
 export type Stored = { readonly what: string; readonly secret: string | Buffer };
@@ -13,7 +12,7 @@ const maxVersions = 500;
 
 export async function storedSecrets({ driver }: Pool, masterKeys: string): Promise<readonly Stored[]> {
   const keyring = readMasterKeys(new Secret(masterKeys));
-  const { rows: versions } = await driver.query<Bound & Envelope>(`
+  const { rows: versions } = await driver.query<AadFields & Envelope>(`
     select s.application_id as "applicationId", v.environment_id as "environmentId", v.secret_id as "secretId", v.id as "versionId", v.version,
            v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore", timestamptz_send(v.expires_at) as "expiresAt",
            timestamptz_send(v.created_at) as "createdAt", v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"
@@ -29,7 +28,7 @@ export async function storedSecrets({ driver }: Pool, masterKeys: string): Promi
 }
 
 /** Undefined when a test has broken the seal. */
-function opened(version: Bound & Envelope, master: Parameters<typeof openValue>[2]): string | undefined {
+function opened(version: AadFields & Envelope, master: Parameters<typeof openValue>[2]): string | undefined {
   try {
     return openValue(version, version, master);
   } catch (error) {

@@ -4,8 +4,7 @@ import pg from 'pg';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
-import type { AuditEntry } from '../../../../services/secrets/audit/entry.ts';
-import { type AuditStore, createAuditStore } from '../../../../services/secrets/audit/store.ts';
+import { type AuditEntry, type AuditStore, createAuditStore } from '../../../../services/secrets/audit/store.ts';
 import { createAuditWriter } from '../../../../services/secrets/audit/writer.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
@@ -43,7 +42,7 @@ describe('the audit writer', () => {
     (await pool.driver.query<{ version: number }>('select version from audit_entries order by id')).rows.map(({ version }) => version);
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
   // The limits of the production writer take minutes to reach.
-  const create = (wrapped: AuditStore, limits = {}) =>
+  const create = (wrapped: Pick<AuditStore, 'add'>, limits = {}) =>
     createAuditWriter({ store: wrapped, log: silentLog, metrics: createMetrics(), limits: { pauseMs: 5, ...limits } });
 
   it('writes many entries in few statements', async () => {

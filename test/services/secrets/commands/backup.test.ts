@@ -8,7 +8,7 @@ import pg from 'pg';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { createConsumerClient, createManagementClient } from '../../../../services/secrets/client.ts';
-import { withSnapshot } from '../../../../services/secrets/commands/backup-store.ts';
+import { withSnapshot } from '../../../../services/secrets/commands/store.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { freePort } from '../../../support/wait.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readWanted, toVariables, variableOf } from '../../../../services/secrets/commands/variables.ts';
+import { readWanted, toVariables, variableOf } from '../../../../services/secrets/commands/run.ts';
 
 const entry = (key: string, value = 'x') => ({ key, value, label: 'local' });
 

@@ -1,10 +1,10 @@
 // What a ciphertext is bound to: no two rows read alike, and times are those that Postgres stores.
 import { expect } from 'chai';
-import { type Bound, bindingOf, dateOf, storedTime } from '../../../../services/secrets/encryption/binding.ts';
+import { type AadFields, aadOf, dateOf, storedTime } from '../../../../services/secrets/encryption/envelope.ts';
 import { useService } from '../service.ts';
 
 const id = (digit: string) => `${digit.repeat(8)}-${digit.repeat(4)}-${digit.repeat(4)}-${digit.repeat(4)}-${digit.repeat(12)}`;
-const bound: Bound = {
+const bound: AadFields = {
   applicationId: id('1'),
   environmentId: id('2'),
   secretId: id('3'),
@@ -17,9 +17,9 @@ const bound: Bound = {
 };
 const time = storedTime(new Date('2026-01-01T00:00:00Z'));
 
-describe('bindingOf', () => {
+describe('aadOf', () => {
   it('differs when any field does, or when two fields trade places', () => {
-    const variants: Bound[] = [
+    const variants: AadFields[] = [
       bound,
       { ...bound, applicationId: id('5') },
       { ...bound, environmentId: id('5') },
@@ -37,11 +37,11 @@ describe('bindingOf', () => {
       { ...bound, expiresAt: Buffer.alloc(8) },
       { ...bound, createdAt: time },
     ];
-    expect(new Set(variants.map((one) => bindingOf(one).toString('hex'))).size).to.equal(variants.length);
+    expect(new Set(variants.map((one) => aadOf(one).toString('hex'))).size).to.equal(variants.length);
   });
 
   it('has one length, so that no field can pass for a part of its neighbour', () => {
-    const lengths = [bound, { ...bound, notBefore: time }, { ...bound, version: 2 ** 31 - 1, expiresAt: time }].map((one) => bindingOf(one).length);
+    const lengths = [bound, { ...bound, notBefore: time }, { ...bound, version: 2 ** 31 - 1, expiresAt: time }].map((one) => aadOf(one).length);
     expect(new Set(lengths).size).to.equal(1);
   });
 });

@@ -2,8 +2,7 @@
 import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
 import { SealBroken } from '../../../../services/platform/seal.ts';
-import { storedTime } from '../../../../services/secrets/encryption/binding.ts';
-import { openValue, rewrap, sealValue } from '../../../../services/secrets/encryption/envelope.ts';
+import { openValue, rewrap, sealValue, storedTime } from '../../../../services/secrets/encryption/envelope.ts';
 
 const master = (id: string, byte: number) => ({ id, key: createSecretKey(Buffer.alloc(32, byte)) });
 const first = master('first', 1);

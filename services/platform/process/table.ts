@@ -1,6 +1,6 @@
-// Rows under a head, each column as wide as its widest cell.
+// A table for the terminal: rows under a head, each column as wide as its widest cell.
 
-// What a name holds must not steer the terminal.
+// A name must not send control sequences to the terminal.
 const visible = (cell: string) => cell.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
 
 /** @returns lines, each with its end */

@@ -1,4 +1,4 @@
-// The format of a backup: lines, each sealed for its place, so that one that was changed, moved or is missing is refused.
+// The format of a backup: lines of JSON, each sealed for its place, so that one that was changed, moved or is missing is refused.
 //
 //   {"format":"signalbox secrets backup","version":1,"salt":"…"}   in the open; the key of this backup is derived from all of it
 //   "base64 of nonce, ciphertext and tag"                          line after line, bound to its number
@@ -7,8 +7,8 @@
 // This is the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár: Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance).
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { nonceBytes, open, seal, SealBroken, tagBytes } from '../../platform/seal.ts';
 import type { Secret } from '../../platform/config/secret.ts';
+import { nonceBytes, open, seal, SealBroken, tagBytes } from '../../platform/seal.ts';
 
 /** What was read is no whole and unchanged backup, or not one of this key. */
 export class BackupRefused extends Error {}
@@ -59,8 +59,16 @@ export async function* openLines(key: KeyObject, bytes: AsyncIterable<Buffer | s
   }
 }
 
+function isHeader(line: string): boolean {
+  try {
+    return Header.safeParse(JSON.parse(line)).success;
+  } catch {
+    return false;
+  }
+}
+
 function requireHeader(line: string, isLast: boolean): string {
-  if (!Header.safeParse(parseJson(line)).success) throw new BackupRefused('this is no backup of the secrets service, or one of a newer release');
+  if (!isHeader(line)) throw new BackupRefused('this is no backup of the secrets service, or one of a newer release');
   if (isLast) throw new BackupRefused('the backup is cut short after its first line');
   return line;
 }
@@ -101,10 +109,78 @@ async function* markLast(items: AsyncIterable<string>): AsyncGenerator<{ item: s
   yield { item: held, isLast: true };
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+// What a line holds: a row, or at the end how many there were.
+
+const Time = z.string().pipe(z.coerce.date());
+const id = z.uuid();
+
+const ApplicationRecord = z.object({
+  kind: z.literal('application'),
+  id,
+  name: z.string(),
+  slug: z.string(),
+  description: z.string().nullable(),
+  /** Base64. */
+  keyHash: z.string(),
+  keyId: id,
+  createdAt: Time,
+  updatedAt: Time,
+  /** Deleted ones are kept too: the audit names them. */
+  deletedAt: Time.nullable(),
+});
+const EnvironmentRecord = z.object({ kind: z.literal('environment'), id, applicationId: id, slug: z.string(), name: z.string(), createdAt: Time });
+const ConfigurationRecord = z.object({
+  kind: z.literal('configuration'),
+  id,
+  environmentId: id,
+  key: z.string(),
+  value: z.string(),
+  description: z.string().nullable(),
+  createdAt: Time,
+  updatedAt: Time,
+});
+const SecretRecord = z.object({
+  kind: z.literal('secret'),
+  id,
+  applicationId: id,
+  name: z.string(),
+  description: z.string().nullable(),
+  createdAt: Time,
+  updatedAt: Time,
+});
+const VersionRecord = z.object({
+  kind: z.literal('version'),
+  id,
+  applicationId: id,
+  secretId: id,
+  environmentId: id,
+  version: z.int(),
+  isEnabled: z.boolean(),
+  notBefore: Time.nullable(),
+  expiresAt: Time.nullable(),
+  createdAt: Time,
+  value: z.string(),
+});
+
+const RowRecord = z.discriminatedUnion('kind', [ApplicationRecord, EnvironmentRecord, ConfigurationRecord, SecretRecord, VersionRecord]);
+export type RowRecord = z.output<typeof RowRecord>;
+type RowKind = RowRecord['kind'];
+export type RowOf<K extends RowKind> = Omit<Extract<RowRecord, { kind: K }>, 'kind'>;
+
+/** In the order in which rows may refer to those before them. */
+const kinds: readonly RowKind[] = ['application', 'environment', 'configuration', 'secret', 'version'];
+
+const count = z.int().nonnegative();
+const EndRecord = z.object({
+  kind: z.literal('end'),
+  takenAt: Time,
+  rows: z.object({ application: count, environment: count, configuration: count, secret: count, version: count }),
+});
+export type RowCounts = Record<RowKind, number>;
+export const noRows = (): RowCounts => ({ application: 0, environment: 0, configuration: 0, secret: 0, version: 0 });
+
+/** `2 applications, 3 environments, …` */
+export const inWords = (rows: RowCounts): string =>
+  kinds.map((kind) => `${rows[kind]} ${kind === 'configuration' ? 'configuration entries' : `${kind}s`}`).join(', ');
+
+export const BackupRecord = z.union([RowRecord, EndRecord]);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Secret } from '../../../../services/platform/config/secret.ts';
-import { BackupRefused, openLines, readBackupKey, sealLines } from '../../../../services/secrets/commands/sealed-lines.ts';
+import { BackupRefused, openLines, readBackupKey, sealLines } from '../../../../services/secrets/commands/backup-file.ts';
 
 const key = createSecretKey(Buffer.alloc(32, 7));
 const texts = ['{"one":1}', 'zwei 🔑', '', 'x'.repeat(1000), 'last'];

@@ -1,9 +1,9 @@
-// Tells whether the configured master keys are those that this database was sealed with: a canary for each key id.
+// Tells whether the configured master keys are those that this database was sealed with, by a key check value for each key id.
 import type { CheckResult } from '../../platform/http/health.ts';
 import { open, seal, SealBroken } from '../../platform/seal.ts';
 import { Problems } from '../contract.ts';
 import type { Keyring, MasterKey } from './master-keys.ts';
-import type { CanaryRow, CanaryStore } from './store.ts';
+import type { KeyCheckRow, KeyCheckStore } from './store.ts';
 
 export type KeyCheck = {
   /** Asks the database each time: another replica may have begun to use a key that this one lacks. */
@@ -12,17 +12,18 @@ export type KeyCheck = {
   requireActive(): Promise<MasterKey>;
 };
 
+// Their names are those of older releases: stored values were sealed with them.
 const plaintext = Buffer.from('signalbox canary');
-const binding = (id: string) => Buffer.from(`signalbox canary 1\0${id}`);
+const aadOf = (id: string) => Buffer.from(`signalbox canary 1\0${id}`);
 
-export function createKeyCheck({ keyring, store }: { readonly keyring: Keyring; readonly store: CanaryStore }): KeyCheck {
+export function createKeyCheck({ keyring, store }: { readonly keyring: Keyring; readonly store: KeyCheckStore }): KeyCheck {
   async function faultOf(): Promise<string | undefined> {
     if (keyring.fault !== undefined) return keyring.fault;
     const rows = await store.all();
     const fault = firstFault(rows, keyring);
     const fresh = keyring.all.filter(({ id }) => rows.every((row) => row.id !== id));
     if (fault !== undefined || fresh.length === 0) return fault;
-    for (const { id, key } of fresh) await store.insert(id, seal(key, plaintext, binding(id)));
+    for (const { id, key } of fresh) await store.insert(id, seal(key, plaintext, aadOf(id)));
     // Another replica may have put its own there first.
     return firstFault(await store.all(), keyring);
   }
@@ -40,18 +41,18 @@ export function createKeyCheck({ keyring, store }: { readonly keyring: Keyring; 
   };
 }
 
-function firstFault(rows: readonly CanaryRow[], keyring: Keyring): string | undefined {
+function firstFault(rows: readonly KeyCheckRow[], keyring: Keyring): string | undefined {
   for (const row of rows) {
     const configured = keyring.find(row.id);
     if (!configured && row.isNeeded) return `master key '${row.id}' is not configured, and stored values need it`;
-    if (configured && !sings(row, configured)) return `master key '${row.id}' is not the one of that id that this database was sealed with`;
+    if (configured && !matches(row, configured)) return `master key '${row.id}' is not the one of that id that this database was sealed with`;
   }
   return undefined;
 }
 
-function sings(row: CanaryRow, { id, key }: MasterKey): boolean {
+function matches(row: KeyCheckRow, { id, key }: MasterKey): boolean {
   try {
-    return open(key, row, binding(id)).equals(plaintext);
+    return open(key, row, aadOf(id)).equals(plaintext);
   } catch (error) {
     if (error instanceof SealBroken) return false;
     throw error;
