@@ -26,6 +26,8 @@ export async function up({ environment, data, portBase, metricsPort }: UpCommand
     log: logs.log('laptop'),
     drainMs: 0,
     markStopping: () => runtimes?.markStopping(),
+    // Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once.
+    isEcho: (signal: NodeJS.Signals, ms: number) => signal !== 'SIGTERM' && ms < 500,
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
   await runProcess(options, async (lifecycle) => {

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commonSettings } from '../platform/config/process-settings.ts';
-import { type Environment, isGiven, readSettings } from '../platform/config/config.ts';
+import { type Environment, isGiven, readAll, readSettings } from '../platform/config/config.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
@@ -58,7 +58,10 @@ export async function startEverything(
   const defaults = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(directory, 'spool'), DATABASE_URL: databaseUrl };
   const missing = Object.entries({ ...defaults, ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
-  for (const deployable of deployables) await start(deployable, runtimes, { ...shared, PORT: String(portOf(deployable.name, portBase)) });
+  const configured = await readAll(
+    ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),
+  );
+  for (const start of configured) await start(runtimes);
   await runtimes.serveMetrics(metricsPort);
   return deployables.map((deployable) => ({
     name: deployable.name,
@@ -72,9 +75,16 @@ async function ownPostgres(directory: string, password: string, lifecycle: Lifec
   return lifecycle.opened('Postgres', server).url;
 }
 
-async function start(deployable: Deployable, runtimes: Runtimes, environment: Environment): Promise<void> {
-  await deployable.start(runtimes.of(deployable.name, environment));
-  for (const [name, worker] of Object.entries(deployable.workers ?? {})) await worker.start(runtimes.of(`${deployable.name} ${name}`, environment));
+/** Reads all that a deployable and its workers need. @returns what starts them */
+async function configure(deployable: Deployable, environment: Environment): Promise<(runtimes: Runtimes) => Promise<void>> {
+  const [config, workers] = await readAll(
+    () => deployable.read(environment),
+    () => readAll(...Object.entries(deployable.workers ?? {}).map(([name, worker]) => async () => ({ name, worker, config: await worker.read(environment) }))),
+  );
+  return async (runtimes) => {
+    await deployable.start(runtimes.of(deployable.name, environment), config);
+    for (const { name, worker, config: own } of workers) await worker.start(runtimes.of(`${deployable.name} ${name}`, environment), own);
+  };
 }
 
 const credentialsOf = ({ settings }: Deployable, generated: Readonly<Record<string, string>>) =>

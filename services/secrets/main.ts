@@ -3,12 +3,11 @@ import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck } from '../platform/postgres/migrations.ts';
 import { createPool, type PoolOptions } from '../platform/postgres/pool.ts';
 import { createSecretsApp } from './app.ts';
-import { readConfig, settings } from './config.ts';
+import { readConfig, type SecretsConfig, settings } from './config.ts';
 
 const migrations = { schema: 'secrets', directory: new URL('migrations/', import.meta.url) };
 
-async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
-  const config = readConfig(environment);
+async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: SecretsConfig): Promise<void> {
   const databaseUrl = config.databaseUrl.reveal();
   const open = (name: string, options: Omit<PoolOptions, 'schema' | 'log'>) =>
     lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', log, ...options }));
@@ -20,10 +19,11 @@ async function start({ environment, log, metrics, health, lifecycle, listen }: R
   await listen(createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics }), config.port);
 }
 
-export const deployable: Deployable = {
+export const deployable: Deployable<SecretsConfig> = {
   name: 'secrets',
   summary: 'Keeps secrets and configuration of applications, and hands each its own',
   settings,
   migrations,
+  read: readConfig,
   start,
 };

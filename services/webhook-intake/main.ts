@@ -6,7 +6,7 @@ import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
-import { readServiceConfig, settings } from './config.ts';
+import { readServiceConfig, type ServiceConfig, settings } from './config.ts';
 import { createIsOwn } from './database-worker/forge-event.ts';
 import { processRows } from './database-worker/processing.ts';
 import { createTypedStore } from './database-worker/store.ts';
@@ -23,8 +23,7 @@ const answerMs = 10_000;
 
 const migrations: MigrationSource = { schema: 'intake', directory: new URL('migrations/', import.meta.url) };
 
-async function start({ environment, log, metrics, health, lifecycle, listen }: Runtime): Promise<void> {
-  const config = readServiceConfig(environment);
+async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: ServiceConfig): Promise<void> {
   const addressOf = createAddressOf(config.trustedProxies);
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
   health.addCheck('database', await createSchemaCheck(database, migrations));
@@ -33,12 +32,13 @@ async function start({ environment, log, metrics, health, lifecycle, listen }: R
   await listen(createIntakeApp({ database, tokenHolder, health, log, metrics, addressOf, corsOrigins: config.corsOrigins }), config.port);
 }
 
-export const deployable: Deployable = {
+export const deployable: Deployable<ServiceConfig> = {
   name: 'webhook-intake',
   summary: 'Takes what the relay published into the event log and the typed tables, and answers the dashboard API',
   settings,
   settingFamilies: [brokerUrlFamily],
   migrations,
+  read: readServiceConfig,
   start,
   workers: {
     service: createQueueWorker({

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandler } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
-import { readWithBrokers } from '../platform/broker/environment.ts';
+import { type BrokerConnection, readWithBrokers } from '../platform/broker/environment.ts';
 import type { Runtime, Worker } from '../platform/process/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool, type Database } from '../platform/postgres/pool.ts';
@@ -41,13 +41,14 @@ const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
 const betweenEveryMs = 500;
 const recordEveryMs = 10_000;
 
-export function createQueueWorker(parts: QueueWorkerParts): Worker {
+type Configuration = { readonly config: WorkerConfig; readonly connections: readonly BrokerConnection[] };
+
+export function createQueueWorker(parts: QueueWorkerParts): Worker<Configuration> {
   return {
     summary: parts.summary,
-    check: (environment) => readWithBrokers(environment, readWorkerConfig),
-    async start(runtime) {
+    read: (environment) => readWithBrokers(environment, readWorkerConfig),
+    async start(runtime, { config, connections }) {
       const { environment, lifecycle, log } = runtime;
-      const { config, connections } = await readWithBrokers(environment, readWorkerConfig);
       const { worker, consumption, recordKeeper } = open(parts, runtime, config);
       const { stopping } = lifecycle;
       consumption.configure(connections);
@@ -56,8 +57,7 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker {
       const working = Promise.all([consuming, betweenUntil(stopping, worker, runtime)]);
       lifecycle.onStop(`consumers of ${parts.queue}`, () => working.then(recordKeeper.end));
     },
-    async once(runtime) {
-      const { config, connections } = await readWithBrokers(runtime.environment, readWorkerConfig);
+    async once(runtime, { config, connections }) {
       const { worker, consumption, recordKeeper } = open(parts, runtime, config);
       const deadline = AbortSignal.any([runtime.lifecycle.stopping, AbortSignal.timeout(longestRunMs)]);
       const run = async () => {

@@ -4,17 +4,15 @@ import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createRelay } from './app.ts';
-import { readConfig, settings } from './config.ts';
+import { readConfig, type RelayConfig, settings } from './config.ts';
 import { openConfigured } from './connections/configured.ts';
 import { countersPool, generalPool } from './pools.ts';
 import { awaitBrokers, seenOnce } from './readiness.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
 
-async function start(runtime: Runtime): Promise<void> {
-  const { environment, log, health, lifecycle, listen } = runtime;
-  const { config } = await readWithBrokers(environment, readConfig);
-
+async function start(runtime: Runtime, config: RelayConfig): Promise<void> {
+  const { log, health, lifecycle, listen } = runtime;
   const databaseUrl = config.databaseUrl.reveal();
   const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
   const counters = lifecycle.opened('counters', createPool(databaseUrl, { ...countersPool, log }));
@@ -29,12 +27,12 @@ async function start(runtime: Runtime): Promise<void> {
   await connecting.over;
 }
 
-export const deployable: Deployable = {
+export const deployable: Deployable<RelayConfig> = {
   name: 'webhook-relay',
   summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker',
   settings,
   settingFamilies: [brokerUrlFamily, brokerLimitFamily],
   migrations,
-  check: (environment) => readWithBrokers(environment, readConfig),
+  read: async (environment) => (await readWithBrokers(environment, readConfig)).config,
   start,
 };

@@ -17,27 +17,29 @@ export type Runtime = {
   listen(app: App, port: number): Promise<{ readonly port: number }>;
 };
 
-export type Worker = {
+export type Worker<Config = unknown> = {
   readonly summary: string;
-  /** Reads its settings and throws a ConfigError with every fault. */
-  check?(environment: Environment): unknown;
+  /** @throws ConfigError with every fault */
+  read(environment: Environment): Config | Promise<Config>;
   /** Begins to work, and goes on until the lifecycle stops. */
-  start(runtime: Runtime): Promise<void>;
+  start(runtime: Runtime, config: Config): Promise<void>;
   /** Does one job and ends; throws when the job failed. */
-  once(runtime: Runtime): Promise<void>;
+  once(runtime: Runtime, config: Config): Promise<void>;
 };
 
-export type Deployable = {
+/** Whoever holds several of them hands each the configuration that it read itself: methods, so that their types agree. */
+export type Deployable<Config = unknown> = {
   /** Its folder and its name in commands and charts. */
   readonly name: string;
   readonly summary: string;
+  /** What `read` reads, for the settings table and for what can be generated. */
   readonly settings: Settings;
   /** Settings whose names are numbered or hold a name, for the settings table. */
   readonly settingFamilies?: readonly SettingFamily[];
   readonly migrations: MigrationSource;
+  /** The whole configuration, once, before anything is opened. @throws ConfigError with every fault */
+  read(environment: Environment): Config | Promise<Config>;
   /** Starts serving; returns when it listens. */
-  start(runtime: Runtime): Promise<void>;
+  start(runtime: Runtime, config: Config): Promise<void>;
   readonly workers?: Readonly<Record<string, Worker>>;
-  /** Reads all that `start` reads and throws a ConfigError with every fault; where the settings by themselves do not tell. */
-  check?(environment: Environment): unknown;
 };

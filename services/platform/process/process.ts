@@ -6,31 +6,30 @@ import type { Log } from '../log.ts';
 
 export type ProcessOptions = {
   readonly log: Log;
-  /** It serves on, unready, until it was not asked for so long, and stops accepting then: load balancers need a moment. */
+  /** How long it serves on, unready, before it stops accepting: load balancers need a moment to notice. */
   readonly drainMs: number;
-  /** It stops accepting after so long even if it is still asked; after `drainMs` unless given. */
-  readonly longestDrainMs?: number;
-  /** When it was asked last, by `performance.now()`. */
-  readonly lastAskedMs?: () => number;
   readonly deadlineMs?: number;
   /** Turns everything unready; the first step of stopping. */
   readonly markStopping?: () => void;
+  /** Whether a further signal repeats the first one instead of asking for the end at once. @param ms since the first */
+  readonly isEcho?: (signal: NodeJS.Signals, ms: number) => boolean;
   /** Where a person reads what went wrong at start. */
   readonly writeError: (text: string) => void;
 };
 
 /**
  * Starts, then waits for SIGTERM, SIGINT or the end of its terminal, or for a start that says `done`, and stops in reverse.
- * A second signal or the deadline ends the process with 1; a clean stop leaves nothing that holds it, and it ends by itself with 0.
+ * A second signal, or the deadline after it stopped being served, ends the process with 1; a clean stop leaves nothing that
+ * holds it, and it ends by itself with 0.
  * @returns when everything has stopped
  */
 export async function runProcess(options: ProcessOptions, start: (lifecycle: Lifecycle) => Promise<'done' | undefined>): Promise<void> {
-  const { log } = options;
+  const { log, drainMs, deadlineMs = 20_000, markStopping } = options;
   const lifecycle = createLifecycle(log);
-  const signal = awaitSignal();
+  const signal = awaitSignal(options.isEcho);
   const started = start(lifecycle).catch((error: unknown) => {
     // What it was at may have been closed under it.
-    if (lifecycle.stopping.aborted) log.warn({ error }, 'told to stop, it did not come to the end of its start');
+    if (lifecycle.stopping.aborted) log.warn({ error }, 'stopped before startup finished');
     else report(error, options);
     return 'failed' as const;
   });
@@ -38,39 +37,24 @@ export async function runProcess(options: ProcessOptions, start: (lifecycle: Lif
   const first = await Promise.race([started, signal.received]);
   const reason = first ?? (await signal.received);
   log.info({ reason }, 'stopping');
-  options.markStopping?.();
-  if (reason !== 'failed' && reason !== 'done') await serveOn(options);
+  markStopping?.();
+  if (reason !== 'failed' && reason !== 'done') await sleep(drainMs);
   setTimeout(() => {
-    log.fatal('not stopped by the deadline');
+    log.fatal('shutdown timed out, exiting with 1');
     process.exit(1);
-  }, options.deadlineMs ?? 20_000).unref();
+  }, deadlineMs).unref();
   await lifecycle.stop();
   await started;
   await lifecycle.stop(); // what an interrupted start opened meanwhile
   signal.close();
 }
 
-/** Proxies of a busy node were seen to ask a pod for 14 s that had been told to end. */
-async function serveOn({ drainMs, longestDrainMs = drainMs, lastAskedMs = () => 0 }: ProcessOptions): Promise<void> {
-  const begunMs = performance.now();
-  for (;;) {
-    const endMs = Math.min(Math.max(begunMs, lastAskedMs()) + drainMs, begunMs + longestDrainMs);
-    if (performance.now() >= endMs) return;
-    await sleep(endMs - performance.now());
-  }
-}
-
-/** Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once. */
-const echoMs = 500;
-
-function awaitSignal() {
+function awaitSignal(isEcho: ProcessOptions['isEcho'] = () => false) {
   const received = Promise.withResolvers<NodeJS.Signals>();
-  let count = 0;
   let firstMs: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
+    if (firstMs !== undefined && !isEcho(signal, performance.now() - firstMs)) process.exit(1);
     firstMs ??= performance.now();
-    const isEcho = signal !== 'SIGTERM' && performance.now() - firstMs < echoMs;
-    if (count++ > 0 && !isEcho) process.exit(1);
     received.resolve(signal);
   };
   const heard = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -80,6 +64,6 @@ function awaitSignal() {
 
 function report(error: unknown, { log, writeError }: ProcessOptions): void {
   process.exitCode = 1;
-  if (!(error instanceof ConfigError)) log.fatal({ error }, 'failed');
+  if (!(error instanceof ConfigError)) log.fatal({ error }, 'failed, exiting with 1');
   writeError(error instanceof Error ? error.message : String(error));
 }

@@ -1,20 +1,23 @@
-// What a process hands to each deployable in it: one lifecycle and one registry of metrics, a health and a log of its own.
+// What a process hands to each deployable in it, one lifecycle and one registry of metrics, a health and a log of its own;
+// and the port that only operators see, with the metrics and the health of all of them.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Environment } from '../config/config.ts';
 import type { Runtime } from './deployable.ts';
-import { createHealth, type Health } from '../http/health.ts';
+import { createHealth, type Health, readinessOfAll } from '../http/health.ts';
 import { measureHealth } from '../http/health-metrics.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { App } from '../http/app.ts';
 import { listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createMetricsHandler } from './metrics-server.ts';
 import { watchReadiness } from '../http/readiness-watch.ts';
+import { describeError, hasCode } from '../errors.ts';
+import { Common, type Problem, toDocument } from '../problem.ts';
 
 export type RuntimesParts = {
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
-  /** Every address unless given. */
+  /** Default: all addresses. */
   readonly host?: string;
   readonly logFor: (name: string) => Log;
 };
@@ -24,8 +27,6 @@ export type Runtimes = {
   /** Where a deployable listens, once it does. */
   portOf(name: string): number | undefined;
   markStopping(): void;
-  /** When any of them was asked last, by `performance.now()`. */
-  lastAskedMs(): number;
   /** Logs when everything is ready, and every change of that. */
   watchReadiness(log: Log): void;
   /** Opens the port of metrics and health. */
@@ -59,7 +60,6 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     },
     portOf: (name) => ports.get(name),
     markStopping: () => healths.forEach((health) => health.markStopping()),
-    lastAskedMs: () => Math.max(0, ...[...healths.values()].map((health) => health.lastAskedMs)),
     watchReadiness: (log) => watchReadiness(healths, lifecycle, log),
     async serveMetrics(port) {
       lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, () => healths) }, port).catch(explain('metrics', port)));
@@ -69,7 +69,33 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
 
 const explain =
   (name: string, port: number) =>
-  (error: NodeJS.ErrnoException): never => {
-    if (error.code === 'EADDRINUSE') throw new Error(`port ${port} of ${name} is taken by another process`, { cause: error });
+  (error: unknown): never => {
+    if (hasCode(error, 'EADDRINUSE')) throw new Error(`port ${port} of ${name} is taken by another process`, { cause: error });
     throw error;
   };
+
+type Reply = { readonly status: number; readonly type: string; readonly text: string };
+
+const json = (status: number, value: unknown): Reply => ({ status, type: 'application/json; charset=utf-8', text: JSON.stringify(value) });
+const refusal = (problem: Problem): Reply => ({ ...json(problem.status, toDocument(problem)), type: 'application/problem+json' });
+
+/** A worker has no public port: its probes ask here. */
+export function createMetricsHandler(metrics: Metrics, healths: () => ReadonlyMap<string, Health>): RequestListener {
+  const routes: Readonly<Record<string, () => Promise<Reply>>> = {
+    '/metrics': async () => ({ status: 200, type: metrics.contentType, text: await metrics.text() }),
+    '/health': async () => json(200, { status: 'alive' }),
+    '/health/ready': async () => {
+      const all = await readinessOfAll(healths());
+      return json(all.status === 'ready' ? 200 : 503, all);
+    },
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    const reply = route
+      ? await route().catch((error: unknown) => refusal(Common.failure({ detail: describeError(error) })))
+      : refusal(Common.notFound({ detail: 'There are /metrics, /health and /health/ready.' }));
+    response.writeHead(reply.status, { 'Content-Type': reply.type }).end(reply.text);
+  };
+  return (request, response) => void answer(request, response);
+}

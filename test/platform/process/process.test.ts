@@ -49,18 +49,18 @@ describe('runProcess', () => {
     }
   });
 
-  it('serves on as long as it is asked, and closes when that is over', async () => {
-    const asking = `for (let left = 20; left > 0; left--) { await new Promise((resolve) => setTimeout(resolve, 10)); askedMs = performance.now(); } say('asked last');`;
-    const options = `drainMs: 100, longestDrainMs: 60_000, lastAskedMs: () => askedMs, markStopping: async () => { say('unready'); ${asking} },`;
-    const { code, output } = await signalled(run(`${open} say('started');`, options, 'let askedMs = 0;'), { started: 'SIGTERM' });
-    expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'unready', 'asked last', 'port closed', 'database closed', 'stopped'] });
+  it('serves on for the time that load balancers need, and closes then', async () => {
+    const options = `drainMs: 300, markStopping: () => { unreadyMs = performance.now(); },`;
+    const noting = "lifecycle.onStop('first', () => say(performance.now() - unreadyMs >= 295 ? 'drained' : 'too early'));";
+    const { code, output } = await signalled(run(`${open} ${noting} say('started');`, options, 'let unreadyMs = 0;'), { started: 'SIGTERM' });
+    expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'drained', 'port closed', 'database closed', 'stopped'] });
   });
 
-  it('closes in the end even though it is asked without a pause', async () => {
-    const { code, output } = await signalled(run(`${open} say('started');`, 'longestDrainMs: 50, lastAskedMs: () => performance.now(),'), {
-      started: 'SIGTERM',
-    });
-    expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'unready', 'port closed', 'database closed', 'stopped'] });
+  it('does not take an echo of the first signal for a second one', async () => {
+    const start = `${open} say('started'); lifecycle.onStop('first', () => { say('closing'); return new Promise((resolve) => process.once('SIGINT', () => setTimeout(resolve, 10))); });`;
+    const isEcho = (options: string) => signalled(run(start, options), { started: 'SIGINT', closing: 'SIGINT' });
+    expect((await isEcho('isEcho: (signal, ms) => signal === "SIGINT" && ms < 60_000,')).code).to.equal(0);
+    expect((await isEcho('isEcho: () => false,')).code).to.equal(1);
   });
 
   it('ends with 0 when the work is done', async () => {

@@ -52,7 +52,9 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
   async function runOnce(name: 'service' | 'database-service'): Promise<void> {
     const lifecycle = createLifecycle(silentLog);
     const runtimes = createRuntimes({ lifecycle, metrics: createMetrics(), logFor: () => silentLog });
-    await deployable.workers?.[name]?.once(runtimes.of(name, { DATABASE_URL: database.url, BROKER_URL_1: brokerUrl }));
+    const environment = { DATABASE_URL: database.url, BROKER_URL_1: brokerUrl };
+    const worker = deployable.workers?.[name];
+    await worker?.once(runtimes.of(name, environment), await worker.read(environment));
     await lifecycle.stop();
   }
 
