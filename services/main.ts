@@ -4,7 +4,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deployables } from './deployables.ts';
 import { credentialsHelp, migrateHelp } from './install/help.ts';
 import { processSettings } from './platform/config/process-settings.ts';
-import { type Environment, readSettings } from './platform/config/config.ts';
+import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
 import { version } from './platform/version.ts';
 
 const { names, workerNames } = deployables;
@@ -27,6 +27,16 @@ const print = (text: string) =>
       if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1;
     });
   });
+
+/** Runs a process until it has stopped, with traces when there is a receiver for them: before anything is imported that they instrument. */
+async function traced(service: string, run: () => Promise<void>): Promise<void> {
+  const { otlpEndpoint } = processSettings;
+  if (!isGiven(environment, otlpEndpoint.name)) return run();
+  const { startTracing } = await import('./platform/process/tracing.ts');
+  const tracing = startTracing({ endpoint: readSettings(environment, { otlpEndpoint }).otlpEndpoint ?? '', service });
+  await run();
+  await tracing.stop();
+}
 
 type MigrateOptions = { readonly withBroker?: true; readonly closeOtherDatabases?: true; readonly printRoles?: true; readonly wait?: number };
 
@@ -77,14 +87,16 @@ command
   .command('serve')
   .description('run services, configured by the environment')
   .argument('<service...>', names.join(', '))
-  .action(async (wanted: string[]) => (await import('./serve.ts')).serve({ environment, writeError }, wanted));
+  .action((wanted: string[]) => traced(wanted.join('+'), async () => (await import('./serve.ts')).serve({ environment, writeError }, wanted)));
 
 command
   .command('worker')
   .description('run one job of a worker and exit with its result')
   .argument('<name>', workerNames.join(', '))
   .option('--loop', 'stay, and work until stopped')
-  .action(async (name: string, options: { loop?: true }) => (await import('./serve.ts')).work({ environment, writeError }, name, options));
+  .action((name: string, options: { loop?: true }) =>
+    traced(`worker-${name}`, async () => (await import('./serve.ts')).work({ environment, writeError }, name, options)),
+  );
 
 command
   .command('migrate')
@@ -113,10 +125,12 @@ command
   .addOption(dataOption)
   .addOption(portBaseOption)
   .addOption(new Option('--metrics-port <port>', 'Prometheus metrics').argParser(port).default(9090))
-  .action(async (options: { data: string; portBase: number; metricsPort: number }) => {
-    const { up } = await import('./laptop/main.ts');
-    await up({ environment, ...options }, await deployables.loadAll());
-  });
+  .action((options: { data: string; portBase: number; metricsPort: number }) =>
+    traced('signalbox', async () => {
+      const { up } = await import('./laptop/main.ts');
+      await up({ environment, ...options }, await deployables.loadAll());
+    }),
+  );
 
 command
   .command('demo')

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '../platform/broker/broker.ts';
 import { Common } from '../platform/problem.ts';
+import { activeTraceparent } from '../platform/trace-context.ts';
 import { version } from '../platform/version.ts';
 import { memberAt } from '../platform/json.ts';
 import { messageHeaders } from './contract.ts';
@@ -98,7 +99,7 @@ export function toMessage({ id, identity, payload, body, score, receivedAt, trac
       [messageHeaders.receivedAt]: receivedAt.toISOString(),
       [messageHeaders.relayVersion]: version,
       [messageHeaders.scoreDescription]: score.description,
-      traceparent: childOf(traceparent, id),
+      traceparent: activeTraceparent() ?? childOf(traceparent, id),
     },
   };
 }

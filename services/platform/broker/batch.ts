@@ -1,5 +1,6 @@
 // Hands a batch to its handler until there are outcomes.
 import type { Log } from '../log.ts';
+import { traceBatch } from '../trace-context.ts';
 import { createBackOff } from './back-off.ts';
 import type { BatchHandler, Delivery, Outcome } from './broker.ts';
 
@@ -7,6 +8,7 @@ import type { BatchHandler, Delivery, Outcome } from './broker.ts';
 const lastBatchMs = 10_000;
 
 export type WorkOptions = {
+  readonly queue: string;
   /** Ends the trying. */
   readonly signal: AbortSignal;
   /** From here on a handler that is under way has its last 10 s. */
@@ -18,12 +20,15 @@ export type WorkOptions = {
 export async function workThrough(
   batch: readonly Delivery[],
   handle: BatchHandler,
-  { signal, stopping, log }: WorkOptions,
+  { queue, signal, stopping, log }: WorkOptions,
 ): Promise<readonly Outcome[] | undefined> {
   const backOff = createBackOff();
   for (;;) {
     try {
-      const outcomes = await beforeTheEnd(handle(batch), stopping);
+      const outcomes = await beforeTheEnd(
+        traceBatch(`${queue} batch`, batch, () => handle(batch)),
+        stopping,
+      );
       if (outcomes.length === batch.length) return outcomes;
       throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
     } catch (error) {

@@ -1,5 +1,5 @@
 // The settings that every deployable shares, and those of the process it runs in.
-import { addressRanges, choice, integer, origins, secretUrl } from './settings.ts';
+import { addressRanges, choice, integer, optional, origins, secretUrl, url } from './settings.ts';
 
 export const processSettings = {
   metricsPort: integer('METRICS_PORT', { summary: 'Prometheus metrics, and health of what has no public port', min: 0, max: 65_535, default: 9090 }),
@@ -8,6 +8,9 @@ export const processSettings = {
     summary: 'In production a stopping service is unready and serves on for 10 s, until load balancers have noticed',
     default: 'production',
   }),
+  otlpEndpoint: optional(
+    url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https'], { summary: 'The OTLP receiver that traces are sent to over HTTP, without /v1/traces' }),
+  ),
 };
 
 export const commonSettings = {

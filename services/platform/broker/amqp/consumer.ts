@@ -50,7 +50,7 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
       const outcomes = await workThrough(
         batch.map((item) => item.delivery),
         handle,
-        { signal, stopping: stopping.signal, log },
+        { queue, signal, stopping: stopping.signal, log },
       );
       if (outcomes) await settle(attachment, batch, outcomes);
       attachment.settled(batch.map((item) => item.source));

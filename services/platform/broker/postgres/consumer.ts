@@ -48,7 +48,7 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
     const touch = () => session.boss.touch(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'a heartbeat failed'));
     const heartbeat = setInterval(() => void touch(), heartbeatEveryMs);
     try {
-      const outcomes = over.aborted ? undefined : await workThrough(jobs.map(toDelivery), handle, { signal: over, stopping: stopping.signal, log });
+      const outcomes = over.aborted ? undefined : await workThrough(jobs.map(toDelivery), handle, { queue, signal: over, stopping: stopping.signal, log });
       if (outcomes === undefined || !(await settleThrough({ session, jobs, outcomes, over }))) await giveBack(session, jobs);
     } finally {
       clearInterval(heartbeat);
