@@ -1,23 +1,38 @@
 // The webhook relay put together; what tests construct.
+import type { Message } from '../platform/broker/broker.ts';
+import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
 import { authorization, createCredentials } from '../platform/http/credentials.ts';
-import type { Database } from '../platform/postgres/database.ts';
 import type { Health } from '../platform/http/health.ts';
-import { type App, createApp } from '../platform/http/app.ts';
-import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Database } from '../platform/postgres/database.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { version } from '../platform/version.ts';
+import { createAlerts } from './alerts.ts';
 import { createBodyMemory } from './body-memory.ts';
 import type { RelayConfig } from './config.ts';
 import { createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
-import { createHealthReporter } from './health-report.ts';
-import { createPublishing } from './publishing.ts';
-import { createReceiving } from './receiving.ts';
+import { createPublisher, type Publisher } from './connections/publisher.ts';
+import { createDatabaseState } from './database.ts';
+import { budgetMs, createDeliveries, createSignatures } from './deliveries.ts';
+import { createHealthReporter } from './health.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createDeliveryCounter, createPublishCounter, measureQueues, measureUsage } from './metrics.ts';
+import { createRejected } from './rejected/rejected.ts';
+import { createRejectedStore } from './rejected/store.ts';
 import { createRoutes } from './routes.ts';
-import { startSpooling } from './spooling.ts';
-import { createUsage } from './usage/usage.ts';
+import { createScoring } from './scoring/scoring.ts';
+import { readTables } from './scoring/tables.ts';
+import { createSenders } from './senders/senders.ts';
+import { createSenderStore } from './senders/store.ts';
+import { createFailedPayloads } from './spool/failed-payloads.ts';
+import { createReplayer } from './spool/replayer.ts';
+import { createSpool, type Spool } from './spool/spool.ts';
+import { createReservations } from './usage/reservations.ts';
+import { createUsageStore } from './usage/store.ts';
+import { createOverviews, createUsage, type Overviews } from './usage/usage.ts';
 
 export type RelayParts = {
   readonly config: RelayConfig;
@@ -33,19 +48,20 @@ export type RelayParts = {
   /** How long spooled deliveries wait for the next try, where no connection comes back before. */
   readonly replayEveryMs?: number;
 };
+type Parts = Required<RelayParts>;
 
 export function createRelay(given: RelayParts): App {
-  const parts = { clock: () => new Date(), ...given };
-  const { config } = parts;
-  const publishing = createPublishing(parts);
-  const spool = startSpooling(parts, publishing.publisher);
-  const { deliveries, senders } = createReceiving(parts, publishing, spool);
+  const parts: Parts = { clock: () => new Date(), replayEveryMs: 1000, ...given };
+  const { config, connections, log, clock } = parts;
+  const { store, databaseState, overviews, publisher } = createPublishing(parts);
+  const spool = startSpool(parts, publisher);
+  const { deliveries, senders } = createReceiving(parts, { publisher, overviews, spool });
   const routes = createRoutes({
     deliveries,
-    administration: createAdministration({ ...parts, ...publishing }),
-    usage: createUsage({ ...parts, ...publishing }),
+    administration: createAdministration({ connections, overviews, store, log }),
+    usage: createUsage({ store, overviews, clock }),
     senders,
-    healthReporter: createHealthReporter({ ...parts, ...publishing, database: publishing.state }),
+    healthReporter: createHealthReporter({ connections, overviews, database: databaseState }),
     maxPayloadBytes: config.maxPayloadBytes,
     bodyMemory: createBodyMemory(config.maxBodyMemoryBytes),
   });
@@ -58,4 +74,60 @@ export function createRelay(given: RelayParts): App {
     corsOrigins: config.corsOrigins,
     caseSensitivePaths: false,
   });
+}
+
+/** Counters in the database, reservations, and the way to the connections. */
+function createPublishing({ connections, counters, lifecycle, log, metrics, clock }: Parts) {
+  const store = createUsageStore(counters);
+  const databaseState = createDatabaseState({ ping: () => store.active(), log, stopping: lifecycle.stopping });
+  const quotas = () => connections.quotas;
+  const overviews = createOverviews({ store, quotas, database: databaseState, clock });
+  connections.onUsable(() => overviews.changed()); // after a reload the list is another
+  const reservations = lifecycle.opened('reservations', createReservations({ store, quotas, database: databaseState, clock }));
+  const publisher = createPublisher({ connections, reservations, count: createPublishCounter(metrics) });
+  measureUsage(metrics, { connections, overviews });
+  measureQueues(metrics, connections);
+  return { store, databaseState, overviews, publisher };
+}
+
+/** Written when nothing can be published, replayed when it can, and cleared of what is old. */
+function startSpool(parts: Parts, publisher: Publisher): Spool {
+  const { config, connections, database, health, replayEveryMs } = parts;
+  const spool = createSpool({ ...parts, directory: config.spoolDirectory });
+  health.addCheck('spool', () => spool.isWritable());
+  // Published like any other delivery, with a budget of its own.
+  const publish = async (message: Message) => {
+    const { outcome } = await publisher.publish(message, performance.now() + budgetMs);
+    return outcome === 'exhausted' ? 'unavailable' : outcome;
+  };
+  const failedPayloads = createFailedPayloads(database);
+  const replayer = createReplayer({ ...parts, spool, failedPayloads, publish, intervalMs: replayEveryMs, handOverOnStop: true });
+  connections.onUsable(() => replayer.nudge());
+  startHousekeeping({ ...parts, spool });
+  return spool;
+}
+
+type Receiving = { readonly publisher: Publisher; readonly overviews: Overviews; readonly spool: Spool };
+
+/** The way of a delivery from its bytes to its answer, with what it leaves behind: sender statistics, rejected deliveries, alerts. */
+function createReceiving({ config, database, lifecycle, log, metrics, clock }: Parts, { publisher, overviews, spool }: Receiving) {
+  const scoring = createScoring({ ...config, tables: readTables(config.scoringFile) });
+  const { frequencyFactor } = scoring;
+  const senders = lifecycle.opened('senders', createSenders({ store: createSenderStore(database), frequencyFactor, log, clock, metrics }));
+  const rejected = lifecycle.opened('rejected deliveries', createRejected({ store: createRejectedStore(database), log, metrics }));
+  const alerts = lifecycle.opened('alerts', createAlerts({ url: config.alertUrl, log }));
+  const deliveries = createDeliveries({
+    signatures: createSignatures(config.webhookSecrets),
+    rejected,
+    scoring,
+    senders,
+    publisher,
+    spool,
+    alerts,
+    activeBroker: async () => (await overviews.recent()).active ?? '',
+    count: createDeliveryCounter(metrics),
+    log,
+    clock,
+  });
+  return { deliveries, senders };
 }

@@ -1,7 +1,9 @@
 // What happens to a delivery: signature, score, publication, and what is told when there was none.
+import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseJson } from '../platform/json.ts';
 import type { Message } from '../platform/broker/broker.ts';
+import type { Secret } from '../platform/config/secret.ts';
+import { parseJson } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import type { Problem } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
@@ -10,13 +12,11 @@ import type { Alerts } from './alerts.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import type { Publisher, Published } from './connections/publisher.ts';
 import { type DeliveryResponse, Problems } from './contract.ts';
-import { newDeliveryId } from './delivery-id.ts';
-import type { DeliveryMetrics } from './delivery-metrics.ts';
 import { type Identity, readIdentity, refuseRepeated, senderLogin, toMessage } from './message.ts';
+import type { CountDelivery } from './metrics.ts';
 import type { Rejected } from './rejected/rejected.ts';
 import type { Score, Scoring } from './scoring/scoring.ts';
 import type { Senders } from './senders/senders.ts';
-import type { Signatures } from './signature.ts';
 import type { Spool } from './spool/spool.ts';
 
 export type IncomingDelivery = {
@@ -39,7 +39,7 @@ export type DeliveriesParts = {
   readonly publisher: Publisher;
   readonly spool: Pick<Spool, 'write'>;
   readonly alerts: Alerts;
-  readonly metrics: DeliveryMetrics;
+  readonly count: CountDelivery;
   readonly activeBroker: () => Promise<string>;
   readonly log: Log;
   readonly clock: () => Date;
@@ -52,12 +52,12 @@ const unsignedParseBytes = 64 * 1024;
 const largeBytes = 4 * 1024 * 1024;
 
 export function createDeliveries(parts: DeliveriesParts): Deliveries {
-  const { signatures, scoring, senders, publisher, metrics, clock } = parts;
+  const { signatures, scoring, senders, publisher, count, clock } = parts;
 
   const scoreOf = ({ event }: Identity, payload: unknown) => scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
 
   async function refuse({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
-    metrics.count('unsigned');
+    count('unsigned');
     parts.rejected.record({ id, receivedAt, headers, payload: body });
     const score = scoreOf(readIdentity(headers, id), body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
     return respond({ id, receivedAt, score, isSignatureValid: false, broker: await parts.activeBroker() });
@@ -76,13 +76,13 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
     const restMs = Math.max(0, deadline - performance.now());
     // A disk that hangs must not hold up the forge.
     const isSpooled = await withTimeout(parts.spool.write({ message, reason }, restMs), restMs, () => false);
-    metrics.count(isSpooled ? 'spooled' : 'lost');
+    count(isSpooled ? 'spooled' : 'lost');
     return isSpooled;
   }
 
   async function fail(published: Exclude<Published, { outcome: 'published' }>, message: Message, deadline: number): Promise<Problem> {
     if (published.outcome === 'exhausted') {
-      metrics.count('exhausted');
+      count('exhausted');
       parts.log.error({ id: message.id, period: published.period, connections: published.counts }, 'refused: every connection is at its limit');
       parts.alerts.limitsReached({ deliveryId: message.id, period: published.period, counts: published.counts });
       return limitsReached(published);
@@ -109,7 +109,7 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
       const deadline = startedAtMs + budgetMs;
       const published = await publisher.publish(message, deadline);
       if (published.outcome !== 'published') throw await fail(published, message, deadline);
-      metrics.count('published');
+      count('published');
       return respond({ id, receivedAt, score, isSignatureValid: true, broker: published.broker });
     },
   };
@@ -132,4 +132,32 @@ function parsedIfPossible(body: Buffer): unknown {
   } catch {
     return undefined; // scored as a payload that tells nothing
   }
+}
+
+export type Signatures = ReturnType<typeof createSignatures>;
+
+const signatureForm = /^sha256=([0-9a-f]{64})$/i;
+
+/**
+ * HMAC-SHA256 over the raw bytes.
+ * @param secrets several, so that one can be rotated without a gap
+ */
+export function createSignatures(secrets: readonly Secret[]) {
+  // Made once: a key given as text is imported anew for every delivery.
+  const keys = secrets.map((secret) => createSecretKey(secret.reveal(), 'utf8'));
+  return {
+    /** Whether X-Hub-Signature-256 is that of one of the secrets: `sha256=` and 64 hexadecimal digits. */
+    isValid(body: Buffer, header: string | undefined): boolean {
+      const hex = signatureForm.exec(header ?? '')?.[1];
+      if (hex === undefined) return false;
+      const given = Buffer.from(hex, 'hex');
+      return keys.some((key) => timingSafeEqual(createHmac('sha256', key).update(body).digest(), given));
+    },
+  };
+}
+
+/** A UUID of version 7, RFC 9562 section 5.7. Node draws random UUIDs from a pool: with the time in front that is five times as quick as drawing bytes for each. */
+function newDeliveryId(receivedAt: Date): string {
+  const time = receivedAt.getTime().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

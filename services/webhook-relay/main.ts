@@ -6,8 +6,8 @@ import { createPool } from '../platform/postgres/pool.ts';
 import { createRelay } from './app.ts';
 import { readConfig, type RelayConfig, settings } from './config.ts';
 import { openConfigured } from './connections/configured.ts';
-import { countersPool, generalPool } from './pools.ts';
-import { awaitBrokers, seenOnce } from './readiness.ts';
+import { countersPool, generalPool } from './database.ts';
+import { awaitBrokers, seenOnce } from './health.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
 

@@ -6,8 +6,7 @@ import { activeTraceparent } from '../platform/trace-context.ts';
 import { version } from '../platform/version.ts';
 import { memberAt } from '../platform/json.ts';
 import { messageHeaders } from './contract.ts';
-import { nameOf } from './names.ts';
-import type { Score } from './scoring/scoring.ts';
+import { nameOf, type Score } from './scoring/scoring.ts';
 
 /** What the forge says of a delivery beside its payload. */
 export type Identity = {

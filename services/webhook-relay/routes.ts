@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ByteBudget } from '../platform/http/byte-budget.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../platform/http/route.ts';
-import { answerInTime } from './answer-in-time.ts';
+import { answerInTime } from './database.ts';
 import type { Administration } from './connections/administration.ts';
 import {
   BrokerUsage,
@@ -19,7 +19,7 @@ import {
   UsageHistory,
 } from './contract.ts';
 import { budgetMs, type Deliveries } from './deliveries.ts';
-import { type HealthReporter, prefersText } from './health-report.ts';
+import { type HealthReporter, prefersText } from './health.ts';
 import type { Senders } from './senders/senders.ts';
 import type { Usage } from './usage/usage.ts';
 

@@ -1,25 +1,22 @@
-// One configured broker connection: its limit, its breaker, and what has become of what was published to it.
+// One configured broker connection: its limit, its circuit breaker, and what has become of what was published to it.
 import type { Broker, Message, PublishResult } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
+import { createCircuitBreaker } from '../circuit-breaker.ts';
 import { forgeTopology } from '../contract.ts';
 import type { Quota } from '../usage/store.ts';
-import { createAnswerCheck } from './answer-check.ts';
-import { createBreaker } from './breaker.ts';
 
 export type Connection = {
   /** Where it leads; its URL does not print. */
   readonly target: BrokerConnection;
   readonly quota: Quota;
-  /** It stands, and has answered since the last delivery that it failed: one that hangs does not count. */
+  /** It stands, and has answered since the last delivery that it failed: one that hangs does not count. Others are not published to. */
   readonly isConnected: boolean;
-  /** It stands, and is not left alone after a failure. */
-  readonly isUsable: boolean;
   readonly lastPublishedAt: Date | null;
   readonly lastError: string | null;
   /** Resolves when connected, rejects when it is not in time. */
   ready(timeoutMs: number): Promise<void>;
-  /** Never rejects. `unpublished` also when it is left alone. */
+  /** Never rejects. `unpublished` also while its circuit breaker is open. */
   publish(message: Message, timeoutMs: number): Promise<PublishResult>;
   /** Messages waiting in a queue of the topology. Rejects when it is not connected. */
   depth(queue: string): Promise<number>;
@@ -36,58 +33,53 @@ export type ConnectionParts = {
   /** Called when it can be published to again. */
   readonly usable: () => void;
   readonly clock: () => Date;
-  readonly steadyMs: () => number;
   readonly log: Log;
 };
 
-const leftAlone: PublishResult = { outcome: 'unpublished', reason: 'left alone after a failure' };
+const circuitOpen: PublishResult = { outcome: 'unpublished', reason: 'circuit breaker open after a failure' };
+const openMs = { firstMs: 500, longestMs: 30_000 };
 
 /** Asked for its depth only to hear the broker answer. */
 const [anyQueue] = forgeTopology.queues;
 
-export function openConnection({ target, quota, connect, usable, clock, steadyMs, log }: ConnectionParts): Connection {
-  const breaker = createBreaker(steadyMs);
+export function openConnection({ target, quota, connect, usable, clock, log }: ConnectionParts): Connection {
+  const closing = new AbortController();
+  const { name } = target;
+  const breaker = createCircuitBreaker({
+    probe: () => broker.depth(anyQueue.name),
+    probeTimeoutMs: 3000,
+    probeEveryMs: 1000,
+    openMs,
+    onOpen: (failure) => log.warn({ broker: name, failure }, 'publish failed, circuit breaker opened'),
+    onClose() {
+      log.info({ broker: name }, 'broker answers, circuit breaker closed');
+      usable();
+    },
+    stopping: closing.signal,
+  });
   const broker = connect(() => {
-    breaker.retry();
-    check.answered();
+    breaker.succeeded();
     usable();
   });
-  const check = createAnswerCheck({ ask: () => broker.depth(anyQueue.name), onAnswer: usable });
   const past: { publishedAt: Date | null; error: string | null } = { publishedAt: null, error: null };
-
-  function fail({ outcome, reason }: Exclude<PublishResult, { outcome: 'confirmed' }>): void {
-    // Many deliveries fail together; the first one is told.
-    if (breaker.isPassable)
-      log.warn({ broker: target.name, outcome, reason }, 'a delivery could not be published here: the connection is left alone for a moment');
-    breaker.failed();
-    check.failed();
-  }
+  const isConnected = () => broker.isConnected && breaker.isClosed;
 
   async function publish(message: Message, timeoutMs: number): Promise<PublishResult> {
-    const entered = breaker.enter();
-    if (!(entered === true || (await entered))) return leftAlone;
+    if (!breaker.isClosed) return circuitOpen;
     const result = await broker.publish(message, timeoutMs);
     if (result.outcome === 'confirmed') past.publishedAt = clock();
     else past.error = result.reason;
     // A message that is refused for its own sake says that the connection works.
-    if (result.outcome === 'confirmed' || result.outcome === 'refused') succeed();
-    else fail(result);
+    if (result.outcome === 'confirmed' || result.outcome === 'refused') breaker.succeeded();
+    else breaker.failed(result);
     return result;
-  }
-
-  function succeed(): void {
-    breaker.succeeded();
-    check.answered();
   }
 
   const at = (place: BrokerConnection, share: Quota): Connection => ({
     target: place,
     quota: share,
     get isConnected() {
-      return broker.isConnected && (breaker.isClosed || check.hasAnswered);
-    },
-    get isUsable() {
-      return broker.isConnected && breaker.isPassable;
+      return isConnected();
     },
     get lastPublishedAt() {
       return past.publishedAt;
@@ -100,7 +92,7 @@ export function openConnection({ target, quota, connect, usable, clock, steadyMs
     depth: (queue) => broker.depth(queue),
     moved: at,
     close() {
-      check.close();
+      closing.abort();
       return broker.close();
     },
   });

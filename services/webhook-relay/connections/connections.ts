@@ -2,10 +2,13 @@
 import type { Broker } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
+import { withTimeout } from '../../platform/time.ts';
+import { forgeTopology } from '../contract.ts';
 import type { Quota } from '../usage/store.ts';
-import { type Changes, compare, type Wanted } from './changes.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { createRetired } from './retired.ts';
+
+/** What a reload changes, by the names of the connections. */
+export type Changes = { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
 
 export type Connections = {
   /** By ascending n of BROKER_URL_n. */
@@ -27,22 +30,24 @@ export type ConnectionsParts = {
   readonly connect: (target: BrokerConnection, up: () => void) => Broker;
   readonly defaultLimit: number;
   readonly clock: () => Date;
-  /** Milliseconds of a steady clock, by which a connection is left alone after a failure. */
-  readonly steadyMs?: () => number;
   readonly log: Log;
   /** How long a reload waits for its new connections, while the old ones work on. */
   readonly handOverMs?: number;
 };
 
+type Wanted = Pick<Connection, 'target' | 'quota'>;
+/** What the queues of a removed connection hold is not waited for longer. */
+const depthTimeoutMs = 1000;
+
 export async function createConnections(parts: ConnectionsParts): Promise<Connections> {
-  const { read, connect, defaultLimit, clock, steadyMs = () => performance.now(), log, handOverMs = 3000 } = parts;
+  const { read, connect, defaultLimit, clock, log, handOverMs = 3000 } = parts;
   let all: readonly Connection[] = [];
   let quotas: readonly Quota[] = [];
   let lastReload: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   const closing = Promise.withResolvers<undefined>();
   const listeners = new Set<() => void>();
-  const retired = createRetired(log);
+  const retiring = new Set<Promise<void>>();
 
   const usable = () => listeners.forEach((listener) => listener());
 
@@ -54,11 +59,21 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
   function follow({ target, quota }: Wanted): Connection {
     const existing = all.find((one) => one.target.name === target.name);
     if (existing?.target.url === target.url) return existing.moved(target, quota);
-    return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, steadyMs, log });
+    return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, log });
   }
 
   async function allReady(connections: readonly Connection[]): Promise<void> {
     await Promise.race([Promise.allSettled(connections.map((connection) => connection.ready(handOverMs))), closing.promise]);
+  }
+
+  /** Closes it once what it has in hand is settled. */
+  function retire(connection: Connection): void {
+    const broker = connection.target.name;
+    const closing = warnOfMessagesLeft(connection, log)
+      .then(() => connection.close())
+      .catch((error: unknown) => log.warn({ error, broker }, 'closing a removed broker connection failed'))
+      .finally(() => retiring.delete(closing));
+    retiring.add(closing);
   }
 
   async function reload(isReload: boolean): Promise<Changes> {
@@ -70,12 +85,12 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
     if (isReload) await allReady(next.filter((connection) => !isAmong(previous, connection)));
     all = next;
     quotas = all.map(({ quota }) => quota);
-    for (const connection of previous) if (!isAmong(next, connection)) retired.add(connection);
+    for (const connection of previous) if (!isAmong(next, connection)) retire(connection);
     // Those that came up before they were among all, and limits that were raised.
     usable();
-    if (all.length === 0) log.warn('no BROKER_URL_n is set: deliveries are spooled until there is one');
+    if (all.length === 0) log.warn('no BROKER_URL_n is set, deliveries are spooled');
     const changes = compare(previous, wanted);
-    if (isReload) log.info(changes, 'the connections were reloaded');
+    if (isReload) log.info(changes, 'broker connections reloaded');
     return changes;
   }
 
@@ -100,7 +115,7 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
       isClosed = true;
       closing.resolve(undefined);
       await lastReload;
-      await Promise.all([...all.map((connection) => connection.close()), retired.closed()]);
+      await Promise.all([...all.map((connection) => connection.close()), ...retiring]);
     },
   };
 }
@@ -113,3 +128,32 @@ const quotaOf = ({ name, limit }: BrokerConnection, defaultLimit: number): Quota
 
 const isAmong = (connections: readonly Connection[], { target: { name, url } }: Connection): boolean =>
   connections.some(({ target }) => target.name === name && target.url === url);
+
+function compare(before: readonly Wanted[], after: readonly Wanted[]): Changes {
+  const old = new Map(before.map((connection) => [connection.target.name, connection]));
+  const isChanged = ({ target, quota }: Wanted) => {
+    const known = old.get(target.name);
+    return known !== undefined && (known.target.url !== target.url || known.quota.monthlyLimit !== quota.monthlyLimit);
+  };
+  const namesOf = (some: readonly Wanted[]) => some.map(({ target }) => target.name);
+  return {
+    added: namesOf(after.filter(({ target }) => !old.has(target.name))),
+    removed: [...old.keys()].filter((name) => !after.some(({ target }) => target.name === name)),
+    changed: namesOf(after.filter(isChanged)),
+  };
+}
+
+/** Workers that run empty a connection that goes, from memory: what a restart of theirs leaves there is the operator's to find. */
+async function warnOfMessagesLeft(connection: Connection, log: Log): Promise<void> {
+  const { target, quota } = connection;
+  const asked = Promise.all(forgeTopology.queues.map(({ name }) => connection.depth(name)));
+  const depths = await withTimeout<readonly number[] | undefined>(
+    asked.catch(() => undefined),
+    depthTimeoutMs,
+    () => undefined,
+  );
+  const messages = depths && Math.max(...depths);
+  if (quota.monthlyLimit === 0 && messages === 0) return;
+  const found = { broker: target.name, monthlyLimit: quota.monthlyLimit, messages: messages ?? 'unknown' };
+  log.warn(found, 'broker connection removed without BROKER_LIMIT_n=0 before or with messages in its queues: they are consumed by running workers only');
+}

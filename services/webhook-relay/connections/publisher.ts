@@ -3,9 +3,9 @@ import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Message, PublishResult } from '../../platform/broker/broker.ts';
 import { withTimeout } from '../../platform/time.ts';
+import type { CountPublish } from '../metrics.ts';
 import type { Count, Reservation, Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Connections } from './connections.ts';
-import type { PublishMetrics } from './publish-metrics.ts';
 
 export type Published =
   /** Confirmed by this broker. */
@@ -21,7 +21,7 @@ export type Publisher = {
   publish(message: Message, deadline: number): Promise<Published>;
 };
 
-export type PublisherParts = { readonly connections: Connections; readonly reservations: Reservations; readonly metrics: PublishMetrics };
+export type PublisherParts = { readonly connections: Connections; readonly reservations: Reservations; readonly count: CountPublish };
 
 const gzipAboveBytes = 256 * 1024;
 /** A server that works confirms in milliseconds; what it confirms later than this is published elsewhere, too. */
@@ -31,10 +31,10 @@ const reserveMs = 700;
 
 type Failures = ReadonlyMap<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
-export function createPublisher({ connections, reservations, metrics }: PublisherParts): Publisher {
+export function createPublisher({ connections, reservations, count }: PublisherParts): Publisher {
   function unusable(failures: Failures): string[] {
     const names: string[] = [];
-    for (const { target, isUsable } of connections.all) if (!isUsable || failures.has(target.name)) names.push(target.name);
+    for (const { target, isConnected } of connections.all) if (!isConnected || failures.has(target.name)) names.push(target.name);
     return names;
   }
 
@@ -53,7 +53,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
     const result = connection ? await connection.publish(message, timeoutMs) : removed;
     // Unknown: it may be there, so its reservation is kept. A count may err high, never low.
     if (result.outcome === 'unpublished' || result.outcome === 'refused') reservations.refund(reservation);
-    metrics.count(broker, result.outcome);
+    count(broker, result.outcome);
     return result;
   }
 

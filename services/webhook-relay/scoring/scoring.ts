@@ -1,6 +1,6 @@
 // The priority of a forge delivery: points of its event and action, weighed by who sent it and how often. The numbers are in tables.yaml.
-import { nameOf, storableName } from '../names.ts';
 import { memberAt } from '../../platform/json.ts';
+import { storable } from '../../platform/text.ts';
 import type { Tables } from './tables.ts';
 
 type SenderClass = 'owner' | 'person' | 'bot' | 'own-bot';
@@ -146,3 +146,12 @@ function createPatternLookup<T>(entries: readonly (readonly [pattern: string, va
   patterns.sort((one, other) => letters(other) - letters(one));
   return (name) => exact.get(name) ?? patterns.find(({ prefix, suffix }) => name.startsWith(prefix) && name.endsWith(suffix))?.value;
 }
+
+/** Names become headers of a message, which must fit a frame of 128 KiB together; the forge's own have at most 50 characters. */
+const maxNameLength = 255;
+
+/** A name of a payload as Postgres can store it: one that it cannot store would refuse all that is written with it. */
+export const storableName = (name: string): string => storable(name.length > maxNameLength ? name.slice(0, maxNameLength) : name);
+
+/** Empty when it is no text. */
+export const nameOf = (value: unknown): string => (typeof value === 'string' ? storableName(value) : '');

@@ -3,7 +3,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { sleepUntil, withTimeout } from '../../platform/time.ts';
 import type { SenderStatistics } from '../contract.ts';
-import { storableName } from '../names.ts';
+import { storableName } from '../scoring/scoring.ts';
 import { bucketOf, bucketStart, createRecentSenders, oldestBucket, windowMs } from './recent-senders.ts';
 import type { Activity, SenderRow, SenderStore } from './store.ts';
 

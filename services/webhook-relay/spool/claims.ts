@@ -7,7 +7,7 @@ import { hasCode, type ProcessFolder } from './process-folder.ts';
 import type { Refusal } from './refusal.ts';
 import type { RefusedFolder } from './refused-folder.ts';
 import { type Decoded, decodeSpooled } from './spool-file.ts';
-import type { SpoolCounts } from './spool-metrics.ts';
+import type { SpoolCounts } from '../metrics.ts';
 
 /** A file that this process has in hand: no other process sees it while this one lives. */
 export type ClaimedFile = SpoolFile & {

@@ -7,7 +7,7 @@ import { createDirectorySync, writeDurably } from './durable-write.ts';
 import { nameFile } from './file-name.ts';
 import type { ProcessFolder } from './process-folder.ts';
 import { encodeSpooled, type FailedDelivery } from './spool-file.ts';
-import type { SpoolCounts } from './spool-metrics.ts';
+import type { SpoolCounts } from '../metrics.ts';
 
 export type SpoolWriter = {
   /** True when the delivery is on the disk; false, logged and counted, when it could not be put there, or when others held the

@@ -7,7 +7,7 @@ import { parseFileName, type SpoolFile } from './file-name.ts';
 import { createProbe } from './probe.ts';
 import { createProcessFolder, namesIn, silentAfterMs } from './process-folder.ts';
 import { createRefusedFolder, type RefusedFolder } from './refused-folder.ts';
-import { measureSpool } from './spool-metrics.ts';
+import { measureSpool } from '../metrics.ts';
 import { createSpoolWriter, type SpoolWriter } from './spool-writer.ts';
 
 export type Spool = SpoolWriter &

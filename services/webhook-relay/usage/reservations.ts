@@ -1,6 +1,6 @@
 // Reservations of the monthly limits: all that wait are taken with one statement, so that throughput is not one row lock a delivery.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DatabaseState } from '../database-state.ts';
+import type { DatabaseState } from '../database.ts';
 import { type Candidate, periodOf, type Quota, type Refund, type UsageStore } from './store.ts';
 
 /** The right to publish one message on this connection. */

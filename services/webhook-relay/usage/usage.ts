@@ -1,8 +1,7 @@
 // Usage records: what each connection has used and which one is active, what may be deleted, what a reset does.
 import { withTimeout } from '../../platform/time.ts';
-import { patienceMs } from '../answer-in-time.ts';
 import { type BrokerUsage, type PeriodUsage, Problems } from '../contract.ts';
-import type { DatabaseState } from '../database-state.ts';
+import { type DatabaseState, readTimeoutMs } from '../database.ts';
 import { periodOf, type Quota, type UsageRow, type UsageStore } from './store.ts';
 
 export type Overview = {
@@ -69,7 +68,7 @@ export function createOverviews({ store, quotas, database, clock }: OverviewsPar
         asking ??= ask()
           .catch((error: unknown) => void database.failed(error))
           .finally(() => (asking = undefined));
-        return compose((await withTimeout(asking, patienceMs, () => undefined)) ?? known);
+        return compose((await withTimeout(asking, readTimeoutMs, () => undefined)) ?? known);
       }
       return compose(known);
     },

@@ -78,6 +78,24 @@ describe('a broker that cannot be reached', () => {
     expect(await spooled(relay)).to.equal(0);
   });
 
+  it('keeps what was spooled while a connection that is back has no room for it, and refuses it not', async () => {
+    const [file, url] = [join(temporaryDirectory('environment'), 'broker.env'), await dead()];
+    await writeFile(file, `BROKER_URL_1=${url}`);
+    relay = await startRelay({ databaseUrl: database.url, environment: { Broker__EnvironmentFile: file }, awaitBrokers: false, replayEveryMs: 50 });
+    expect((await deliver(relay.url)).body['spooled']).to.equal(true);
+    await writeFile(file, `BROKER_URL_1=${database.url}\nBROKER_LIMIT_1=0`);
+    await administer(relay.url, 'POST', '/Broker/reload');
+    await relay.connections.find('BROKER_URL_1')?.ready(30_000);
+    const tries = async () => Number(/replays_total\{source="file",outcome="unavailable"\} (\d+)/.exec((await relay?.metrics.text()) ?? '')?.[1]);
+    const triesBefore = await tries();
+    await eventually(async () => (await tries()) > triesBefore + 3);
+    expect(await relay.metrics.text()).to.include('signalbox_spool_refused_files 0\n');
+    await writeFile(file, `BROKER_URL_1=${database.url}\nBROKER_LIMIT_1=1`);
+    await administer(relay.url, 'POST', '/Broker/reload');
+    await depthsBecome(relay, 'BROKER_URL_1', 1);
+    expect(await counts(relay.database)).to.deep.equal({ BROKER_URL_1: 1 });
+  });
+
   it('leaves the relay ready', async () => {
     const { health } = await start({ BROKER_URL_1: await dead() });
     expect((await health.readiness()).status).to.equal('ready');

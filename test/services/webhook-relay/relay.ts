@@ -13,7 +13,7 @@ import { createRelay } from '../../../services/webhook-relay/app.ts';
 import { readConfig } from '../../../services/webhook-relay/config.ts';
 import { type Connections, createConnections } from '../../../services/webhook-relay/connections/connections.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
-import { countersPool, generalPool } from '../../../services/webhook-relay/pools.ts';
+import { countersPool, generalPool } from '../../../services/webhook-relay/database.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { eventually } from '../../support/wait.ts';
 

@@ -1,7 +1,7 @@
 // Signatures of deliveries: HMAC-SHA256 over the raw bytes, against several secrets.
 import { expect } from 'chai';
 import { Secret } from '../../../services/platform/config/secret.ts';
-import { createSignatures } from '../../../services/webhook-relay/signature.ts';
+import { createSignatures } from '../../../services/webhook-relay/deliveries.ts';
 import { sign } from './relay.ts';
 
 const vector = {

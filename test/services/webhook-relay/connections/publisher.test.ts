@@ -3,12 +3,15 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Broker, Message, PublishResult } from '../../../../services/platform/broker/broker.ts';
 import { readBrokerConnections } from '../../../../services/platform/broker/environment.ts';
-import { createLifecycle } from '../../../../services/platform/process/lifecycle.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { type Connections, createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
-import { createPublishing, replayOn } from '../../../../services/webhook-relay/publishing.ts';
+import { createPublisher } from '../../../../services/webhook-relay/connections/publisher.ts';
+import { createDatabaseState } from '../../../../services/webhook-relay/database.ts';
+import { createPublishCounter } from '../../../../services/webhook-relay/metrics.ts';
+import { createReservations } from '../../../../services/webhook-relay/usage/reservations.ts';
+import { createUsageStore } from '../../../../services/webhook-relay/usage/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 import { counts, migrations } from '../relay.ts';
@@ -51,10 +54,12 @@ describe('publishing', () => {
     await test.drop();
   });
 
+  const opened: Connections[] = [];
+  afterEach(() => Promise.all(opened.splice(0).map((connections) => connections.close())));
+
   async function setUp(answers: readonly PublishResult[][], limit = 100) {
     const brokers = answers.map((given) => createObedientBroker([...given]));
     const environment = Object.fromEntries(brokers.map((_, index) => [`BROKER_URL_${index + 1}`, 'amqp://localhost']));
-    const steady = { nowMs: 1000 };
     const connections: Connections = await createConnections({
       read: () => readBrokerConnections(environment),
       connect: ({ index }, up) => {
@@ -64,19 +69,14 @@ describe('publishing', () => {
       },
       defaultLimit: limit,
       clock: () => new Date(),
-      steadyMs: () => steady.nowMs,
       log: silentLog,
     });
-    const parts = {
-      config: { monthlyLimit: limit },
-      connections,
-      counters: database,
-      lifecycle: createLifecycle(silentLog),
-      log: silentLog,
-      metrics: createMetrics(),
-    };
-    const { publisher } = createPublishing({ ...parts, clock: () => new Date() });
-    return { publisher, connections, brokers, steady };
+    opened.push(connections);
+    const store = createUsageStore(database);
+    const state = createDatabaseState({ ping: () => store.active(), log: silentLog, stopping: new AbortController().signal });
+    const reservations = createReservations({ store, quotas: () => connections.quotas, database: state, clock: () => new Date() });
+    const publisher = createPublisher({ connections, reservations, count: createPublishCounter(createMetrics()) });
+    return { publisher, connections, brokers };
   }
   const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
 
@@ -84,21 +84,21 @@ describe('publishing', () => {
     const { publisher, connections } = await setUp([[failed('unpublished')], []]);
     expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
     await countsBecome({ BROKER_URL_1: 0, BROKER_URL_2: 1 });
-    expect(connections.find('BROKER_URL_1')).to.include({ isUsable: false, lastError: 'unpublished' });
+    expect(connections.find('BROKER_URL_1')).to.include({ isConnected: false, lastError: 'unpublished' });
   });
 
   it('keeps the reservation of a publish whose outcome is unknown, and tries the next connection', async () => {
     const { publisher, connections } = await setUp([[failed('unknown')], []]);
     expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
     await countsBecome({ BROKER_URL_1: 1, BROKER_URL_2: 1 });
-    expect(connections.find('BROKER_URL_1')?.isUsable).to.equal(false);
+    expect(connections.find('BROKER_URL_1')?.isConnected).to.equal(false);
   });
 
   it('returns the reservation of a message that is refused for its own sake, and opens no breaker', async () => {
     const { publisher, connections } = await setUp([[failed('refused')], [failed('refused')]]);
     expect(await publisher.publish(message, soon())).to.deep.include({ outcome: 'refused' });
     await countsBecome({ BROKER_URL_1: 0, BROKER_URL_2: 0 });
-    expect(connections.all.map(({ isUsable }) => isUsable)).to.deep.equal([true, true]);
+    expect(connections.all.map(({ isConnected }) => isConnected)).to.deep.equal([true, true]);
     expect((await publisher.publish(message, soon())).outcome).to.equal('published');
   });
 
@@ -135,23 +135,20 @@ describe('publishing', () => {
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
-    expect(connections.find('BROKER_URL_1')).to.include({ isUsable: false, isConnected: false });
+    expect(connections.find('BROKER_URL_1')).to.include({ isConnected: false });
     brokers[0]?.connectAgain();
-    expect(connections.find('BROKER_URL_1')).to.include({ isUsable: true, isConnected: true });
+    expect(connections.find('BROKER_URL_1')).to.include({ isConnected: true });
     expect(told).to.equal(1);
     expect((await publisher.publish(message, soon())).outcome).to.equal('published');
   });
 
   it('shows a connection as not connected after a failure, until it answers again', async () => {
-    const { publisher, connections, brokers, steady } = await setUp([[failed('unknown')]]);
+    const { publisher, connections, brokers } = await setUp([[failed('unknown')]]);
     const depth = Promise.withResolvers<number>();
     if (brokers[0]) brokers[0].broker.depth = () => depth.promise;
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
-    expect(connections.find('BROKER_URL_1')?.isUsable).to.equal(false);
-    steady.nowMs += 500;
-    expect(connections.find('BROKER_URL_1')?.isUsable).to.equal(true); // the breaker's pause is over
     expect(connections.find('BROKER_URL_1')?.isConnected).to.equal(false);
     depth.resolve(0);
     await eventually(() => connections.find('BROKER_URL_1')?.isConnected === true);
@@ -183,12 +180,5 @@ describe('publishing', () => {
     expect([plain?.contentEncoding, plain?.body.length]).to.deep.equal([undefined, 262_144]);
     expect(packed?.contentEncoding).to.equal('gzip');
     expect(packed && gunzipSync(packed.body).equals(body(262_145))).to.equal(true);
-  });
-
-  it('replays under the same limits: what has no room now is unavailable, not refused', async () => {
-    const { publisher } = await setUp([[]], 1);
-    const replay = replayOn(publisher);
-    expect([await replay(message), await replay(message)]).to.deep.equal(['published', 'unavailable']);
-    await countsBecome({ BROKER_URL_1: 1 });
   });
 });

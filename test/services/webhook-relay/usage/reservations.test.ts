@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
-import { createDatabaseState } from '../../../../services/webhook-relay/database-state.ts';
+import { createDatabaseState } from '../../../../services/webhook-relay/database.ts';
 import { createReservations, type Reservations, type ReserveResult } from '../../../../services/webhook-relay/usage/reservations.ts';
 import { createUsageStore, type Quota, type UsageStore } from '../../../../services/webhook-relay/usage/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
@@ -226,7 +226,6 @@ describe('reservations', () => {
       ping: () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()),
       log: silentLog,
       stopping: stopping.signal,
-      everyMs: 10,
     });
     const reservations = createReservations({ store: failing, quotas: () => [quota(1, 9)], database: state, clock: () => clock.now });
     expect((await reserveMany([reservations], 5)).map((result) => result?.outcome)).to.deep.equal(Array.from({ length: 5 }, () => 'databaseDown'));

@@ -1,8 +1,9 @@
-// How the relay and its way to the brokers are: what GET /api/health tells.
+// Health of the relay: what GET /api/health answers, and its checks for readiness.
+import type { Check } from '../platform/http/health.ts';
 import { version } from '../platform/version.ts';
 import type { Connections } from './connections/connections.ts';
 import type { HealthReport } from './contract.ts';
-import type { DatabaseState } from './database-state.ts';
+import type { DatabaseState } from './database.ts';
 import type { Overviews } from './usage/usage.ts';
 
 export type HealthReporter = { report(): Promise<HealthReport> };
@@ -42,4 +43,29 @@ export function prefersText(accept: string | undefined): boolean {
     return specific ? Number(quality) : 0;
   };
   return weightOf('text/plain') > weightOf('application/json');
+}
+
+// A relay is needed most while others are down, so its readiness waits for them at the start only.
+
+/** Unready for so long at most, so that a first delivery finds its connection. */
+const connectMs = 3000;
+
+/** Passes once each connection stands or had its time. `over` resolves then, or when the process stops. */
+export function awaitBrokers(connections: Connections, stopping: AbortSignal): { readonly check: Check; readonly over: Promise<void> } {
+  let isOver = false;
+  const stopped = new Promise((resolve) => stopping.addEventListener('abort', resolve, { once: true }));
+  const ready = Promise.allSettled(connections.all.map((connection) => connection.ready(connectMs)));
+  const over = Promise.race([ready, stopped]).then(() => void (isOver = true));
+  return { over, check: () => (isOver ? { ok: true } : { ok: false, detail: 'connecting' }) };
+}
+
+/** Asked until it has passed once. */
+export function seenOnce(check: Check): Check {
+  let seen = false;
+  return async () => {
+    if (seen) return { ok: true };
+    const result = await check();
+    seen = result.ok;
+    return result;
+  };
 }

@@ -1,0 +1,60 @@
+// The relay's use of its database: how long it waits for it, and that it asks nothing of one that is down.
+import type { Log } from '../platform/log.ts';
+import { Common } from '../platform/problem.ts';
+import { withTimeout } from '../platform/time.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+
+// Two pools, since not everything may wait for as long.
+
+/** For all but reservations: statistics, rejected deliveries, the table of the spool. Those who wait for an answer bound that themselves. */
+export const generalPool = { schema: 'relay', statementMs: 10_000, answerMs: 12_000 };
+
+/**
+ * For reservations. They must fail soon enough to leave time for the spool, also when the server hangs; one that is slow beside a busy
+ * node still leaves time to publish.
+ */
+export const countersPool = { schema: 'relay', maxConnections: 4, connectMs: 3000, statementMs: 4500, answerMs: 5000 };
+
+/** What a person, a dashboard or a probe waits for it: the limits of the pools leave housekeeping its time. */
+export const readTimeoutMs = 2000;
+
+/** @throws Problem 503 when `asked` has not settled in time; what it does goes on */
+export const answerInTime = <T>(asked: Promise<T>): Promise<T> =>
+  withTimeout(asked, readTimeoutMs, () => {
+    throw Common.unavailable({ detail: 'The database does not answer in time.', headers: { 'Retry-After': '5' } });
+  });
+
+export type DatabaseState = {
+  /** False from the first failure until the database has answered again: nobody waits for it meanwhile. */
+  readonly isUp: boolean;
+  failed(error: unknown): void;
+};
+
+const probeEveryMs = 250;
+
+/** @param ping rejects while the database does not answer */
+export function createDatabaseState({
+  ping,
+  log,
+  stopping,
+}: {
+  readonly ping: () => Promise<unknown>;
+  readonly log: Log;
+  readonly stopping: AbortSignal;
+}): DatabaseState {
+  const breaker = createCircuitBreaker({
+    probe: ping,
+    probeTimeoutMs: countersPool.answerMs,
+    probeEveryMs,
+    openMs: { firstMs: probeEveryMs, longestMs: probeEveryMs },
+    onOpen: (error) => log.error({ error }, 'database unavailable, deliveries are spooled'),
+    onClose: () => log.info('database available again'),
+    stopping,
+  });
+  return {
+    get isUp() {
+      return breaker.isClosed;
+    },
+    failed: (error) => breaker.failed(error),
+  };
+}

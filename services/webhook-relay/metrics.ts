@@ -1,0 +1,166 @@
+// Every metric of the relay but those of senders and rejected deliveries, which are counted where they are written.
+import type { PublishResult } from '../platform/broker/broker.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { withTimeout } from '../platform/time.ts';
+import type { Connection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
+import { type BrokerUsage, forgeTopology } from './contract.ts';
+import type { Overviews } from './usage/usage.ts';
+
+/** published · unsigned: 401 · exhausted: 503 · spooled and lost: 400, kept on disk or not. */
+const deliveryOutcomes = ['published', 'unsigned', 'exhausted', 'spooled', 'lost'] as const;
+export type CountDelivery = (outcome: (typeof deliveryOutcomes)[number]) => void;
+
+// Every series is initialised to 0, so that increase() sees its first event.
+
+export function createDeliveryCounter(metrics: Metrics): CountDelivery {
+  const deliveries = metrics.counter({ name: 'signalbox_relay_deliveries_total', help: 'Deliveries received, by what became of them.', labels: ['outcome'] });
+  for (const outcome of deliveryOutcomes) deliveries.inc({ outcome }, 0);
+  return (outcome) => deliveries.inc({ outcome });
+}
+
+const publishFailures = ['unpublished', 'refused', 'unknown'] as const;
+export type CountPublish = (broker: string, outcome: PublishResult['outcome']) => void;
+
+export function createPublishCounter(metrics: Metrics): CountPublish {
+  const publishes = metrics.counter({
+    name: 'signalbox_broker_publishes_total',
+    help: 'Messages that a broker connection confirmed.',
+    labels: ['broker'],
+  });
+  const failures = metrics.counter({
+    name: 'signalbox_broker_publish_failures_total',
+    help: 'Tries to publish that were not confirmed: unpublished, refused for the message itself, or unknown.',
+    labels: ['broker', 'outcome'],
+  });
+  const known = new Set<string>();
+  function initialise(broker: string): void {
+    known.add(broker);
+    publishes.inc({ broker }, 0);
+    for (const outcome of publishFailures) failures.inc({ broker, outcome }, 0);
+  }
+  return (broker, outcome) => {
+    if (!known.has(broker)) initialise(broker);
+    if (outcome === 'confirmed') publishes.inc({ broker });
+    else failures.inc({ broker, outcome });
+  };
+}
+
+/** Use of the limits, and the state of the connections; the database is asked at every scrape, at most once a second. */
+export function measureUsage(metrics: Metrics, { connections, overviews }: { readonly connections: Connections; readonly overviews: Overviews }): void {
+  const ofUsage = (name: string, help: string, value: (usage: BrokerUsage) => number) =>
+    metrics.gauge({
+      name,
+      help,
+      labels: ['broker', 'period'],
+      async collect(gauge) {
+        const { period, brokers } = await overviews.recent();
+        for (const usage of brokers) gauge.set({ broker: usage.broker, period }, value(usage));
+      },
+    });
+  ofUsage('signalbox_broker_messages_used', 'Messages reserved on the connection in the current month.', ({ messageCount }) => messageCount);
+  ofUsage('signalbox_broker_messages_limit', 'Messages that the connection may publish in the current month.', ({ monthlyLimit }) => monthlyLimit);
+  ofUsage('signalbox_broker_messages_remaining', 'Messages that the connection may still publish in the current month.', ({ remaining }) => remaining);
+  metrics.gauge({
+    name: 'signalbox_broker_active',
+    help: '1 for the active connection.',
+    labels: ['broker'],
+    async collect(gauge) {
+      const { active } = await overviews.recent();
+      for (const { target } of connections.all) gauge.set({ broker: target.name }, target.name === active ? 1 : 0);
+    },
+  });
+  metrics.gauge({
+    name: 'signalbox_broker_connected',
+    help: '1 while the connection stands and takes messages.',
+    labels: ['broker'],
+    collect(gauge) {
+      for (const { target, isConnected } of connections.all) gauge.set({ broker: target.name }, isConnected ? 1 : 0);
+    },
+  });
+}
+
+const queues = [...forgeTopology.queues.map(({ name }) => name), forgeTopology.deadLetters.queue];
+/** A server that hangs must not hold up the rest of the scrape. */
+const depthTimeoutMs = 1000;
+
+type Measured = Pick<Connection, 'isConnected' | 'depth'> & { readonly target: { readonly name: string } };
+
+/**
+ * The relay is connected to every broker, whether a worker runs or not.
+ * @param connections those of `all` may change from scrape to scrape
+ */
+export function measureQueues(metrics: Metrics, connections: { readonly all: readonly Measured[] }): void {
+  metrics.gauge({
+    name: 'signalbox_broker_queue_messages',
+    help: 'Messages that wait in a queue of the connection: neither those in delayed retry nor those that a worker holds; forge.dead holds those given up.',
+    labels: ['broker', 'queue'],
+    async collect(gauge) {
+      const asked = connections.all.flatMap((connection) =>
+        queues.map((queue) => ({ broker: connection.target.name, queue, depth: depthOf(connection, queue) })),
+      );
+      for (const { broker, queue, depth } of asked) {
+        const messages = await depth;
+        if (messages !== undefined) gauge.set({ broker, queue }, messages);
+      }
+    },
+  });
+}
+
+/** Undefined when it cannot be told now. */
+async function depthOf(connection: Measured, queue: string): Promise<number | undefined> {
+  if (!connection.isConnected) return undefined;
+  const depth: Promise<number | undefined> = connection.depth(queue).catch(() => undefined);
+  return withTimeout(depth, depthTimeoutMs, () => undefined);
+}
+
+export type SpoolLists = {
+  /** The files not yet replayed or refused, oldest first. */
+  readonly outstanding: () => Promise<readonly { readonly spooledAt: Date }[]>;
+  /** How many lie in the folder `refused`. */
+  readonly refused: () => Promise<number>;
+};
+export type SpoolCounts = { written(): void; failed(): void; refused(): void };
+
+export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => Date): SpoolCounts {
+  // A directory that cannot be read must not take the other metrics with it: it shows as not a number.
+  const outstanding = () => lists.outstanding().catch(() => undefined);
+  metrics.gauge({
+    name: 'signalbox_spool_files',
+    help: 'Deliveries in the spool directory that wait for their replay',
+    labels: [],
+    collect: async (gauge) => gauge.set((await outstanding())?.length ?? NaN),
+  });
+  metrics.gauge({
+    name: 'signalbox_spool_oldest_age_seconds',
+    help: 'Age of the oldest delivery in the spool directory, 0 when there is none',
+    labels: [],
+    collect: async (gauge) => {
+      const files = await outstanding();
+      const now = clock().getTime();
+      const since = files && (files[0]?.spooledAt.getTime() ?? now);
+      gauge.set(since === undefined ? NaN : Math.max(0, now - since) / 1000);
+    },
+  });
+  metrics.gauge({
+    name: 'signalbox_spool_refused_files',
+    help: 'Deliveries that were given up and lie in the folder refused, for a person to look at',
+    labels: [],
+    collect: async (gauge) => gauge.set(await lists.refused().catch(() => NaN)),
+  });
+  const writes = metrics.counter({
+    name: 'signalbox_spool_writes_total',
+    help: 'Deliveries to be spooled: written, or failed and so not kept anywhere',
+    labels: ['outcome'],
+  });
+  const refused = metrics.counter({
+    name: 'signalbox_spool_refused_total',
+    help: 'Spool files moved aside: corrupt, or refused by every connection again and again',
+    labels: [],
+  });
+  return {
+    written: () => writes.inc({ outcome: 'written' }),
+    failed: () => writes.inc({ outcome: 'failed' }),
+    refused: () => refused.inc(),
+  };
+}
