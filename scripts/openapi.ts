@@ -3,19 +3,18 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deployables } from '../services/deployables.ts';
-import { openLaptopLog } from '../services/laptop/laptop-log.ts';
 import { startEverything } from '../services/laptop/up.ts';
+import { silentLog } from '../services/platform/log.ts';
 import { createLifecycle } from '../services/platform/process/lifecycle.ts';
 
 /** @returns path in the repository → content */
 export async function openapiFiles(): Promise<Record<string, string>> {
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-generate-'));
   await chmod(directory, 0o755); // started by root, Postgres is another user
-  const logs = openLaptopLog(join(directory, 'log'), 'info', () => undefined);
-  const lifecycle = createLifecycle(logs.log('generate'));
+  const lifecycle = createLifecycle(silentLog);
   try {
     const options = { environment: {}, directory, portBase: 0, metricsPort: 0 };
-    const started = await startEverything(options, await deployables.loadAll(), { lifecycle, logs, onRuntimes: () => undefined });
+    const started = await startEverything(options, await deployables.loadAll(), { lifecycle, logFor: () => silentLog });
     const files = started.map(async ({ name, url }) => {
       const response = await fetch(`${url}/swagger/v1/swagger.json`);
       return [`docs/openapi/${name}.json`, `${JSON.stringify(await response.json(), null, 2)}\n`] as const;
@@ -23,7 +22,6 @@ export async function openapiFiles(): Promise<Record<string, string>> {
     return Object.fromEntries(await Promise.all(files));
   } finally {
     await lifecycle.stop();
-    await logs.close();
     await rm(directory, { recursive: true, force: true });
   }
 }

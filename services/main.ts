@@ -124,8 +124,8 @@ command
   .description('run everything on this machine, on a Postgres of its own')
   .addOption(dataOption)
   .addOption(portBaseOption)
-  .addOption(new Option('--metrics-port <port>', 'Prometheus metrics').argParser(port).default(9090))
-  .action((options: { data: string; portBase: number; metricsPort: number }) =>
+  .addOption(new Option('--metrics-port <port>', 'Prometheus metrics (default: METRICS_PORT, or 9090)').argParser(port))
+  .action((options: { data: string; portBase: number; metricsPort?: number }) =>
     traced('signalbox', async () => {
       const { up } = await import('./laptop/main.ts');
       await up({ environment, ...options }, await deployables.loadAll());

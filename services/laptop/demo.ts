@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Environment, settingText } from '../platform/config/config.ts';
-import { parseCredentials } from './credentials.ts';
-import { portOf } from './ports.ts';
+import { parseCredentials } from './data-folder.ts';
+import { portOf } from './up.ts';
 
 export type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
 

@@ -1,29 +1,41 @@
 // The laptop's commands: `up` runs everything, `demo` shows one delivery on its way.
+import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '../platform/config/config.ts';
+import { multistream } from 'pino';
+import { z } from 'zod';
+import { type Environment, readSettings } from '../platform/config/config.ts';
+import { processSettings } from '../platform/config/process-settings.ts';
+import { createLog } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import { runProcess } from '../platform/process/process.ts';
 import type { Runtimes } from '../platform/process/runtime.ts';
 import { tableOf } from '../platform/process/table.ts';
-import { openLaptopLog } from './laptop-log.ts';
 import { type Started, startEverything } from './up.ts';
 
 export { demo } from './demo.ts';
 
-export type UpCommand = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly metricsPort: number };
+export type UpCommand = {
+  readonly environment: Environment;
+  readonly data: string;
+  readonly portBase: number;
+  /** That of METRICS_PORT unless given. */
+  readonly metricsPort?: number;
+};
 
 const print = (text: string) => process.stdout.write(text);
 
 /** Returns when it has been stopped. */
-export async function up({ environment, data, portBase, metricsPort }: UpCommand, deployables: readonly Deployable[]): Promise<void> {
+export async function up({ environment, data, portBase, metricsPort: wantedPort }: UpCommand, deployables: readonly Deployable[]): Promise<void> {
   const begun = performance.now();
+  const settings = readSettings(environment, processSettings);
+  const metricsPort = wantedPort ?? settings.metricsPort;
   await mkdir(data, { recursive: true });
   const logFile = join(data, 'signalbox.log');
-  const logs = openLaptopLog(logFile, environment['LOG_LEVEL'] ?? 'info', (text) => process.stderr.write(text));
+  const logs = openLogs(logFile, settings.logLevel);
   let runtimes: Runtimes | undefined;
   const options = {
-    log: logs.log('laptop'),
+    log: logs.logFor('laptop'),
     drainMs: 0,
     markStopping: () => runtimes?.markStopping(),
     // Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once.
@@ -34,7 +46,8 @@ export async function up({ environment, data, portBase, metricsPort }: UpCommand
     const onRuntimes = (made: Runtimes) => {
       runtimes = made;
     };
-    const started = await startEverything({ environment, directory: data, portBase, metricsPort }, deployables, { lifecycle, logs, onRuntimes });
+    const { logFor } = logs;
+    const started = await startEverything({ environment, directory: data, portBase, metricsPort }, deployables, { lifecycle, logFor, onRuntimes });
     print(`${overview(started, { metricsPort, logFile })}\nready in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
     return undefined;
   });
@@ -54,3 +67,29 @@ function overview(started: readonly Started[], { metricsPort, logFile }: { metri
 }
 
 const dedupe = (rows: readonly string[][]) => [...new Map(rows.map((row) => [row[0], row])).values()];
+
+/** Everything into a file, warnings also to the terminal, in words. */
+function openLogs(file: string, level: string) {
+  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  const destination = multistream([
+    { level: 'trace', stream },
+    { level: 'warn', stream: { write: (line: string) => process.stderr.write(forPeople(line)) } },
+  ]);
+  return {
+    logFor: (name: string) => createLog({ level, name, destination }),
+    close: () => new Promise<void>((resolve) => stream.end(resolve)),
+  };
+}
+
+const Line = z.looseObject({
+  level: z.string(),
+  time: z.string(),
+  service: z.string(),
+  msg: z.string().optional(),
+  error: z.looseObject({ message: z.string() }).optional(),
+});
+
+function forPeople(line: string): string {
+  const { level, time, service, msg = '', error } = Line.parse(JSON.parse(line));
+  return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${msg}${error ? ` (${error.message})` : ''}\n`;
+}

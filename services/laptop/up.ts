@@ -2,17 +2,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commonSettings } from '../platform/config/process-settings.ts';
-import { type Environment, isGiven, readAll, readSettings } from '../platform/config/config.ts';
+import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
+import type { Log } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
 import { optional, randomCredential } from '../platform/config/settings.ts';
-import { credentials } from './credentials.ts';
-import type { LaptopLog } from './laptop-log.ts';
-import { takeInstanceLock } from './instance-lock.ts';
-import { portOf } from './ports.ts';
+import { credentials, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
 export type UpOptions = {
@@ -35,11 +33,29 @@ const host = '127.0.0.1';
 // A laptop's share: the server's own defaults are for a machine that does nothing else.
 const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_wal_size: '256MB', log_min_messages: 'warning' };
 
+export type Host = {
+  readonly lifecycle: Lifecycle;
+  readonly logFor: (name: string) => Log;
+  /** Told of what runs as soon as there is something to stop. */
+  readonly onRuntimes?: (runtimes: Runtimes) => void;
+};
+
+/** Above the base, in this order; a service that is not built yet keeps its place. */
+const order = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
+
+/** Where a service listens on a laptop: one port after another from the base; base 0 is any free port. */
+export function portOf(name: string, base: number): number {
+  if (base === 0) return 0;
+  const place = order.findIndex((one) => one === name);
+  if (place === -1) throw new TypeError(`${name} has no place among the laptop's ports`);
+  return base + 1 + place;
+}
+
 /** Starts all of it; everything that it opened is registered with the lifecycle. @returns what listens where */
 export async function startEverything(
   { environment, directory, portBase, metricsPort }: UpOptions,
   deployables: readonly Deployable[],
-  { lifecycle, logs, onRuntimes }: { lifecycle: Lifecycle; logs: LaptopLog; onRuntimes: (runtimes: Runtimes) => void },
+  { lifecycle, logFor, onRuntimes }: Host,
 ): Promise<readonly Started[]> {
   await mkdir(directory, { recursive: true });
   lifecycle.opened('lock', await takeInstanceLock(join(directory, 'pid')));
@@ -50,11 +66,12 @@ export async function startEverything(
     extra: { [postgresPassword]: randomCredential },
   });
   const given = readSettings(environment, { databaseUrl: optional(commonSettings.databaseUrl) });
-  const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(directory, generated[postgresPassword] ?? '', lifecycle));
+  const databaseUrl =
+    given.databaseUrl?.reveal() ?? (await ownPostgres(directory, settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '', lifecycle));
 
-  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor: logs.log });
-  onRuntimes(runtimes);
-  for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logs.log(name));
+  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor });
+  onRuntimes?.(runtimes);
+  for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name));
   const defaults = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(directory, 'spool'), DATABASE_URL: databaseUrl };
   const missing = Object.entries({ ...defaults, ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };

@@ -1,7 +1,7 @@
 // The programs that start and stop the laptop's Postgres.
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { unprivileged } from '../../services/laptop/unprivileged.ts';
+import { unprivileged } from '../../services/laptop/postgres-server.ts';
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 

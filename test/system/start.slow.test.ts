@@ -8,7 +8,7 @@ import { createLeakWatch } from '../services/secrets/leak-watch.ts';
 import { secretValue } from '../services/secrets/service.ts';
 import { isAlive, temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
-import { eventually, freePorts } from '../support/wait.ts';
+import { eventually, freePort, freePorts } from '../support/wait.ts';
 
 // Started by root, Postgres is another user, and must get there.
 function newFolder(): string {
@@ -23,9 +23,9 @@ describe('npm start', function () {
   let portBase: string;
   let running: RunningProcess;
 
-  const start = async () => {
-    const env = { LOG_LEVEL: 'trace' }; // in the file: the terminal has warnings alone
-    const process = startProcess(['up', '--data', data, '--port-base', portBase, '--metrics-port', '0'], { env });
+  const start = async (metrics = ['--metrics-port', '0'], more: Readonly<Record<string, string>> = {}) => {
+    const env = { LOG_LEVEL: 'trace', ...more }; // in the file: the terminal has warnings alone
+    const process = startProcess(['up', '--data', data, '--port-base', portBase, ...metrics], { env });
     await process.waitForLine(/^ready in \d+\.\d s$/, 60_000);
     return process;
   };
@@ -80,6 +80,16 @@ describe('npm start', function () {
     expect(running.lines.filter((line) => /Token|Secret/.test(line))).to.deep.equal(before);
     const demo = startProcess(['demo', '--data', data, '--port-base', portBase]);
     await eventually(async () => (await demo.exited).code === 0);
+  });
+
+  it('takes what the environment gives instead of what it has generated', async () => {
+    running.signal('SIGINT');
+    await running.exited;
+    const credentials = parseDotenv(await readFile(join(data, 'credentials.env'), 'utf8')).map(({ name, value }) => [name, value]);
+    const metricsPort = await freePort();
+    running = await start([], { ...Object.fromEntries(credentials), METRICS_PORT: String(metricsPort) });
+    expect((await fetch(`http://127.0.0.1:${metricsPort}/health`)).status).to.equal(200);
+    expect(running.lines.join('\n')).to.contain('(from the environment)');
   });
 
   it('says no credential, key or value of a secret in its logs', async () => {

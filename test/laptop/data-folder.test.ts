@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { credentials } from '../../services/laptop/credentials.ts';
+import { credentials, takeInstanceLock } from '../../services/laptop/data-folder.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
 import { integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
 
@@ -65,5 +66,27 @@ describe('credentials of a laptop', () => {
     expect(first).to.have.property('Some__Tokens', "it's `quoted`");
     expect(await readFile(file, 'utf8')).to.match(/^# mine\nSome__Tokens="it's `quoted`"\nOwn__Password='[^']+'\n$/);
     expect(await read()).to.deep.equal(first);
+  });
+});
+
+describe('takeInstanceLock', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-lock-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('refuses a folder that a living process holds, and names it', async () => {
+    const file = join(folder, 'pid');
+    await writeFile(file, String(process.ppid));
+    const refusal = await takeInstanceLock(file).then(() => undefined, String);
+    expect(refusal).to.contain(`process ${process.ppid}`);
+  });
+
+  it('takes over from a process that died', async () => {
+    const file = join(folder, 'pid');
+    await writeFile(file, String(spawnSync('true').pid));
+    await (await takeInstanceLock(file)).close();
+    expect(await stat(file).catch(() => undefined)).to.equal(undefined);
   });
 });

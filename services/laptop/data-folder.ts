@@ -1,7 +1,27 @@
-// What a first start generates and every later one finds again: credentials, in one file that only its owner reads.
-import { readFile, rename, writeFile } from 'node:fs/promises';
+// What a laptop's data folder keeps: the process that holds it, and the credentials of the first start, in a file that only its owner reads.
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { ConfigError, type Environment, isGiven, type Settings } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
+import { hasCode } from '../platform/errors.ts';
+
+/** One `signalbox up` a data folder. @throws Error that names the process which holds it; one that died holds nothing */
+export async function takeInstanceLock(file: string): Promise<{ close(): Promise<void> }> {
+  const holder = Number(await readFile(file, 'utf8').catch(() => ''));
+  if (holder > 0 && holder !== process.pid && isAlive(holder)) {
+    throw new Error(`Signalbox already runs on this folder as process ${holder} (${file}); stop that one first, or give --data another folder`);
+  }
+  await writeFile(file, String(process.pid));
+  return { close: () => rm(file, { force: true }) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+}
 
 export type CredentialsParts = {
   readonly file: string;
@@ -34,8 +54,8 @@ export function parseCredentials(text: string, file: string): Readonly<Record<st
   }
 }
 
-function whenMissing(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return '';
+function whenMissing(error: unknown): string {
+  if (hasCode(error, 'ENOENT')) return '';
   throw error;
 }
 
