@@ -1,9 +1,8 @@
 // `signalbox credentials`: what a fresh installation needs once, in a Secret of the cluster. What is there is never changed.
 import type { Deployable } from '../platform/process/deployable.ts';
-import { describeClusterError, findCluster, isClusterUnavailable, isForbidden } from './cluster.ts';
-import { type ClusterSecret, createClusterSecret } from './cluster-secret.ts';
-import { generatedCredentials } from './generated.ts';
-import { patiently } from './patience.ts';
+import { randomCredential } from '../platform/config/settings.ts';
+import { retryUntil } from '../platform/time.ts';
+import { type ClusterSecret, createClusterSecret, describeClusterError, findCluster, isClusterUnavailable, isForbidden } from './cluster.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -27,9 +26,9 @@ export async function credentials(command: CredentialsCommand, deployables: read
   const secret = createClusterSecret(config, { name, namespace });
   const makers = generatedCredentials(deployables);
   try {
-    const say = (reason: string) => writeError(`waiting for the API server: ${reason}`);
-    const patience = { waitMs, isTemporary: isClusterUnavailable, describe: describeClusterError, say };
-    const states = await patiently(patience, () => complete(secret, makers, labels));
+    const onWait = (reason: string) => writeError(`waiting for the API server: ${reason}`);
+    const retry = { timeoutMs: waitMs, isTemporary: isClusterUnavailable, describe: describeClusterError, onWait };
+    const states = await retryUntil(retry, () => complete(secret, makers, labels));
     for (const [key, state] of states) print(`${state.padEnd(8)} ${key}\n`);
   } catch (error) {
     const needs = `needed in namespace ${namespace}: create for secrets; get and patch for secret ${name}`;
@@ -53,4 +52,16 @@ async function complete(secret: ClusterSecret, makers: Makers, labels: Labels): 
     if (isWritten) return [...makers.keys()].map((key) => [key, key in made ? 'created' : found?.keys.get(key) === true ? 'kept' : 'EMPTY']);
   }
   throw new Error(`it was changed by somebody else ${attempts} times while keys were to be added`);
+}
+
+/** The servers' own, made whatever is switched on: what is switched on later finds them. */
+const ofServers = ['postgres-admin-password', 'postgres-broker-password', 'rabbitmq-password', 'rabbitmq-erlang-cookie', 'redis-password'];
+
+/** Which credentials a fresh installation needs: key → its maker. Every value is of A–Z, a–z, 0–9, - and _ unless a setting has a shape of its own: it may stand in a URL. */
+export function generatedCredentials(deployables: readonly Pick<Deployable, 'settings' | 'migrations'>[]): ReadonlyMap<string, () => string> {
+  const passwords = [...ofServers, ...deployables.map(({ migrations }) => `postgres-${migrations.schema}-password`)];
+  const declared = deployables
+    .flatMap(({ settings }) => Object.values(settings))
+    .flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
+  return new Map([...passwords.map((name) => [name, randomCredential] as const), ...declared]);
 }

@@ -6,10 +6,10 @@ import type { Log } from '../platform/log.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { isUnavailable } from '../platform/postgres/errors.ts';
 import { describeDatabaseFault } from '../platform/postgres/fault.ts';
-import { patiently } from './patience.ts';
-import { createRolesStep, RoleMissing } from './roles.ts';
+import { retryUntil } from '../platform/time.ts';
 import { rolesScript } from './roles-sql.ts';
-import { readDatabaseName, readTarget } from './settings.ts';
+import { readDatabaseName, readTarget, type RolesTarget } from './settings.ts';
+import { createDatabase, createRoles, isLoginRefused, lacking } from './store.ts';
 
 export type MigrateCommand = {
   readonly environment: Environment;
@@ -44,15 +44,15 @@ const waitMs = { roles: 300_000, 'one user': 0 };
 export async function migrateSchemas(command: MigrateCommand, services: readonly Migrated[]): Promise<void> {
   const { environment, closeOtherDatabases: isServerOurs, log, print } = command;
   const target = readTarget(environment, schemasOf(services, command));
-  const patience = {
-    waitMs: command.waitMs ?? waitMs[target.kind],
+  const retry = {
+    timeoutMs: command.waitMs ?? waitMs[target.kind],
     isTemporary: (error: unknown) => error instanceof RoleMissing || isUnavailable(error),
     describe: describeError,
-    say: (reason: string) => log.warn({ reason }, 'waiting for Postgres'),
+    onWait: (reason: string) => log.warn({ reason }, 'waiting for Postgres'),
   };
   const during = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     try {
-      return await patiently(patience, work);
+      return await retryUntil(retry, work);
     } catch (cause) {
       throw new Error(`${what}: ${causes(cause)}`, { cause });
     }
@@ -69,4 +69,44 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
 function causes(error: unknown): string {
   const reason = describeDatabaseFault(error) ?? describeError(error);
   return error instanceof Error && error.cause !== undefined ? `${reason}: ${causes(error.cause)}` : reason;
+}
+
+type RolesParts = { readonly isServerOurs: boolean; readonly log: Log; readonly print: (text: string) => void };
+
+/** An administrator has been told what to do, and has not done it yet. */
+class RoleMissing extends Error {}
+
+/** After it has run, every schema has a role that can keep it; it may be run again. @returns what throws RoleMissing while somebody else must make one */
+const createRolesStep = (target: RolesTarget, parts: RolesParts): (() => Promise<void>) => {
+  const { adminUrl } = target;
+  return adminUrl === undefined ? waitingFor(target, parts) : () => make(target, adminUrl, parts);
+};
+
+async function make({ database, passwords, server }: RolesTarget, adminUrl: string, { isServerOurs, log }: RolesParts): Promise<void> {
+  const schemas = [...passwords.keys()];
+  try {
+    const outcome = await createDatabase(adminUrl, database);
+    await createRoles(adminUrl, { database, schemas, isServerOurs }, { passwords, log });
+    log.info({ server, database: `${database}: ${outcome}`, roles: schemas }, 'each schema has its role');
+  } catch (cause) {
+    if (!isLoginRefused(cause)) throw cause;
+    const user = decodeURIComponent(new URL(adminUrl).username);
+    throw new Error(`administrator ${user} is refused (a server keeps the password that it was first started with, whatever a Secret says later)`, { cause });
+  }
+}
+
+function waitingFor({ database, passwords, urlOf }: RolesTarget, { isServerOurs, print }: RolesParts): () => Promise<void> {
+  let isTold = false;
+  return async () => {
+    for (const schema of passwords.keys()) {
+      const lack = await lacking(urlOf(schema), schema);
+      if (lack === undefined) continue;
+      if (!isTold) {
+        const sql = rolesScript({ database, schemas: [...passwords.keys()], isServerOurs });
+        print(`-- ${lack}. An administrator must run this; it is waited for.\n${sql}`);
+      }
+      isTold = true;
+      throw new RoleMissing(lack);
+    }
+  };
 }

@@ -1,12 +1,11 @@
 // All SQL beside migrations that an installation asks a Postgres server: as its administrator, and as a role that may not be there yet.
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { hasCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { createDatabaseSql, passwordParameter, rolesSql, type RolesWanted } from './roles-sql.ts';
-import { scramVerifier } from './scram.ts';
 
 const connectMs = 5000;
-
-const isState = (error: unknown, ...states: readonly string[]) => error instanceof pg.DatabaseError && states.includes(error.code ?? '');
 
 async function asking<T>(url: string, work: (client: pg.Client) => Promise<T>, log?: Log): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'signalbox-migrate', connectionTimeoutMillis: connectMs, keepAlive: true });
@@ -25,7 +24,7 @@ async function asking<T>(url: string, work: (client: pg.Client) => Promise<T>, l
 /** @param url of the administrator, with the database that shall be there */
 export async function createDatabase(url: string, database: string): Promise<'created' | 'kept'> {
   const isThere = await asking(url, () => Promise.resolve(true)).catch((error: unknown) => {
-    if (isState(error, '3D000')) return false;
+    if (hasCode(error, '3D000')) return false;
     throw error;
   });
   if (isThere) return 'kept';
@@ -37,13 +36,13 @@ export async function createDatabase(url: string, database: string): Promise<'cr
       return 'created';
     } catch (error) {
       // Another one at the same moment: found when it began, or by the unique index when it was to be written.
-      if (isState(error, '42P04', '23505')) return 'kept';
+      if (hasCode(error, '42P04', '23505')) return 'kept';
       throw error;
     }
   });
 }
 
-export type RolesGiven = {
+type RolesGiven = {
   /** By schema. */
   readonly passwords: ReadonlyMap<string, string>;
   readonly log: Log;
@@ -62,7 +61,7 @@ export const createRoles = (url: string, wanted: RolesWanted, { passwords, log }
   );
 
 /** Wrong password, no such user, or no rule of the server (pg_hba.conf) that lets this user in from here. */
-export const isLoginRefused = (error: unknown): boolean => isState(error, '28P01', '28000');
+export const isLoginRefused = (error: unknown): boolean => hasCode(error, '28P01', '28000');
 
 const usable = `select to_regnamespace($1) is not null and has_schema_privilege(to_regnamespace($1)::oid, 'create') as usable`;
 // no such role or password, no right to log in, no such database, no right to connect to it
@@ -74,7 +73,17 @@ export async function lacking(url: string, schema: string): Promise<string | und
     const isUsable = await asking(url, async (client) => (await client.query<{ usable: boolean }>(usable, [schema])).rows[0]?.usable === true);
     return isUsable ? undefined : `role ${schema} may not create tables in a schema ${schema}`;
   } catch (error) {
-    if (isState(error, ...notYet) && error instanceof Error) return `role ${schema} cannot log in: ${error.message}`;
+    if (hasCode(error, ...notYet) && error instanceof Error) return `role ${schema} cannot log in: ${error.message}`;
     throw error;
   }
+}
+
+const iterations = 4096;
+
+/** What Postgres keeps of a password, so that none is in a log of the server: RFC 5803, as `\password` of psql sends it. @param password of printable ASCII, which SASLprep (RFC 4013) leaves as it is */
+function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyed('Server Key').toString('base64')}`;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { CoreV1Api, V1ObjectMeta, V1Secret } from '@kubernetes/client-node';
 import { expect } from 'chai';
-import { createClusterSecret } from '../../services/install/cluster-secret.ts';
+import { createClusterSecret } from '../../services/install/cluster.ts';
 import { type ApiServer, kubernetes, type Namespace, sharedApiServer } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
 import { startProcess } from '../support/processes.ts';

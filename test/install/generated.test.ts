@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { deployables } from '../../services/deployables.ts';
-import { generatedCredentials } from '../../services/install/generated.ts';
+import { generatedCredentials } from '../../services/install/credentials.ts';
 
 describe('generated credentials', () => {
   it('are of the shape that their settings ask for', async () => {
