@@ -24,7 +24,6 @@ import { createRejected } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createRoutes } from './routes.ts';
 import { createScoring } from './scoring/scoring.ts';
-import { readTables } from './scoring/tables.ts';
 import { createSenders } from './senders/senders.ts';
 import { createSenderStore } from './senders/store.ts';
 import { createFailedPayloads } from './spool/failed-payloads.ts';
@@ -85,7 +84,7 @@ function createPublishing({ connections, counters, lifecycle, log, metrics, cloc
   connections.onUsable(() => overviews.changed()); // after a reload the list is another
   const reservations = lifecycle.opened('reservations', createReservations({ store, quotas, database: databaseState, clock }));
   const publisher = createPublisher({ connections, reservations, count: createPublishCounter(metrics) });
-  measureUsage(metrics, { connections, overviews });
+  measureUsage(metrics, { connections, overviews, database: databaseState });
   measureQueues(metrics, connections);
   return { store, databaseState, overviews, publisher };
 }
@@ -111,7 +110,7 @@ type Receiving = { readonly publisher: Publisher; readonly overviews: Overviews;
 
 /** The way of a delivery from its bytes to its answer, with what it leaves behind: sender statistics, rejected deliveries, alerts. */
 function createReceiving({ config, database, lifecycle, log, metrics, clock }: Parts, { publisher, overviews, spool }: Receiving) {
-  const scoring = createScoring({ ...config, tables: readTables(config.scoringFile) });
+  const scoring = createScoring(config);
   const { frequencyFactor } = scoring;
   const senders = lifecycle.opened('senders', createSenders({ store: createSenderStore(database), frequencyFactor, log, clock, metrics }));
   const rejected = lifecycle.opened('rejected deliveries', createRejected({ store: createRejectedStore(database), log, metrics }));

@@ -1,7 +1,8 @@
 // The webhook relay's settings.
 import { commonSettings } from '../platform/config/process-settings.ts';
-import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { type Environment, readAll, readSettings, type Values } from '../platform/config/config.ts';
 import { choice, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
+import { readTables, type Tables } from './scoring/tables.ts';
 
 export const settings = {
   ...commonSettings,
@@ -31,10 +32,19 @@ export const settings = {
   ownBotLogins: list('Scoring__OwnBotLogins', { summary: 'Senders that count as own bots', default: [] }),
 } as const;
 
-export type RelayConfig = Values<typeof settings>;
+/** The settings, and the scoring tables with what the file overrides. */
+export type RelayConfig = Values<typeof settings> & { readonly tables: Tables };
 
-/** @throws ConfigError with every fault */
-export const readConfig = (environment: Environment): RelayConfig =>
-  readSettings(environment, settings, ({ maxPayloadBytes, maxBodyMemoryBytes }) =>
-    maxBodyMemoryBytes < maxPayloadBytes ? ['Relay__MaxBodyMemoryBytes must not be below Forge__MaxPayloadBytes'] : [],
+/** @throws ConfigError with every fault: of the settings, between two of them, and of the file of scoring tables */
+export async function readConfig(environment: Environment): Promise<RelayConfig> {
+  const { maxPayloadBytes, maxBodyMemoryBytes, scoringFile } = settings;
+  const [values, , tables] = await readAll(
+    () => readSettings(environment, settings),
+    () => readSettings(environment, { maxPayloadBytes, maxBodyMemoryBytes }, bodyMemoryFaults),
+    () => readTables(readSettings(environment, { scoringFile }).scoringFile),
   );
+  return { ...values, tables };
+}
+
+const bodyMemoryFaults = ({ maxPayloadBytes, maxBodyMemoryBytes }: { readonly maxPayloadBytes: number; readonly maxBodyMemoryBytes: number }) =>
+  maxBodyMemoryBytes < maxPayloadBytes ? ['Relay__MaxBodyMemoryBytes must not be below Forge__MaxPayloadBytes'] : [];

@@ -5,6 +5,7 @@ import { withTimeout } from '../platform/time.ts';
 import type { Connection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
 import { type BrokerUsage, forgeTopology } from './contract.ts';
+import type { DatabaseState } from './database.ts';
 import type { Overviews } from './usage/usage.ts';
 
 /** published · unsigned: 401 · exhausted: 503 · spooled and lost: 400, kept on disk or not. */
@@ -46,8 +47,10 @@ export function createPublishCounter(metrics: Metrics): CountPublish {
   };
 }
 
-/** Use of the limits, and the state of the connections; the database is asked at every scrape, at most once a second. */
-export function measureUsage(metrics: Metrics, { connections, overviews }: { readonly connections: Connections; readonly overviews: Overviews }): void {
+export type UsageSources = { readonly connections: Connections; readonly overviews: Overviews; readonly database: DatabaseState };
+
+/** Use of the limits, and the state of the connections and of the database, which is asked at every scrape, at most once a second. */
+export function measureUsage(metrics: Metrics, { connections, overviews, database }: UsageSources): void {
   const ofUsage = (name: string, help: string, value: (usage: BrokerUsage) => number) =>
     metrics.gauge({
       name,
@@ -78,6 +81,15 @@ export function measureUsage(metrics: Metrics, { connections, overviews }: { rea
       for (const { target, isConnected } of connections.all) gauge.set({ broker: target.name }, isConnected ? 1 : 0);
     },
   });
+  metrics.gauge({
+    name: 'signalbox_relay_database_up',
+    help: '1 while the database of the relay answers; at 0 nothing can be counted, so deliveries are spooled.',
+    labels: [],
+    async collect(gauge) {
+      await overviews.recent(); // without deliveries nothing else would find out
+      gauge.set(database.isUp ? 1 : 0);
+    },
+  });
 }
 
 const queues = [...forgeTopology.queues.map(({ name }) => name), forgeTopology.deadLetters.queue];
@@ -90,21 +102,59 @@ type Measured = Pick<Connection, 'isConnected' | 'depth'> & { readonly target: {
  * The relay is connected to every broker, whether a worker runs or not.
  * @param connections those of `all` may change from scrape to scrape
  */
-export function measureQueues(metrics: Metrics, connections: { readonly all: readonly Measured[] }): void {
+export function measureQueues(metrics: Metrics, connections: { readonly all: readonly Measured[] }, nowMs = () => performance.now()): void {
+  const depths = createDepths(connections, nowMs);
   metrics.gauge({
     name: 'signalbox_broker_queue_messages',
     help: 'Messages that wait in a queue of the connection: neither those in delayed retry nor those that a worker holds; forge.dead holds those given up.',
     labels: ['broker', 'queue'],
     async collect(gauge) {
-      const asked = connections.all.flatMap((connection) =>
-        queues.map((queue) => ({ broker: connection.target.name, queue, depth: depthOf(connection, queue) })),
-      );
-      for (const { broker, queue, depth } of asked) {
-        const messages = await depth;
-        if (messages !== undefined) gauge.set({ broker, queue }, messages);
-      }
+      for (const { broker, queue, messages } of await depths.ask()) gauge.set({ broker, queue }, messages);
     },
   });
+  metrics.gauge({
+    name: 'signalbox_broker_queue_oldest_message_seconds',
+    help: 'Time since a scrape of this relay last found the queue empty, at most since its first scrape: no message there has waited longer meanwhile. 0 when it is empty.',
+    labels: ['broker', 'queue'],
+    async collect(gauge) {
+      for (const { broker, queue, ageSeconds } of await depths.ask()) gauge.set({ broker, queue }, ageSeconds);
+    },
+  });
+}
+
+type Depth = { readonly broker: string; readonly queue: string; readonly messages: number; readonly ageSeconds: number };
+
+function createDepths(connections: { readonly all: readonly Measured[] }, nowMs: () => number) {
+  /** When a queue was last found empty, by broker and queue; when it was looked at first, until then. */
+  let emptyAtMs: ReadonlyMap<string, number> = new Map();
+  let asking: Promise<readonly Depth[]> | undefined;
+
+  async function look(connection: Measured, queue: string, seen: Map<string, number>): Promise<Depth | undefined> {
+    const broker = connection.target.name;
+    const messages = await depthOf(connection, queue);
+    const key = `${broker} ${queue}`;
+    if (messages === undefined) {
+      const known = emptyAtMs.get(key);
+      if (known !== undefined) seen.set(key, known);
+      return undefined;
+    }
+    const now = nowMs();
+    const since = messages === 0 ? now : (emptyAtMs.get(key) ?? now);
+    seen.set(key, since);
+    return { broker, queue, messages, ageSeconds: (now - since) / 1000 };
+  }
+
+  async function askAll(): Promise<readonly Depth[]> {
+    const seen = new Map<string, number>(); // without those of connections that were removed
+    const known = await Promise.all(connections.all.flatMap((connection) => queues.map((queue) => look(connection, queue, seen))));
+    emptyAtMs = seen;
+    return known.filter((depth) => depth !== undefined);
+  }
+
+  return {
+    /** What can be told now. Gauges that are collected at the same time share one question. */
+    ask: () => (asking ??= askAll().finally(() => (asking = undefined))),
+  };
 }
 
 /** Undefined when it cannot be told now. */

@@ -51,6 +51,9 @@ const removed = {
 const deliveries = (outcome: string, values: string) => ({ [onRelay('signalbox_relay_deliveries_total', { outcome })]: values });
 const replays = (outcome: string, values: string, source = 'row') => ({ [onRelay('signalbox_replays_total', { source, outcome })]: values });
 const queue = (name: string, values: string) => ({ [onRelay('signalbox_broker_queue_messages', { broker, queue: name })]: values });
+const notEmptyFor = (pod: string, name: string, values: string) => ({
+  [series('signalbox_broker_queue_oldest_message_seconds', { broker, queue: name, ...relayTarget, pod })]: values,
+});
 const runs = (outcome: string, values: string) => ({ [onWorker('signalbox_worker_runs_total', { outcome })]: values });
 const requests = (status: string, values: string, route = '/Forge') => ({
   [onRelay('signalbox_http_request_duration_seconds_count', { service: 'webhook-relay', method: 'POST', route, status })]: values,
@@ -87,6 +90,12 @@ const relayCases: readonly Cases[] = [
     labels: { severity: 'critical', namespace, pod: 'relay-0' },
     fires: { 'when every connection is away': [{ ...connected(broker, always(0)), ...connected('BROKER_URL_2', always(0)) }, '3m'] },
     silent: { 'while one of two stands': [{ ...connected(broker, always(0)), ...connected('BROKER_URL_2', always(1)) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxRelayDatabaseDown',
+    labels: { severity: 'critical', namespace, pod: 'relay-0' },
+    fires: { 'two minutes after it went': [{ [onRelay('signalbox_relay_database_up')]: '1+0x5 0+0x30' }, '9m'] },
+    silent: { 'when it comes back within two minutes': [{ [onRelay('signalbox_relay_database_up')]: '1+0x5 0 1+0x30' }, '9m'] },
   },
   {
     alert: 'SignalboxBrokerDisconnected',
@@ -205,6 +214,16 @@ const relayCases: readonly Cases[] = [
     labels: { severity: 'warning', namespace, broker, queue: 'forge-database' },
     fires: { 'above a thousand': [queue('forge-database', always(1001)), '16m'] },
     silent: { 'while it is worked off in ten minutes': [queue('forge-database', '5000-500x10 0+0x30'), '7m'] },
+  },
+  {
+    alert: 'SignalboxQueueStarving',
+    labels: { severity: 'warning', namespace, broker, queue: 'forge' },
+    fires: { 'after an hour without an empty queue': [notEmptyFor('relay-0', 'forge', '0+60x90'), '70m'] },
+    silent: {
+      'within the hour': [notEmptyFor('relay-0', 'forge', '0+60x90'), '59m'],
+      'when one of two relays has found it empty': [{ ...notEmptyFor('relay-0', 'forge', '0+60x90'), ...notEmptyFor('relay-1', 'forge', always(30)) }, '80m'],
+      'for what was given up': [notEmptyFor('relay-0', 'forge.dead', '0+60x90'), '80m'],
+    },
   },
   {
     alert: 'SignalboxDeadLetters',

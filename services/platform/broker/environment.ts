@@ -64,7 +64,7 @@ export function createBrokerSettings(environment: Environment, file: string | un
 /** A deployable's own settings and the broker connections, with the faults of both told together. */
 export async function readWithBrokers<C extends { readonly environmentFile: string | undefined }>(
   environment: Environment,
-  readConfig: (environment: Environment) => C,
+  readConfig: (environment: Environment) => C | Promise<C>,
 ): Promise<{ readonly config: C; readonly connections: readonly BrokerConnection[] }> {
   const faults: string[] = [];
   const note = (error: unknown): undefined => {

@@ -9,7 +9,7 @@ const connection = (name: string, depth: Connection['depth'], isConnected = true
 async function shown(...all: readonly ReturnType<typeof connection>[]): Promise<string[]> {
   const metrics = createMetrics();
   measureQueues(metrics, { all });
-  return (await metrics.text()).split('\n').filter((line) => line.startsWith('signalbox_'));
+  return (await metrics.text()).split('\n').filter((line) => line.startsWith('signalbox_broker_queue_messages{'));
 }
 
 describe('measureQueues', () => {
@@ -29,5 +29,33 @@ describe('measureQueues', () => {
     );
     expect(lines).to.have.length(3);
     for (const line of lines) expect(line).to.match(/\{broker="standing",queue="[\w.-]+"\} 7$/);
+  });
+
+  it('tells for how long a queue has not been found empty, at every scrape', async () => {
+    const metrics = createMetrics();
+    const clock = { nowMs: 1000 };
+    const depths = new Map<string, number>();
+    let asked = 0;
+    measureQueues(metrics, { all: [connection('BROKER_URL_1', (queue) => ((asked += 1), Promise.resolve(depths.get(queue) ?? 0)))] }, () => clock.nowMs);
+    const ages = async () =>
+      ['forge', 'forge-database'].map(async (queue) => {
+        const text = await metrics.text();
+        return Number(new RegExp(`^signalbox_broker_queue_oldest_message_seconds\\{broker="BROKER_URL_1",queue="${queue}"\\} (\\S+)$`, 'm').exec(text)?.[1]);
+      });
+    const found = async () => Promise.all(await ages());
+    depths.set('forge', 5);
+    expect(await found(), 'seen for the first time').to.deep.equal([0, 0]);
+    clock.nowMs += 30_000;
+    depths.set('forge-database', 1);
+    expect(await found()).to.deep.equal([30, 30]);
+    clock.nowMs += 30_000;
+    depths.set('forge', 0);
+    expect(await found()).to.deep.equal([0, 60]);
+    clock.nowMs += 10_000;
+    depths.set('forge', 1);
+    expect(await found()).to.deep.equal([10, 70]);
+    asked = 0;
+    await metrics.text();
+    expect(asked, 'both gauges share one question').to.equal(3);
   });
 });

@@ -149,6 +149,10 @@ describe('a database that is down', () => {
     }
   });
 
+  it('shows in the metrics', async () => {
+    expect(await relay.metrics.text()).to.include('signalbox_relay_database_up 0\n');
+  });
+
   it('shows in /api/health, and leaves the relay ready', async () => {
     const response = await fetch(`${relay.url}/api/health`);
     expect([response.status, await response.json()]).to.deep.equal([
@@ -169,6 +173,7 @@ describe('a database that is down', () => {
     await depthsBecome(relay, 'BROKER_URL_1', 2);
     expect(await counts(relay.database)).to.deep.equal({ BROKER_URL_1: 2 });
     expect((await deliver(relay.url)).status).to.equal(202);
+    expect(await relay.metrics.text()).to.include('signalbox_relay_database_up 1\n');
   });
 });
 

@@ -184,13 +184,22 @@ describe('relay processes', () => {
   });
 
   it('refuse to start without what they need, and name all of it and no value', async () => {
+    const scoring = join(temporaryDirectory('scoring'), 'scoring.yaml');
+    await writeFile(scoring, 'base: { star: 99 }\nmerged: 1');
     const process = startProcess(['serve', 'webhook-relay'], {
-      env: { METRICS_PORT: String(await freePort()), Broker__MonthlyMessageLimit: 'hush', BROKER_URL_1: 'http://user:hush@host' },
+      env: {
+        METRICS_PORT: String(await freePort()),
+        Broker__MonthlyMessageLimit: 'hush',
+        BROKER_URL_1: 'http://user:hush@host',
+        Relay__MaxBodyMemoryBytes: '2048',
+        Scoring__File: scoring,
+      },
     });
     expect((await process.exited).code).to.equal(1);
     const printed = process.lines.join('\n');
     for (const name of ['DATABASE_URL', 'Broker__AuthToken', 'Forge__WebhookSecrets', 'Broker__MonthlyMessageLimit', 'BROKER_URL_1'])
       expect(printed).to.include(name);
+    expect(printed).to.include('Relay__MaxBodyMemoryBytes must not be below Forge__MaxPayloadBytes').and.include('Scoring__File: base.star must be');
     expect(printed).to.not.include('hush');
   });
 });

@@ -62,7 +62,7 @@ export async function startRelay({
     FailedPayloads__Directory: spoolDirectory,
     ...environment,
   };
-  const config = readConfig(all);
+  const config = await readConfig(all);
   const lifecycle = createLifecycle(log);
   const metrics = createMetrics();
   const health = createHealth();
