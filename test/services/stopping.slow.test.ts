@@ -76,4 +76,20 @@ describe('a process that is told to stop while Postgres hangs ends with 0:', () 
       await broker.close();
     }
   });
+
+  it('a worker of the intake whose embedded broker hangs, idle and with a message on its way', async () => {
+    await prepare('intake', intakeMigrations);
+    const process = start(['worker', 'service', '--loop'], { DATABASE_URL: database.url, BROKER_URL_1: postgres.url });
+    await process.waitForLine(/"msg":"connected to the embedded broker"/);
+    postgres.mute();
+    const broker = connectBroker(database.url, forgeTopology, { log: silentLog, name: 'test' });
+    try {
+      await broker.ready(30_000);
+      expect((await broker.publish(message({ event: 'ping', payload: { zen: 'Keep it logically awesome.' } }), 30_000)).outcome).to.equal('confirmed');
+      await stops(process);
+      expect(await broker.depth('forge')).to.equal(1);
+    } finally {
+      await broker.close();
+    }
+  });
 });

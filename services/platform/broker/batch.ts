@@ -1,15 +1,16 @@
 // Hands a batch to its handler until there are outcomes.
 import type { Log } from '../log.ts';
+import { withTimeout } from '../time.ts';
 import { traceBatch } from '../trace-context.ts';
-import { createBackOff } from './back-off.ts';
 import type { BatchHandler, Delivery, Outcome } from './broker.ts';
+import { pauseAfterFailure } from './retry-policy.ts';
 
 /** What a handler may still take when its consumer is told to stop: a database that hangs must not hold the process. */
 const lastBatchMs = 10_000;
 
-export type WorkOptions = {
+export type HandOverOptions = {
   readonly queue: string;
-  /** Ends the trying. */
+  /** Ends the retries. */
   readonly signal: AbortSignal;
   /** From here on a handler that is under way has its last 10 s. */
   readonly stopping: AbortSignal;
@@ -17,37 +18,36 @@ export type WorkOptions = {
 };
 
 /** Undefined when the handler threw and the signal ended the pause after it: the batch is void, or goes back. */
-export async function workThrough(
+export async function handOver(
   batch: readonly Delivery[],
   handle: BatchHandler,
-  { queue, signal, stopping, log }: WorkOptions,
+  { queue, signal, stopping, log }: HandOverOptions,
 ): Promise<readonly Outcome[] | undefined> {
-  const backOff = createBackOff();
-  for (;;) {
+  for (let failures = 1; ; failures += 1) {
     try {
-      const outcomes = await beforeTheEnd(
-        traceBatch(`${queue} batch`, batch, () => handle(batch)),
-        stopping,
-      );
+      const handling = traceBatch(`${queue} batch`, batch, () => handle(batch));
+      const outcomes = await finishWithin(lastBatchMs, stopping, handling);
       if (outcomes.length === batch.length) return outcomes;
       throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
     } catch (error) {
-      log.warn({ error, deliveries: batch.length }, 'a batch failed as a whole and will be tried again');
+      log.warn({ error, queue, deliveries: batch.length, failures }, 'batch failed as a whole, retrying with back-off');
     }
-    if (!(await backOff.pause(signal))) return undefined;
+    if (!(await pauseAfterFailure(failures, signal))) return undefined;
   }
 }
 
-async function beforeTheEnd<T>(work: Promise<T>, stopping: AbortSignal): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  let timer: NodeJS.Timeout | undefined;
-  const begin = () => (timer = setTimeout(() => late.reject(new Error('its consumer stops and waited long enough')), lastBatchMs));
-  if (stopping.aborted) begin();
-  else stopping.addEventListener('abort', begin, { once: true });
+/** The work, which has `ms` left once `stopping` is aborted. */
+export async function finishWithin<T>(ms: number, stopping: AbortSignal, work: Promise<T>): Promise<T> {
+  const stopped = Promise.withResolvers<void>();
+  const onStop = () => stopped.resolve();
+  if (stopping.aborted) onStop();
+  stopping.addEventListener('abort', onStop, { once: true });
   try {
-    return await Promise.race([work, late.promise]);
+    await Promise.race([work, stopped.promise]);
   } finally {
-    stopping.removeEventListener('abort', begin);
-    clearTimeout(timer);
+    stopping.removeEventListener('abort', onStop);
   }
+  return withTimeout(work, ms, () => {
+    throw new Error(`timed out: its consumer stops, and ${ms} ms have passed`);
+  });
 }

@@ -1,19 +1,11 @@
 // Whether a broker is connected, why not, and who waits for it: the same for both adapters.
+import { withTimeout } from '../time.ts';
 
-export type ConnectionState = {
-  readonly isConnected: boolean;
-  readonly lastError: string | null;
-  up(): void;
-  /** With the reason; none when the connection is closed on purpose. */
-  down(reason?: string): void;
-  ready(timeoutMs: number): Promise<void>;
-};
-
-/** @param onUp called whenever it comes up */
-export function createConnectionState(onUp: () => void = () => undefined): ConnectionState {
+/** @param onConnected called whenever it is connected */
+export function createConnectionState(onConnected: () => void = () => undefined) {
   let isConnected = false;
   let lastError: string | null = null;
-  const waiters = new Set<{ readonly up: () => void; readonly closed: () => void }>();
+  let waiting = newWaiting();
 
   return {
     get isConnected() {
@@ -22,33 +14,29 @@ export function createConnectionState(onUp: () => void = () => undefined): Conne
     get lastError() {
       return lastError;
     },
-    up() {
+    connected(): void {
       isConnected = true;
-      for (const waiter of waiters) waiter.up();
-      waiters.clear();
-      onUp();
+      waiting.resolve();
+      onConnected();
     },
-    down(reason) {
+    disconnected(reason: string): void {
+      if (isConnected) waiting = newWaiting();
       isConnected = false;
-      if (reason !== undefined) lastError = reason;
-      else waiters.forEach((waiter) => waiter.closed());
+      lastError = reason;
     },
-    ready(timeoutMs) {
-      if (isConnected) return Promise.resolve();
-      return new Promise((resolve, reject) => {
-        const end = (outcome: () => void) => () => {
-          clearTimeout(timer);
-          waiters.delete(waiter);
-          outcome();
-        };
-        const late = () => {
-          const cause = lastError === null ? undefined : new Error(lastError);
-          reject(new Error(`the broker is not connected after ${timeoutMs} ms`, { cause }));
-        };
-        const waiter = { up: end(resolve), closed: end(() => reject(new Error('the broker connection was closed'))) };
-        const timer = setTimeout(end(late), timeoutMs);
-        waiters.add(waiter);
-      });
+    closed(): void {
+      isConnected = false;
+      waiting.reject(new Error('the broker connection was closed'));
     },
+    ready: (timeoutMs: number): Promise<void> =>
+      withTimeout(waiting.promise, timeoutMs, () => {
+        throw new Error(`the broker is not connected after ${timeoutMs} ms`, { cause: lastError === null ? undefined : new Error(lastError) });
+      }),
   };
+}
+
+function newWaiting() {
+  const waiting = Promise.withResolvers<void>();
+  waiting.promise.catch(() => undefined); // perhaps nobody waits
+  return waiting;
 }

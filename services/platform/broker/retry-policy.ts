@@ -1,4 +1,6 @@
-// What follows from a handler's outcome: the rule of retries and dead letters, the same for both adapters.
+// What follows from a handler's outcome or from a failure: retries, dead letters, pauses. The same for both adapters.
+import { storable } from '../text.ts';
+import { backOffMs, sleepUntil } from '../time.ts';
 import type { Delivery, Message, Outcome, QueueTopology, Topology } from './broker.ts';
 
 export type Decision =
@@ -13,9 +15,15 @@ export type QueueRules = {
   readonly isDeadLetterQueue: boolean;
 };
 
+/** Between attempts to connect, to move a message, and to hand over a batch whose handler threw. */
+export const failurePause = { firstMs: 100, longestMs: 5000 };
+
+/** @returns false when the signal ended the pause */
+export const pauseAfterFailure = (failures: number, signal: AbortSignal): Promise<boolean> => sleepUntil(signal, backOffMs(failures, failurePause));
+
 // A header has to fit one AMQP frame, and jsonb takes neither NUL nor half a surrogate pair.
 const longestReason = 2000;
-const tidy = (reason: string) => reason.replaceAll('\0', ' ').slice(0, longestReason).toWellFormed();
+const headerText = (reason: string) => storable(reason.slice(0, longestReason));
 
 export function queueRules(topology: Topology, name: string): QueueRules {
   if (name === topology.deadLetters.queue) return { name, retryDelaysMs: [], isDeadLetterQueue: true };
@@ -26,9 +34,9 @@ export function queueRules(topology: Topology, name: string): QueueRules {
 
 export function decide(outcome: Outcome, attempt: number, rules: QueueRules): Decision {
   if (outcome === 'ack') return { kind: 'ack' };
-  if ('deadLetter' in outcome) return { kind: 'dead', reason: tidy(outcome.deadLetter) };
+  if ('deadLetter' in outcome) return { kind: 'dead', reason: headerText(outcome.deadLetter) };
   const delayMs = rules.retryDelaysMs[attempt - 1];
-  return delayMs === undefined ? { kind: 'dead', reason: tidy(outcome.retry) } : { kind: 'retry', step: attempt, delayMs };
+  return delayMs === undefined ? { kind: 'dead', reason: headerText(outcome.retry) } : { kind: 'retry', step: attempt, delayMs };
 }
 
 /** The message as it goes to the dead-letter queue. One that is there already keeps the queue it came from. */

@@ -38,15 +38,10 @@ const types: pg.CustomTypesConfig = {
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
 export function createPool(url: string, options: PoolOptions): Pool {
   const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs } = options;
-  const sockets = new Set<Socket>();
-  const stream = () => {
-    const socket = new Socket();
-    sockets.add(socket.once('close', () => sockets.delete(socket)));
-    return socket;
-  };
+  const sockets = createSockets();
   const driver = new pg.Pool({
     connectionString: url,
-    stream,
+    stream: sockets.open,
     max: maxConnections,
     connectionTimeoutMillis: connectMs,
     ...(answerMs !== undefined && { query_timeout: answerMs }),
@@ -66,14 +61,31 @@ export function createPool(url: string, options: PoolOptions): Pool {
   return {
     ...database,
     driver,
-    async close() {
-      const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-      await withTimeout<unknown>(Promise.all([driver.end(), ...closed]), closeMs, () => undefined);
-      // A server that hangs answers neither a question nor the goodbye.
-      for (const socket of sockets) socket.destroy();
-    },
+    close: () => sockets.close(driver.end()),
   };
 }
 
 /** For what is still under way when everything that asks has been closed. */
 const closeMs = 1000;
+
+/** The sockets of some connections, so that those to a server that hangs can be cut. */
+export function createSockets() {
+  const sockets = new Set<Socket>();
+  const cut = () => sockets.forEach((socket) => socket.destroy());
+  return {
+    /** The option `stream` of node-postgres. */
+    open(): Socket {
+      const socket = new Socket();
+      sockets.add(socket.once('close', () => sockets.delete(socket)));
+      return socket;
+    },
+    /** Waits a second for the goodbyes; a server that hangs answers neither a question nor the goodbye. */
+    async close(goodbyes: Promise<unknown>): Promise<void> {
+      const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+      await withTimeout<unknown>(Promise.all([goodbyes, ...closed]), closeMs, () => undefined);
+      cut();
+    },
+    /** What waits for an answer fails. */
+    cut,
+  };
+}

@@ -47,7 +47,7 @@ async function connect(driver: pg.Pool): Promise<pg.PoolClient> {
 }
 
 /** A connection of one's own, given back as usable, or closed when `work` says that it broke. */
-async function withConnection<T>(driver: pg.Pool, work: (client: pg.PoolClient, broke: (error: Error) => void) => Promise<T>): Promise<T> {
+export async function withConnection<T>(driver: pg.Pool, work: (client: pg.PoolClient, broke: (error: Error) => void) => Promise<T>): Promise<T> {
   const client = await connect(driver);
   let broken: Error | undefined;
   const broke = (error: Error) => {

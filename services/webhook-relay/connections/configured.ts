@@ -24,7 +24,8 @@ export async function openConfigured({ config, environment, lifecycle, log }: Co
   const settings = createBrokerSettings(environment, file, log);
   const connections = await createConnections({
     read: settings.read,
-    connect: ({ name, url }, up) => connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType, up }),
+    connect: ({ name, url }, up) =>
+      connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType, onConnected: up }),
     defaultLimit: monthlyLimit,
     clock: () => new Date(),
     log,

@@ -72,7 +72,7 @@ export async function startRelay({
     'connections',
     await createConnections({
       read: (isReload) => readBrokerConnections(all, config.environmentFile, { isReload, log }),
-      connect: ({ name, url }, up): Broker => connectBroker(url, forgeTopology, { log, name, up }),
+      connect: ({ name, url }, up): Broker => connectBroker(url, forgeTopology, { log, name, onConnected: up }),
       defaultLimit: config.monthlyLimit,
       clock,
       log,

@@ -1,35 +1,32 @@
-// One AMQP connection that comes back by itself; amqplib's recovery does the waiting and the trying again.
+// One AMQP connection that reconnects by itself; amqplib's recovery does the waiting and the trying again.
 import { type ChannelModel, connect } from 'amqplib';
-import type { Log } from '../../log.ts';
-import { firstPauseMs, longestPauseMs } from '../back-off.ts';
-import { parseBrokerUrl } from '../environment.ts';
 import { describeError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { withTimeout } from '../../time.ts';
+import { parseBrokerUrl } from '../environment.ts';
+import { failurePause } from '../retry-policy.ts';
 
 const connectTimeoutMs = 5000;
 const closeTimeoutMs = 2000;
 /** A server that is silent for twice as long is gone, also one that hangs. */
 const heartbeatSeconds = '5';
 
-export type LinkParts = {
+export type AmqpConnectionParts = {
   readonly url: string;
   /** How the server's own tools show this connection. */
   readonly connectionName: string;
   /** Runs on every new connection before it counts as one; a rejection closes it, and it is tried again later. */
   prepare(model: ChannelModel): Promise<void>;
-  up(model: ChannelModel): void;
-  down(reason: string): void;
+  onConnected(model: ChannelModel): void;
+  onDisconnected(reason: string): void;
   /** The server's memory or disk alarm: it reads nothing more from this connection. Null when over. */
-  blocked(reason: string | null): void;
+  onBlocked(reason: string | null): void;
   readonly log: Log;
 };
 
-export type AmqpLink = {
-  /** Drops the connection, so that a new one declares everything again. */
-  restart(reason: string): void;
-  close(): Promise<void>;
-};
+export type AmqpConnection = ReturnType<typeof createAmqpConnection>;
 
-export function createAmqpLink(parts: LinkParts): AmqpLink {
+export function createAmqpConnection(parts: AmqpConnectionParts) {
   const { log } = parts;
   let model: ChannelModel | null = null;
   let lastFailure: string | null = null;
@@ -38,51 +35,50 @@ export function createAmqpLink(parts: LinkParts): AmqpLink {
   const setup = async (opened: ChannelModel) => {
     model = opened;
     opened.on('error', (error) => log.debug({ error }, 'amqp connection error'));
-    opened.on('blocked', (reason) => parts.blocked(reason));
-    opened.on('unblocked', () => parts.blocked(null));
+    opened.on('blocked', (reason) => parts.onBlocked(reason));
+    opened.on('unblocked', () => parts.onBlocked(null));
     await parts.prepare(opened);
   };
 
   const failed = (error: Error) => {
-    if (isClosing) return; // the try that was under way
+    if (isClosing) return; // the attempt that was under way
     const reason = describeRefusal(error, parts.url);
     // The same fault every five seconds is one line, not a flood.
-    if (reason !== lastFailure) log.error({ reason }, 'cannot connect to the broker; trying on');
+    if (reason !== lastFailure) log.error({ reason }, 'connecting to the broker failed, retrying');
     lastFailure = reason;
-    parts.down(reason);
+    parts.onDisconnected(reason);
   };
 
-  const recovery = { initialDelay: firstPauseMs, maxDelay: longestPauseMs, jitter: 0.3, waitForConnect: false, setup };
+  const recovery = { initialDelay: failurePause.firstMs, maxDelay: failurePause.longestMs, jitter: 0.3, waitForConnect: false, setup };
   const clientProperties = { connection_name: parts.connectionName };
   const socket = { timeout: connectTimeoutMs, noDelay: true, keepAlive: true, clientProperties };
   const recovering = connect(withHeartbeat(parts.url), { ...socket, recovery }).then((connection) => {
     connection.on('connect', (connected) => {
       lastFailure = null;
       log.info('connected to the broker');
-      parts.up(connected);
+      parts.onConnected(connected);
     });
     connection.on('connect-failed', failed);
     connection.on('disconnect', (error) => {
-      log.warn({ reason: describeError(error) }, 'lost the broker');
-      parts.down(describeError(error));
+      log.warn({ reason: describeError(error) }, 'lost the broker connection, reconnecting');
+      parts.onDisconnected(describeError(error));
     });
-    connection.on('error', (error) => parts.down(describeError(error)));
+    connection.on('error', (error) => parts.onDisconnected(describeError(error)));
     return connection;
   });
 
   return {
-    restart(reason) {
-      log.warn({ reason }, 'starting the broker connection afresh');
+    /** Drops the connection, so that a new one declares everything again. */
+    reconnect(reason: string): void {
+      log.warn({ reason }, 'reconnecting to the broker');
       // Rejects when the connection is gone already, which is what was wanted.
       model?.close().catch(() => undefined);
     },
-    async close() {
+    async close(): Promise<void> {
       isClosing = true;
-      const connection = await recovering;
-      const closing = connection.close();
-      const deadline = setTimeout(() => destroySocket(model), closeTimeoutMs);
-      await closing.catch(() => undefined);
-      clearTimeout(deadline);
+      const closing = (await recovering).close().catch(() => undefined);
+      await withTimeout(closing, closeTimeoutMs, () => destroySocket(model));
+      await closing;
     },
   };
 }

@@ -1,21 +1,26 @@
-// Consumes a queue on every connection that comes, one batch in work at a time.
-import type { ChannelModel, ConsumeMessage } from 'amqplib';
-import type { Log } from '../../log.ts';
-import { toDelivery } from './message.ts';
-import type { Attachment, createSettlement } from './settlement.ts';
-import { createInflow, type Inflow } from './inflow.ts';
-import { createBackOff } from '../back-off.ts';
-import { workThrough } from '../batch.ts';
-import type { BatchHandler, ConsumeOptions, Consumer } from '../broker.ts';
+// Consumes a queue on every connection that comes, one batch in work at a time, and carries out the outcomes:
+// acknowledges, or publishes to a retry queue or the dead letters and then acknowledges.
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { describeError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { handOver } from '../batch.ts';
+import type { BatchHandler, ConsumeOptions, Consumer, Delivery, Message, Outcome, Topology } from '../broker.ts';
+import { deadLetter, decide, pauseAfterFailure, queueRules } from '../retry-policy.ts';
+import { toDelivery } from './message.ts';
+import { createPrefetchWindow } from './prefetch-window.ts';
+import type { AmqpPublisher, Target } from './publisher.ts';
+import { retryQueue } from './topology.ts';
+
+const moveTimeoutMs = 10_000;
 
 export type AmqpConsumerParts = {
   readonly queue: string;
   readonly options: ConsumeOptions;
   readonly handle: BatchHandler;
-  readonly settle: ReturnType<typeof createSettlement>;
-  /** Starts the connection afresh, so that a deleted queue is declared again. */
-  readonly restart: (reason: string) => void;
+  readonly topology: Topology;
+  readonly publisher: AmqpPublisher;
+  /** Drops the connection, so that a deleted queue is declared again. */
+  readonly reconnect: (reason: string) => void;
   readonly log: Log;
 };
 
@@ -23,8 +28,22 @@ export type AmqpConsumer = Consumer & {
   attach(model: ChannelModel): void;
 };
 
-export function createAmqpConsumer({ queue, options, handle, settle, restart, log }: AmqpConsumerParts): AmqpConsumer {
-  let current: (Attachment & Pick<Inflow, 'settled'>) | null = null;
+/** A consumer's time on one channel. */
+type Attachment = {
+  readonly channel: Channel;
+  /** Delivered and not yet handed over, in order. */
+  readonly held: ConsumeMessage[];
+  /** The channel is gone, and every delivery of it void. */
+  isLost: boolean;
+  /** Ends pauses: when lost, and when the consumer stops. */
+  readonly ending: AbortController;
+  /** What was held is in memory no more. */
+  released(messages: readonly ConsumeMessage[]): void;
+};
+
+export function createAmqpConsumer({ queue, options, handle, topology, publisher, reconnect, log }: AmqpConsumerParts): AmqpConsumer {
+  const acknowledge = createAcknowledge({ publisher, topology, queue, log });
+  let current: Attachment | null = null;
   let working: Promise<void> | null = null;
   const stopping = new AbortController();
 
@@ -33,7 +52,7 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
     working ??= new Promise((resolve) => setImmediate(resolve))
       .then(work)
       .catch((error: unknown) => {
-        log.error({ error, queue }, 'a consumer failed and attaches again');
+        log.error({ error, queue }, 'consumer failed, attaching again');
         return current?.channel.close().catch(() => undefined);
       })
       .finally(() => {
@@ -45,56 +64,53 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
   async function work(): Promise<void> {
     while (current && current.held.length > 0 && !stopping.signal.aborted) {
       const attachment = current;
-      const batch = attachment.held.splice(0, options.batchSize).map((source) => ({ source, delivery: toDelivery(source) }));
-      const { signal } = attachment.ending;
-      const outcomes = await workThrough(
-        batch.map((item) => item.delivery),
-        handle,
-        { queue, signal, stopping: stopping.signal, log },
-      );
-      if (outcomes) await settle(attachment, batch, outcomes);
-      attachment.settled(batch.map((item) => item.source));
+      const sources = attachment.held.splice(0, options.batchSize);
+      const deliveries = sources.map(toDelivery);
+      const outcomes = await handOver(deliveries, handle, { queue, signal: attachment.ending.signal, stopping: stopping.signal, log });
+      if (outcomes) {
+        const items = sources.map((source, index) => ({ source, delivery: deliveries[index] ?? toDelivery(source), outcome: outcomes[index] ?? noOutcome }));
+        await acknowledge(attachment, items);
+      }
+      attachment.released(sources);
     }
   }
 
   async function open(model: ChannelModel): Promise<string> {
     const channel = await model.createChannel();
-    const inflow = createInflow({
+    const window = createPrefetchWindow({
       channel,
       queue,
-      prefetch: options.prefetch,
-      maxBytes: options.maxBytes ?? Infinity,
+      options,
       take(message) {
         attachment.held.push(message);
         wake();
       },
-      ended: () => restart(`queue "${queue}" was deleted`),
+      ended: () => reconnect(`queue "${queue}" was deleted`),
     });
-    const attachment = { channel, held: [] as ConsumeMessage[], lost: false, ending: new AbortController(), settled: inflow.settled };
+    const attachment: Attachment = { channel, held: [], isLost: false, ending: new AbortController(), released: window.released };
     const ended = new Promise<string>((resolve) => {
       let reason = 'its channel was closed';
       channel.on('error', (error) => (reason = describeError(error)));
       channel.on('close', () => {
-        attachment.lost = true;
+        attachment.isLost = true;
         attachment.held.length = 0;
         attachment.ending.abort();
         resolve(reason);
       });
     });
     current = attachment;
-    await inflow.open();
+    await window.open();
     if (stopping.signal.aborted) await channel.close();
     return ended;
   }
 
-  // A channel can be lost alone, as when a batch took longer than the server's patience (consumer_timeout).
+  // A channel can be lost alone, as when a batch took longer than the server waits for it (consumer_timeout).
   async function keepOpen(model: ChannelModel, connectionLost: AbortSignal): Promise<void> {
-    const backOff = createBackOff();
     const over = AbortSignal.any([connectionLost, stopping.signal]);
-    while (!over.aborted) {
+    for (let failures = 1; !over.aborted; failures += 1) {
       const reason = await open(model).catch(describeError);
-      if (over.aborted || !(await backOff.pause(over))) return;
-      log.warn({ queue, reason }, 'a consumer lost its channel and attaches again');
+      if (over.aborted || !(await pauseAfterFailure(failures, over))) return;
+      log.warn({ queue, reason }, 'consumer lost its channel, attaching again');
     }
   }
 
@@ -110,7 +126,52 @@ export function createAmqpConsumer({ queue, options, handle, settle, restart, lo
       current?.ending.abort();
       await working;
       // Closing the channel gives back what is unacknowledged.
-      if (current && !current.lost) await current.channel.close().catch(() => undefined);
+      if (current && !current.isLost) await current.channel.close().catch(() => undefined);
     },
+  };
+}
+
+type Item = { readonly source: ConsumeMessage; readonly delivery: Delivery; readonly outcome: Outcome };
+type Move = { readonly item: Item; readonly to: Target; readonly message: Message };
+
+const noOutcome: Outcome = { retry: 'no outcome' };
+
+function createAcknowledge({ publisher, topology, queue, log }: Pick<AmqpConsumerParts, 'publisher' | 'topology' | 'queue' | 'log'>) {
+  const rules = queueRules(topology, queue);
+
+  /** Null for what only needs its acknowledgement. */
+  function moveOf(item: Item): Move | null {
+    const { delivery, outcome } = item;
+    const { id, type, attempt } = delivery;
+    const decision = decide(outcome, attempt, rules);
+    if (decision.kind === 'ack') return null;
+    if (decision.kind === 'retry') return { item, to: { exchange: '', routingKey: retryQueue(queue, decision.step), attempt: attempt + 1 }, message: delivery };
+    log.error({ queue, id, type, attempt, reason: decision.reason }, 'dead-lettered');
+    return { item, to: { exchange: topology.deadLetters.exchange, routingKey: '', attempt: 1 }, message: deadLetter(delivery, decision.reason, rules) };
+  }
+
+  // Until the copy is confirmed the original stays unacknowledged: a message may come twice, but never be lost.
+  async function move(attachment: Attachment, { item, to, message }: Move): Promise<void> {
+    let failures = 0;
+    do {
+      const result = await publisher.publish(to, message, moveTimeoutMs);
+      if (attachment.isLost) return;
+      if (result.outcome === 'confirmed') return attachment.channel.ack(item.source);
+      // The server itself can still dead-letter what it takes from nobody, though without our headers.
+      if (result.outcome === 'refused' && !rules.isDeadLetterQueue) return attachment.channel.nack(item.source, false, false);
+      log.warn({ id: message.id, to: to.routingKey || to.exchange, reason: result.reason }, 'moving a message failed, retrying');
+      failures += 1;
+    } while (await pauseAfterFailure(failures, attachment.ending.signal));
+  }
+
+  return async (attachment: Attachment, items: readonly Item[]): Promise<void> => {
+    const last = items.at(-1);
+    if (attachment.isLost || !last) return;
+    const moves = items.map(moveOf);
+    // All before this batch is acknowledged, so one frame acknowledges the whole of it.
+    if (moves.every((one) => one === null)) return attachment.channel.ack(last.source, true);
+
+    for (const [index, item] of items.entries()) if (moves[index] === null) attachment.channel.ack(item.source);
+    await Promise.all(moves.flatMap((one) => (one ? [move(attachment, one)] : [])));
   };
 }

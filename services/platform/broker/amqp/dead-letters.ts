@@ -30,7 +30,7 @@ export async function returnDeadLetters({ model, publisher, topology, queue, lim
       if (!source) break;
       const delivery = toDelivery(source);
       const target = targetOf(delivery);
-      const result = target && (await publisher.send({ exchange: '', routingKey: target.name, attempt: 1 }, withoutDeath(delivery), publishTimeoutMs));
+      const result = target && (await publisher.publish({ exchange: '', routingKey: target.name, attempt: 1 }, withoutDeath(delivery), publishTimeoutMs));
       if (result?.outcome === 'confirmed') {
         channel.ack(source);
         returned += 1;

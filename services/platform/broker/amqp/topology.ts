@@ -1,14 +1,14 @@
 // Declares a topology on RabbitMQ: exchanges, queues, retry queues, bindings. Repeating it changes nothing.
 import type { Channel, ChannelModel } from 'amqplib';
+import { describeError, hasCode } from '../../errors.ts';
 import type { QueueTopology, Topology } from '../broker.ts';
-import { describeError } from '../../errors.ts';
 
 export type QueueType = 'classic' | 'quorum';
 
 export const retryQueue = (queue: string, step: number) => `${queue}.retry.${step}`;
 
 const highestPriority = 10;
-const preconditionFailed = 406;
+const preconditionFailed = '406';
 
 // From RabbitMQ 4.0 a quorum queue dead-letters what was delivered 20 times, and a consumer that is killed counts
 // as a delivery. Only the handler's outcomes may give a message up.
@@ -62,7 +62,7 @@ async function declareQueue(channel: Channel, name: string, args: Record<string,
 }
 
 function mismatch(error: unknown, what: string): Error | undefined {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== preconditionFailed) return undefined;
+  if (!hasCode(error, preconditionFailed)) return undefined;
   const advice = 'empty and delete it on the server, or configure the queue type that it has';
   return new Error(`${what} exists with another type or other arguments: ${advice} (${describeError(error)})`, { cause: error });
 }

@@ -1,47 +1,52 @@
 // The broker inside Postgres, for installations without RabbitMQ: pg-boss in a schema of its own.
 import type { Log } from '../../log.ts';
+import { withTimeout } from '../../time.ts';
 import type { Broker, Topology } from '../broker.ts';
 import { createConnectionState } from '../connection-state.ts';
+import { queueRules } from '../retry-policy.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
-import { createEmbeddedLink } from './connection.ts';
 import { returnDeadLetters } from './dead-letters.ts';
 import { createEmbeddedPublisher } from './publisher.ts';
-import type { EmbeddedSession } from './session.ts';
-import { createEmbeddedSettlement } from './settlement.ts';
-import { queueRules } from '../retry-policy.ts';
+import { createEmbeddedConnection, type EmbeddedSession } from './session.ts';
 
-export type EmbeddedBrokerOptions = { readonly log: Log; readonly name: string; readonly up?: (() => void) | undefined };
+export type EmbeddedBrokerOptions = { readonly log: Log; readonly name: string; readonly onConnected?: (() => void) | undefined };
 
+const pendingTimeoutMs = 5000;
 const plainIdentifier = /^[a-z_][a-z0-9_]*$/;
 
 /** `?schema=` in the URL names the schema; `broker` without it. */
-export function createEmbeddedBroker(url: string, topology: Topology, { log, name, up }: EmbeddedBrokerOptions): Broker {
+export function createEmbeddedBroker(url: string, topology: Topology, { log, name, onConnected }: EmbeddedBrokerOptions): Broker {
   const schema = new URL(url).searchParams.get('schema') ?? 'broker';
   if (!plainIdentifier.test(schema)) throw new TypeError(`schema in the broker's URL must be a plain lower-case name, got "${schema}"`);
 
-  const state = createConnectionState(up);
+  const state = createConnectionState(onConnected);
   const consumers = new Set<EmbeddedConsumer>();
   const publisher = createEmbeddedPublisher(topology);
   let session: EmbeddedSession | null = null;
 
-  const link = createEmbeddedLink({
+  const connection = createEmbeddedConnection({
     url,
     schema,
     name,
     topology,
     log,
-    up(opened) {
+    onConnected(opened) {
       session = opened;
       publisher.open(opened);
       for (const consumer of consumers) consumer.attach(opened);
-      state.up();
+      state.connected();
     },
-    down(reason) {
+    onDisconnected(reason) {
       session = null;
       publisher.lose(reason);
-      state.down(reason);
+      state.disconnected(reason);
     },
   });
+
+  function connected(purpose: string): EmbeddedSession {
+    if (!session) throw new Error(`cannot ${purpose}: not connected`, { cause: state.lastError });
+    return session;
+  }
 
   return {
     get isConnected() {
@@ -50,37 +55,35 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
     get lastError() {
       return state.lastError;
     },
-    ready: (timeoutMs) => state.ready(timeoutMs),
+    ready: state.ready,
     publish: (message, timeoutMs) => publisher.publish(message, timeoutMs),
     consume(queue, options, handle) {
-      const settle = createEmbeddedSettlement(topology, queue, log);
-      const consumer = createEmbeddedConsumer({ queue, options, handle, settle, log });
+      const consumer = createEmbeddedConsumer({ queue, options, handle, topology, log });
       consumers.add(consumer);
       if (session) consumer.attach(session);
       return { stop: () => (consumers.delete(consumer), consumer.stop()) };
     },
     async depth(queue) {
       queueRules(topology, queue);
-      if (!session) throw new Error(`cannot ask for the depth of "${queue}": not connected`, { cause: state.lastError });
+      const { database } = connected(`ask for the depth of "${queue}"`);
       // pg-boss counts for itself every few seconds only. The condition is that of its own claim.
       const sql = `select count(*)::int as depth from ${schema}.job
         where name = $1 and state < 'active' and not blocked and start_after <= now()`;
-      const { rows }: { rows: { depth: number }[] } = await session.database.executeSql(sql, [queue]);
+      const { rows }: { rows: { depth: number }[] } = await database.executeSql(sql, [queue]);
       return rows[0]?.depth ?? 0;
     },
     async returnDeadLetters({ queue, limit }) {
-      if (!session) throw new Error('cannot return dead letters: not connected', { cause: state.lastError });
-      const result = await returnDeadLetters({ session, schema, topology, queue, limit });
+      const result = await returnDeadLetters({ session: connected('return dead letters'), schema, topology, queue, limit });
       log.info({ queue, ...result }, 'dead letters returned to their queues');
       return result;
     },
     async close() {
       await Promise.all([...consumers].map((consumer) => consumer.stop()));
-      await publisher.settled();
+      await withTimeout(publisher.idle(), pendingTimeoutMs, () => undefined);
       publisher.lose('the broker connection is closing');
-      await link.close();
+      await connection.close();
       session = null;
-      state.down();
+      state.closed();
     },
   };
 }

@@ -1,40 +1,35 @@
-// Consumes a queue of the embedded broker: claims a batch, keeps the claim alive, settles it in one transaction.
-import type { JobWithMetadata } from 'pg-boss';
-import type { Log } from '../../log.ts';
-import { createBackOff } from '../back-off.ts';
-import { workThrough } from '../batch.ts';
-import { createBell } from '../bell.ts';
-import type { BatchHandler, ConsumeOptions, Consumer, Outcome } from '../broker.ts';
+// Consumes a queue of the embedded broker: claims a batch, keeps the claim alive, carries out all outcomes in one transaction.
+import type { Db, JobWithMetadata } from 'pg-boss';
 import { describeError } from '../../errors.ts';
-import { withTimeout } from '../../time.ts';
-import { type StoredMessage, toDelivery } from './message.ts';
+import type { Log } from '../../log.ts';
+import { createWakeUp, withTimeout } from '../../time.ts';
+import { finishWithin, handOver } from '../batch.ts';
+import type { BatchHandler, ConsumeOptions, Consumer, Outcome, Topology } from '../broker.ts';
+import { deadLetter, type Decision, decide, pauseAfterFailure, queueRules } from '../retry-policy.ts';
+import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
 import { type EmbeddedSession, heartbeatEveryMs } from './session.ts';
 
-export type ClaimedJob = JobWithMetadata<StoredMessage>;
+type ClaimedJob = JobWithMetadata<StoredMessage>;
 
 export type EmbeddedConsumerParts = {
   readonly queue: string;
   readonly options: ConsumeOptions;
   readonly handle: BatchHandler;
-  readonly settle: (session: EmbeddedSession, jobs: readonly ClaimedJob[], outcomes: readonly Outcome[]) => Promise<void>;
+  readonly topology: Topology;
   readonly log: Log;
-};
-
-type Settling = {
-  readonly session: EmbeddedSession;
-  readonly jobs: readonly ClaimedJob[];
-  readonly outcomes: readonly Outcome[];
-  readonly over: AbortSignal;
 };
 
 export type EmbeddedConsumer = Consumer & { attach(session: EmbeddedSession): void };
 
-// New messages ring; what comes due by itself, a retry or the batch of a dead consumer, is found by looking.
+// New messages notify; what comes due by itself, a retry or the batch of a dead consumer, is found by looking.
 const lookEveryMs = 500;
 const giveBackMs = 2000;
+/** What Postgres may still take for a statement when the consumer is told to stop. */
+const lastStatementMs = 3000;
 
-export function createEmbeddedConsumer({ queue, options, handle, settle, log }: EmbeddedConsumerParts): EmbeddedConsumer {
+export function createEmbeddedConsumer({ queue, options, handle, topology, log }: EmbeddedConsumerParts): EmbeddedConsumer {
   const stopping = new AbortController();
+  const acknowledge = createAcknowledge(topology, queue, log);
   const batchSize = Math.min(options.batchSize, options.prefetch);
   let running: Promise<void> = Promise.resolve();
 
@@ -48,24 +43,25 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
     const touch = () => session.boss.touch(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'a heartbeat failed'));
     const heartbeat = setInterval(() => void touch(), heartbeatEveryMs);
     try {
-      const outcomes = over.aborted ? undefined : await workThrough(jobs.map(toDelivery), handle, { queue, signal: over, stopping: stopping.signal, log });
-      if (outcomes === undefined || !(await settleThrough({ session, jobs, outcomes, over }))) await giveBack(session, jobs);
+      const outcomes = over.aborted ? undefined : await handOver(jobs.map(toDelivery), handle, { queue, signal: over, stopping: stopping.signal, log });
+      if (outcomes === undefined || !(await settle(session, { jobs, outcomes, over }))) await giveBack(session, jobs);
     } finally {
       clearInterval(heartbeat);
     }
   }
 
-  /** False when it could not be settled: it goes back, and its messages will be seen again. */
-  async function settleThrough({ session, jobs, outcomes, over }: Settling): Promise<boolean> {
-    const backOff = createBackOff();
-    while (!session.lost.aborted) {
+  type Handled = { readonly jobs: readonly ClaimedJob[]; readonly outcomes: readonly Outcome[]; readonly over: AbortSignal };
+
+  /** False when it failed to the end: the batch goes back, and its messages will be seen again. */
+  async function settle(session: EmbeddedSession, { jobs, outcomes, over }: Handled): Promise<boolean> {
+    for (let failures = 1; !session.lost.aborted; failures += 1) {
       try {
-        await settle(session, jobs, outcomes);
+        await finishWithin(lastStatementMs, stopping.signal, acknowledge(session, jobs, outcomes));
         return true;
       } catch (error) {
-        log.warn({ queue, reason: describeError(error) }, 'cannot settle a batch; trying on');
+        log.warn({ queue, reason: describeError(error) }, 'acknowledging a batch failed, retrying');
       }
-      if (!(await backOff.pause(over))) return false;
+      if (!(await pauseAfterFailure(failures, over))) return false;
     }
     return false;
   }
@@ -79,19 +75,20 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
 
   async function run(session: EmbeddedSession): Promise<void> {
     const over = AbortSignal.any([session.lost, stopping.signal]);
-    const bell = createBell(over);
-    const unsubscribe = session.onMessage((name) => name === queue && bell.ring());
-    let backOff = createBackOff();
+    const wakeUp = createWakeUp(over);
+    const unsubscribe = session.onMessage((name) => name === queue && wakeUp.wake());
+    let failures = 0;
     while (!over.aborted) {
       try {
-        bell.reset();
-        const jobs = await claim(session);
-        backOff = createBackOff();
-        if (jobs.length === 0) await bell.wait(lookEveryMs);
+        wakeUp.reset();
+        const jobs = await finishWithin(lastStatementMs, stopping.signal, claim(session));
+        failures = 0;
+        if (jobs.length === 0) await wakeUp.pause(lookEveryMs);
         else await work(session, jobs, over);
       } catch (error) {
         log.debug({ queue, error }, 'cannot claim a batch');
-        await backOff.pause(over);
+        failures += 1;
+        await pauseAfterFailure(failures, over);
       }
     }
     unsubscribe();
@@ -104,5 +101,42 @@ export function createEmbeddedConsumer({ queue, options, handle, settle, log }: 
       stopping.abort();
       await running;
     },
+  };
+}
+
+type Move = { readonly job: ClaimedJob; readonly decision: Exclude<Decision, { kind: 'ack' }> };
+
+function createAcknowledge(topology: Topology, queueName: string, log: Log) {
+  const rules = queueRules(topology, queueName);
+  const queue = topology.queues.find((one) => one.name === queueName) ?? { prioritised: false };
+
+  async function move({ boss }: EmbeddedSession, { job, decision }: Move, db: Db): Promise<void> {
+    // Deleting first asks whether the claim still holds; when another consumer has it by now, the outcome is its own.
+    const deleted = await boss.deleteJob(queueName, job, { db });
+    if (!('affected' in deleted) || deleted.affected !== 1) return;
+    if (decision.kind === 'retry') {
+      const copy = toJob({ ...job.data, attempt: job.data.attempt + 1 }, queue, decision.delayMs);
+      await boss.insert(queueName, [copy], { db });
+      return;
+    }
+    const { id, type, attempt } = job.data;
+    log.error({ queue: queueName, id, type, attempt, reason: decision.reason }, 'dead-lettered');
+    const dead = toStored(deadLetter(toDelivery(job), decision.reason, rules), 1);
+    await boss.insert(topology.deadLetters.queue, [toJob(dead, { prioritised: false })], { db });
+  }
+
+  return async (session: EmbeddedSession, jobs: readonly ClaimedJob[], outcomes: readonly Outcome[]): Promise<void> => {
+    const decided = jobs.map((job, index) => ({ job, decision: decide(outcomes[index] ?? { retry: 'no outcome' }, job.data.attempt, rules) }));
+    const done = decided.filter(({ decision }) => decision.kind === 'ack').map(({ job }) => job);
+    const moves = decided.filter((one): one is Move => one.decision.kind !== 'ack');
+    // Done is gone: a deleted job leaves a smaller table than one kept as completed.
+    if (moves.length === 0) {
+      await session.boss.deleteJob(queueName, done);
+      return;
+    }
+    await session.database.transaction(async (db) => {
+      if (done.length > 0) await session.boss.deleteJob(queueName, done, { db });
+      for (const one of moves) await move(session, one, db);
+    });
   };
 }

@@ -1,12 +1,11 @@
 // Publishes to the embedded broker: what arrives while a transaction runs shares the next one.
 import pg from 'pg';
-import type { Message, PublishResult, Topology } from '../broker.ts';
 import { describeError } from '../../errors.ts';
-import { CommitUnknown } from './database.ts';
+import type { Message, PublishResult, Topology } from '../broker.ts';
 import { type StoredMessage, toJob, toStored } from './message.ts';
-import type { EmbeddedSession } from './session.ts';
+import { CommitUnknown, type EmbeddedSession } from './session.ts';
 
-type Outgoing = {
+type PendingPublish = {
   readonly message: Message;
   readonly answer: (result: PublishResult) => void;
 };
@@ -20,23 +19,23 @@ const largestBodyBytes = 128 * 1024 * 1024;
 export function createEmbeddedPublisher(topology: Topology) {
   let session: EmbeddedSession | null = null;
   let closedReason = 'not connected yet';
-  const waiting = new Set<Outgoing>();
+  const waiting = new Set<PendingPublish>();
   let running: Promise<void> | null = null;
 
-  function take(): Outgoing[] {
-    const batch: Outgoing[] = [];
+  function take(): PendingPublish[] {
+    const batch: PendingPublish[] = [];
     let bytes = 0;
-    for (const outgoing of waiting) {
-      bytes += outgoing.message.body.length;
+    for (const pending of waiting) {
+      bytes += pending.message.body.length;
       if (batch.length === mostMessages || (batch.length > 0 && bytes > mostBytes)) break;
-      waiting.delete(outgoing);
-      batch.push(outgoing);
+      waiting.delete(pending);
+      batch.push(pending);
     }
     return batch;
   }
 
   // One copy for each queue, all or none.
-  async function write({ boss, database }: EmbeddedSession, batch: readonly Outgoing[]): Promise<void> {
+  async function write({ boss, database }: EmbeddedSession, batch: readonly PendingPublish[]): Promise<void> {
     const stored: StoredMessage[] = batch.map(({ message }) => toStored(message, 1));
     await database.transaction(async (db) => {
       for (const queue of topology.queues)
@@ -48,21 +47,21 @@ export function createEmbeddedPublisher(topology: Topology) {
     });
   }
 
-  async function publishAll(to: EmbeddedSession, batch: readonly Outgoing[]): Promise<void> {
+  async function publishAll(to: EmbeddedSession, batch: readonly PendingPublish[]): Promise<void> {
     let result: PublishResult = { outcome: 'confirmed' };
     try {
       await write(to, batch);
     } catch (error) {
       // One message that Postgres cannot hold must not take the others with it.
       if (isAboutContent(error) && batch.length > 1) {
-        for (const outgoing of batch) await publishAll(to, [outgoing]);
+        for (const pending of batch) await publishAll(to, [pending]);
         return;
       }
       const reason = describeError(error);
       const outcome = isAboutContent(error) ? 'refused' : error instanceof CommitUnknown ? 'unknown' : 'unpublished';
       result = { outcome, reason };
     }
-    for (const outgoing of batch) outgoing.answer(result);
+    for (const pending of batch) pending.answer(result);
   }
 
   async function run(): Promise<void> {
@@ -83,7 +82,7 @@ export function createEmbeddedPublisher(topology: Topology) {
     lose(reason: string): void {
       session = null;
       closedReason = reason;
-      for (const outgoing of waiting) outgoing.answer({ outcome: 'unpublished', reason });
+      for (const pending of waiting) pending.answer({ outcome: 'unpublished', reason });
       waiting.clear();
     },
     publish(message: Message, timeoutMs: number): Promise<PublishResult> {
@@ -92,7 +91,7 @@ export function createEmbeddedPublisher(topology: Topology) {
         return Promise.resolve({ outcome: 'refused', reason: `larger than the ${largestBodyBytes} bytes that the embedded broker takes` });
       }
       return new Promise((resolve) => {
-        const outgoing: Outgoing = {
+        const pending: PendingPublish = {
           message,
           answer(result) {
             clearTimeout(timer);
@@ -100,15 +99,15 @@ export function createEmbeddedPublisher(topology: Topology) {
           },
         };
         const timer = setTimeout(() => {
-          const untouched = waiting.delete(outgoing);
-          resolve({ outcome: untouched ? 'unpublished' : 'unknown', reason: 'the embedded broker did not answer in time' });
+          const isUnwritten = waiting.delete(pending);
+          resolve({ outcome: isUnwritten ? 'unpublished' : 'unknown', reason: 'the embedded broker did not answer in time' });
         }, timeoutMs);
-        waiting.add(outgoing);
+        waiting.add(pending);
         wake();
       });
     },
-    /** Resolves when nothing is under way. */
-    async settled(): Promise<void> {
+    /** Resolves when no publish is pending. */
+    async idle(): Promise<void> {
       while (running) await running;
     },
   };

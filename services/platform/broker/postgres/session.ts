@@ -1,9 +1,13 @@
-// pg-boss on one set of connections, from connecting until they are lost; then everything of it is void.
-import { PgBoss } from 'pg-boss';
+// pg-boss on one set of connections, from connecting until they are lost; then everything of it is void, and the next session is opened.
+import pg from 'pg';
+import { type Db, PgBoss } from 'pg-boss';
+import { describeError, toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { createSockets } from '../../postgres/pool.ts';
+import { withConnection } from '../../postgres/session.ts';
+import { withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
-import { describeError } from '../../errors.ts';
-import { createEmbeddedDatabase, type EmbeddedDatabase } from './database.ts';
+import { pauseAfterFailure } from '../retry-policy.ts';
 
 export type SessionParts = {
   readonly url: string;
@@ -18,10 +22,69 @@ export type EmbeddedSession = {
   readonly database: EmbeddedDatabase;
   /** Its reason is the error that the connection broke with. */
   readonly lost: AbortSignal;
-  /** Called at once when a message arrives on any queue; a hint only. Gives the way to stop it. */
+  /** Called at once when a message arrives on any queue; a hint only. @returns what stops it */
   onMessage(listener: (queue: string) => void): () => void;
   close(): Promise<void>;
 };
+
+type Sockets = ReturnType<typeof createSockets>;
+
+/** For an orderly end, before the sockets to a server that hangs are cut. */
+const closeMs = 2000;
+
+/** Opens a session, waits until it is lost, opens the next. */
+export function createEmbeddedConnection(parts: SessionParts & { onConnected(session: EmbeddedSession): void; onDisconnected(reason: string): void }) {
+  const { log } = parts;
+  const sockets = createSockets();
+  const closing = new AbortController();
+  let lastFailure: string | null = null;
+
+  async function useOne(): Promise<void> {
+    const session = await openSession(parts, sockets);
+    const over = AbortSignal.any([session.lost, closing.signal]);
+    if (!over.aborted) {
+      log.info('connected to the embedded broker');
+      parts.onConnected(session);
+      lastFailure = null;
+      await aborted(over);
+    }
+    if (session.lost.aborted) {
+      log.warn({ reason: describeError(session.lost.reason) }, 'lost the connection to the embedded broker, reconnecting');
+      parts.onDisconnected(describeError(session.lost.reason));
+    }
+    await session.close();
+  }
+
+  async function keepOpen(): Promise<void> {
+    let failures = 0;
+    while (!closing.signal.aborted) {
+      try {
+        await useOne();
+        failures = 1;
+      } catch (error) {
+        const reason = describeError(error);
+        // The same fault every five seconds is one line, not a flood.
+        if (reason !== lastFailure) log.error({ reason }, 'connecting to the embedded broker failed, retrying');
+        lastFailure = reason;
+        parts.onDisconnected(reason);
+        failures += 1;
+      }
+      await pauseAfterFailure(failures, closing.signal);
+    }
+  }
+
+  const kept = keepOpen();
+  return {
+    async close(): Promise<void> {
+      closing.abort();
+      await withTimeout(kept, closeMs, sockets.cut);
+      await kept;
+    },
+  };
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })));
 
 /** A consumer that has not been heard of for this long is dead, and its messages go to another; 10 is pg-boss's least. */
 const heartbeatSeconds = 10;
@@ -40,15 +103,16 @@ const queueSettings = {
   notify: true,
 };
 
-export async function openSession({ url, schema, name, topology, log }: SessionParts): Promise<EmbeddedSession> {
+async function openSession({ url, schema, name, topology, log }: SessionParts, sockets: Sockets): Promise<EmbeddedSession> {
   const losing = new AbortController();
   const listeners = new Set<(queue: string) => void>();
   const database = createEmbeddedDatabase({
     url,
     name,
-    log,
+    sockets,
     lost: (reason) => losing.abort(reason),
     notified: (queue) => listeners.forEach((listener) => listener(queue)),
+    log,
   });
   const boss = await startBoss(database, schema, log).catch(async (error: unknown) => {
     await database.close();
@@ -63,7 +127,8 @@ export async function openSession({ url, schema, name, topology, log }: SessionP
       return () => listeners.delete(listener);
     },
     async close() {
-      await boss.stop({ graceful: false, close: false }).catch((error: unknown) => log.debug({ error }, 'pg-boss did not stop cleanly'));
+      const stopped = boss.stop({ graceful: false, close: false }).catch((error: unknown) => log.debug({ error }, 'pg-boss did not stop cleanly'));
+      await withTimeout(stopped, closeMs, () => undefined);
       await database.close();
     },
   };
@@ -102,4 +167,84 @@ async function startBoss(db: EmbeddedDatabase, schema: string, log: Log): Promis
     await boss.stop({ graceful: false, close: false });
     throw error;
   }
+}
+
+/** The connection broke after COMMIT was sent: the transaction may or may not have happened. */
+export class CommitUnknown extends Error {
+  override readonly name = 'CommitUnknown';
+}
+
+const connectTimeoutMs = 5000;
+/** No statement of a broker takes this long; a server that is silent for it is gone. */
+const queryTimeoutMs = 20_000;
+const listenerCheckMs = 5000;
+
+type EmbeddedDatabase = ReturnType<typeof createEmbeddedDatabase>;
+
+type DatabaseParts = Pick<SessionParts, 'url' | 'name' | 'log'> & {
+  readonly sockets: Sockets;
+  /** Called when the listening connection breaks: everything on this database counts as lost. */
+  readonly lost: (reason: Error) => void;
+  readonly notified: (queue: string) => void;
+};
+
+/** What pg-boss asks of a database, on a pool and a listening connection of its own. */
+function createEmbeddedDatabase({ url, name, sockets, lost, notified, log }: DatabaseParts) {
+  const connection = {
+    connectionString: url,
+    application_name: name,
+    stream: sockets.open,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: queryTimeoutMs,
+    keepAlive: true,
+  };
+  const pool = new pg.Pool({ ...connection, max: 4, idleTimeoutMillis: 60_000 });
+  pool.on('error', (error) => log.debug({ error }, 'an idle broker connection broke'));
+
+  return {
+    executeSql: (text: string, values?: unknown[]) => pool.query(text, values),
+
+    transaction: <Result>(work: (inTransaction: Db) => Promise<Result>): Promise<Result> =>
+      withConnection(pool, async (client, broke) => {
+        try {
+          await client.query('begin');
+          const result = await work({ executeSql: (text, values) => client.query(text, values) });
+          await client.query('commit').catch((error: unknown) => {
+            throw error instanceof pg.DatabaseError ? error : new CommitUnknown('lost the connection while committing', { cause: error });
+          });
+          return result;
+        } catch (error) {
+          await client.query('rollback').catch(broke);
+          throw error;
+        }
+      }),
+
+    async listen(channel: string, onNotification: (payload: string) => void) {
+      const client = new pg.Client(connection);
+      const check = setInterval(() => void client.query('select 1').catch(lost), listenerCheckMs).unref();
+      client.on('error', lost);
+      client.on('end', () => lost(new Error('the connection ended')));
+      client.on('notification', ({ payload }) => {
+        if (payload === undefined) return;
+        onNotification(payload);
+        notified(payload);
+      });
+      const close = async () => {
+        clearInterval(check);
+        await client.end().catch(() => undefined);
+      };
+      try {
+        await client.connect();
+        await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      } catch (error) {
+        // pg-boss would carry on by polling; to us the broker is not connected then.
+        lost(toError(error));
+        await close();
+        throw error;
+      }
+      return { close };
+    },
+
+    close: () => sockets.close(pool.end()),
+  };
 }
