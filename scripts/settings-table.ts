@@ -11,10 +11,10 @@ Settings are environment variables. Each also works as \`<NAME>_FILE\`: the path
 A process whose settings are not usable says so, all faults together, and ends. This page is generated from the code (\`npm run generate\`).
 `;
 
-function fallbackOf({ fallback, generate }: Setting<unknown>): string {
+function fallbackOf({ fallback, generate, isSecret }: Setting<unknown>): string {
   if (!fallback) return generate ? 'required; `npm start` generates it' : 'required';
   const { value } = fallback;
-  if (value === undefined) return 'none';
+  if (value === undefined || isSecret) return 'none';
   return Array.isArray(value) ? (value.length === 0 ? 'empty' : `\`${value.join(',')}\``) : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }
 

@@ -9,40 +9,32 @@ import type { Database } from '../platform/postgres/pool.ts';
 import { Common } from '../platform/problem.ts';
 import type { AnyRoute } from '../platform/http/route.ts';
 import { version } from '../platform/version.ts';
-import { createAdministrators } from './administrators.ts';
-import { createApplications } from './applications/applications.ts';
-import { applicationRoutes } from './applications/routes.ts';
-import { createTurns } from './applications/turns.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAuditStore } from './audit/store.ts';
-import { createAuditWriter } from './audit/writer.ts';
+import { apiKeyGuard, createAdminAuth } from './authentication.ts';
 import type { SecretsConfig } from './config.ts';
-import { createConfigurations } from './configurations/configurations.ts';
-import { configurationRoutes } from './configurations/routes.ts';
-import { keyHolder } from './consumer/key-holder.ts';
 import { createReads } from './consumer/reads.ts';
 import { consumerRoutes } from './consumer/routes.ts';
 import { createConsumerStore } from './consumer/store.ts';
-import { createKeyCheck } from './encryption/key-check.ts';
-import { readMasterKeys } from './encryption/master-keys.ts';
-import { createKeyCheckStore } from './encryption/store.ts';
 import { Problems } from './contract.ts';
-import { createEnvironments } from './environments/environments.ts';
-import { environmentRoutes } from './environments/routes.ts';
+import { createKeyCheck } from './encryption/key-check.ts';
+import { createKeyCheckStore } from './encryption/store.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { secretRoutes } from './secrets/routes.ts';
-import { createSecrets } from './secrets/secrets.ts';
-import { valueRoutes } from './values/routes.ts';
-import { createValues } from './values/values.ts';
+import { createApplications } from './management/applications.ts';
+import { createConfigurations } from './management/configurations.ts';
+import { createEnvironments } from './management/environments.ts';
+import { managementRoutes } from './management/routes.ts';
+import { createSecrets } from './management/secrets.ts';
+import { createManagementStore } from './management/store.ts';
+import { createUnitOfWork } from './management/unit-of-work.ts';
+import { createValues } from './management/values.ts';
 
 export type SecretsParts = {
   readonly config: SecretsConfig;
-  /** For readiness, what administrators read, audit and housekeeping. */
+  /** For everything but the writes of administrators. */
   readonly database: Database;
-  /** For the writes of administrators: what they wait for holds up nothing else. */
+  /** For the writes of administrators: one that waits for a lock takes a connection from nothing else. */
   readonly writeDatabase: Database;
-  /** For the reads of applications: no administrator's write can hold them up. */
-  readonly consumerDatabase: Database;
   readonly health: Health;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -51,34 +43,34 @@ export type SecretsParts = {
 };
 
 export function createSecretsApp(parts: SecretsParts): App {
-  const { config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock = () => new Date() } = parts;
+  const { config, database, writeDatabase, health, lifecycle, log, metrics, clock = () => new Date() } = parts;
 
-  const keyring = readMasterKeys(config.masterKeys);
+  const keyring = config.masterKeys;
   const keyCheck = createKeyCheck({ keyring, store: createKeyCheckStore(database) });
   health.addCheck('master keys', () => keyCheck.state());
-  if (keyring.fault !== undefined) log.error({ fault: keyring.fault }, 'the master keys are not usable: nothing is written and no value is served');
+  if (keyring.fault !== undefined) log.error({ fault: keyring.fault }, 'master keys unusable: writes and reads of secrets are refused with 503');
 
-  const writer = lifecycle.opened('audit', createAuditWriter({ store: createAuditStore(database), log, metrics }));
-  const audit = createAudit({ database: writeDatabase, turns: createTurns(), keyCheck, writer, clock });
+  const audit = lifecycle.opened('audit', createAudit({ store: createAuditStore(database), log, metrics }));
   startHousekeeping({ database, lifecycle, log, clock, auditRetentionDays: config.auditRetentionDays });
 
-  const administrators = createAdministrators(config.adminApiKeys);
-  const { actorOf } = administrators;
-  const consumerStore = createConsumerStore(consumerDatabase);
-  const nouns = { database, audit, clock };
+  const { guard, actorOf } = createAdminAuth(config.adminApiKeys);
+  const store = createManagementStore(database);
+  const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, clock });
+  const nouns = {
+    applications: createApplications(store, write, clock),
+    environments: createEnvironments(store, write, clock),
+    secrets: createSecrets(store, write, clock),
+    values: createValues(store, write, clock),
+    configurations: createConfigurations(store, write, clock),
+  };
+  const consumerStore = createConsumerStore(database, clock);
+  const reads = createReads({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock });
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [
-      ...applicationRoutes(createApplications(nouns), actorOf),
-      ...environmentRoutes(createEnvironments(nouns), actorOf),
-      ...secretRoutes(createSecrets(nouns), actorOf),
-      ...valueRoutes(createValues(nouns), actorOf),
-      ...configurationRoutes(createConfigurations(nouns), actorOf),
-      ...consumerRoutes(createReads({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })),
-    ].map(asksDatabase),
+    routes: [...managementRoutes(nouns, actorOf), ...consumerRoutes(reads)].map(asksDatabase),
     areas: [
-      { prefix: '/api/management', guard: administrators.guard },
-      { prefix: '/api/consumer', guard: keyHolder(consumerStore) },
+      { prefix: '/api/management', guard },
+      { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },
     ],
     health,
     log,

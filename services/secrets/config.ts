@@ -1,22 +1,29 @@
 // The secrets service's settings.
 import { randomBytes } from 'node:crypto';
 import { commonSettings } from '../platform/config/process-settings.ts';
-import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
-import { integer, optional, randomCredential, secret, secretList } from '../platform/config/settings.ts';
+import { type Environment, readSettings, type Setting, type Values } from '../platform/config/config.ts';
+import { Secret } from '../platform/config/secret.ts';
+import { integer, randomCredential, secret, secretList } from '../platform/config/settings.ts';
+import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
 
 const newMasterKey = () => `key-1:${randomBytes(32).toString('base64')}`;
+
+// A fault does not end the start: the service is unready and says why.
+const masterKeys: Setting<Keyring> = {
+  ...secret('Encryption__MasterKeys', {
+    summary: 'Master keys as `id:base64 of 32 bytes`, comma separated; the first one seals',
+    generate: newMasterKey,
+    isInternal: true,
+  }),
+  parse: (text) => readMasterKeys(new Secret(text)),
+  fallback: { value: unusableKeyring('Encryption__MasterKeys is not set') },
+  whenFaulty: unusableKeyring,
+};
 
 export const settings = {
   ...commonSettings,
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
-  // Not required to start: without a usable one the service is unready and says why.
-  masterKeys: optional(
-    secret('Encryption__MasterKeys', {
-      summary: 'Master keys as `id:base64 of 32 bytes`, comma separated; the first one seals',
-      generate: newMasterKey,
-      isInternal: true,
-    }),
-  ),
+  masterKeys,
   auditRetentionDays: integer('Audit__RetentionDays', { summary: 'Audit entries are kept at least this long', min: 1, max: 36_500, default: 365 }),
 } as const;
 

@@ -1,4 +1,4 @@
-// Looks after the audit's months: made two ahead, dropped when their time is over.
+// Partitions of the audit, one a month: created two months ahead, dropped after the retention time.
 import { runPeriodically } from '../platform/process/periodic-job.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
@@ -23,7 +23,7 @@ export function startHousekeeping(parts: HousekeepingParts): void {
     await makePartitions(database, table, clock());
     // Whole months: an entry may stay up to a month longer than it must.
     const dropped = await dropPartitionsBefore(database, table, new Date(clock().getTime() - auditRetentionDays * dayMs));
-    if (dropped.length > 0) log.info({ dropped }, 'old months of the audit were dropped');
+    if (dropped.length > 0) log.info({ dropped }, 'deleted expired audit partitions');
   };
   runPeriodically(parts, { name: 'secrets.housekeeping', everyMs, work });
 }

@@ -10,13 +10,12 @@ const migrations = { schema: 'secrets', directory: new URL('migrations/', import
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: SecretsConfig): Promise<void> {
   const databaseUrl = config.databaseUrl.reveal();
   const open = (name: string, options: Omit<PoolOptions, 'schema' | 'log'>) =>
-    lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', log, ...options }));
-  const database = open('database', { maxConnections: 4, statementMs: 8000, answerMs: 10_000 });
-  // A row that somebody holds is given up before the statement is, and the refusal says so.
-  const writeDatabase = open('write database', { maxConnections: 4, statementMs: 8000, lockMs: 3000, answerMs: 10_000 });
-  const consumerDatabase = open('consumer database', { statementMs: 5000, answerMs: 6000 });
+    lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', log, statementMs: 8000, answerMs: 10_000, ...options }));
+  const database = open('database', { maxConnections: 8 });
+  // A write that cannot lock its application gives up before its statement times out, and the refusal says so.
+  const writeDatabase = open('write database', { maxConnections: 10, lockMs: 2000 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
-  await listen(createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics }), config.port);
+  await listen(createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics }), config.port);
 }
 
 export const deployable: Deployable<SecretsConfig> = {

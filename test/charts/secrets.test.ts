@@ -44,6 +44,13 @@ describeWith(helm, 'the keys of a pod', () => {
     });
   });
 
+  it('must be there for a pod to start, but for the master keys: their absence is told by readiness', async () => {
+    const references = podsOf(await render()).flatMap(({ pod }) =>
+      containersOf(pod).flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])),
+    );
+    expect(references.filter(({ optional }) => optional === true).map(({ key }) => key)).to.deep.equal(['Encryption__MasterKeys']);
+  });
+
   it('are the embedded broker’s where there is no RabbitMQ', async () => {
     const keys = await keysByComponent({ rabbitmq: { enabled: false } });
     for (const component of ['webhook-relay', 'webhook-intake-service', 'webhook-intake-database-service', 'migrate']) {

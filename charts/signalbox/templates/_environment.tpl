@@ -11,10 +11,10 @@
 {{- end -}}
 {{- end -}}
 
-{{/* name, secret, key */}}
+{{/* name, secret, key, optional: without it a key that is missing keeps the pod from starting */}}
 {{- define "signalbox.fromSecret" -}}
 - name: {{ .name }}
-  valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }} } }
+  valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }}{{ if .optional }}, optional: true{{ end }} } }
 {{- end -}}
 
 {{/* root, workload */}}
@@ -38,7 +38,8 @@
 {{- include "signalbox.redisEnvironment" $root }}
 {{- end }}
 {{- range $workload.credentials }}
-{{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" .) }}
+{{- /* The secrets service starts without master keys, and says at /health/ready what is wrong with them. */}}
+{{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" . "optional" (eq . "Encryption__MasterKeys")) }}
 {{- end }}
 {{- with $workload.spool }}
 - { name: FailedPayloads__Directory, value: {{ .directory }} }

@@ -15,6 +15,8 @@ export type Setting<T> = {
   readonly parse: (text: string) => T;
   /** Used when the variable is absent or empty; a setting without it is required. */
   readonly fallback?: { readonly value: T };
+  /** Used when the text is not valid or its file cannot be read; without it a fault ends the start. @param fault in words, with the name of the setting */
+  readonly whenFaulty?: (fault: string) => T;
   /** Makes a value for a first installation, where one can be made. */
   readonly generate?: () => string;
   /** No client needs it: it is not shown to the one who starts a laptop. */
@@ -61,8 +63,13 @@ export function settingText(environment: Environment, name: string): string | un
 export const isGiven = (environment: Environment, name: string): boolean => [environment[name], environment[`${name}_FILE`]].some(Boolean);
 
 function read<T>(environment: Environment, setting: Setting<T>): T {
-  const text = settingText(environment, setting.name);
-  if (text) return setting.parse(text);
+  try {
+    const text = settingText(environment, setting.name);
+    if (text) return setting.parse(text);
+  } catch (error) {
+    if (!(error instanceof InvalidSetting) || !setting.whenFaulty) throw error;
+    return setting.whenFaulty(`${setting.name} ${error.message}`);
+  }
   if (setting.fallback) return setting.fallback.value;
   throw new InvalidSetting('is required and not set');
 }

@@ -61,32 +61,20 @@ export type AuditEntry = {
   readonly subject: string | null;
   readonly version: number | null;
   readonly outcome: Outcome;
+  /** Why it was not done, such as `No such secret`. */
+  readonly detail: string | null;
   readonly requestId: string;
 };
 
-type Columns = [
-  ids: string[],
-  times: Date[],
-  planes: string[],
-  keyIds: string[],
-  actions: string[],
-  applications: string[],
-  applicationIds: (string | null)[],
-  environments: (string | null)[],
-  subjects: (string | null)[],
-  versions: (number | null)[],
-  outcomes: string[],
-  requestIds: string[],
-];
-
-// A batch whose outcome was not known comes again.
-const insert = statement<unknown, Columns>(
+// A batch whose outcome was not known comes again. As one JSON text a batch costs a fraction of what node-postgres takes for arrays.
+const insert = statement<unknown, [entries: string]>(
   'audit.insert',
   `
   insert into audit_entries
-    (id, occurred_at, plane, key_id, action, application, application_id, environment, subject, version, outcome, request_id)
-  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
-                       $8::text[], $9::text[], $10::int[], $11::text[], $12::text[])
+    (id, occurred_at, plane, key_id, action, application, application_id, environment, subject, version, outcome, detail, request_id)
+  select id, "occurredAt", plane, "keyId", action, application, "applicationId", environment, subject, version, outcome, detail, "requestId"
+  from json_to_recordset($1) as e (id uuid, "occurredAt" timestamptz, plane text, "keyId" text, action text, application text, "applicationId" uuid,
+                                   environment text, subject text, version int, outcome text, detail text, "requestId" text)
   on conflict (occurred_at, id) do nothing`,
 );
 
@@ -117,7 +105,7 @@ const page = statement<AuditEntry, PageValues>(
   'audit.page',
   `
   select id, occurred_at as "occurredAt", plane, key_id as "keyId", action, application, application_id as "applicationId",
-         environment, subject, version, outcome, request_id as "requestId"
+         environment, subject, version, outcome, detail, request_id as "requestId"
   from audit_entries
   where ($1::text is null or application = $1) and ($2::text is null or plane = $2)
     and ($3::text is null or action = $3) and ($4::text is null or outcome = $4)
@@ -131,30 +119,20 @@ const role = statement<{ role: string }>('audit.role', 'select current_user as r
 // Texts of a request are as long as it likes; nothing that exists has a longer one.
 const maxApplication = 200;
 const maxText = 500;
-const shortened = (text: string | null) => text && [...text.slice(0, 2 * maxText)].slice(0, maxText).join('');
+const shortened = (text: string | null) => (text !== null && text.length > maxText ? [...text.slice(0, 2 * maxText)].slice(0, maxText).join('') : text);
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
+const stored = (entry: AuditEntry): AuditEntry => ({
+  ...entry,
+  application: entry.application.slice(0, maxApplication),
+  environment: shortened(entry.environment),
+  subject: shortened(entry.subject),
+});
+
 export const createAuditStore = (database: Database) => ({
-  async add(entries: readonly AuditEntry[]): Promise<void> {
-    const column = <K extends keyof AuditEntry>(key: K) => entries.map((entry) => entry[key]);
-    await database.run(
-      insert,
-      column('id'),
-      column('occurredAt'),
-      column('plane'),
-      column('keyId'),
-      column('action'),
-      entries.map(({ application }) => application.slice(0, maxApplication)),
-      column('applicationId'),
-      entries.map(({ environment }) => shortened(environment)),
-      entries.map(({ subject }) => shortened(subject)),
-      column('version'),
-      column('outcome'),
-      column('requestId'),
-    );
-  },
-  /** Who asks, as the database knows them. */
+  add: (entries: readonly AuditEntry[]) => database.run(insert, JSON.stringify(entries.map(stored))),
+  /** The role that this connection has at the database. */
   role: async () => (await database.first(role))?.role ?? '',
   /** Newest first, those after an entry of the page before. */
   page: ({ application, plane, action, outcome, from, to }: AuditFilter, after: AuditEntry | undefined, limit: number) =>

@@ -86,7 +86,7 @@ async function* entriesOf(database: Database, filter: AuditFilter, limit: number
   }
 }
 
-const head = ['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY'];
+const head = ['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY', 'DETAIL'];
 const cells = (entry: AuditEntry) => [
   entry.occurredAt.toISOString(),
   entry.outcome,
@@ -97,4 +97,5 @@ const cells = (entry: AuditEntry) => [
   String(entry.version ?? ''),
   entry.plane,
   entry.keyId,
+  entry.detail ?? '',
 ];

@@ -3,7 +3,8 @@ import { v7 as newId } from 'uuid';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
 import { SealBroken } from '../../platform/seal.ts';
-import { type Action, type AuditEntry, createAuditStore, type Outcome } from '../audit/store.ts';
+import { createEntry } from '../audit/audit.ts';
+import { type Action, createAuditStore, type Outcome } from '../audit/store.ts';
 import { BackupRefused } from './backup-file.ts';
 
 /** A restore finds something where nothing may be. */
@@ -23,21 +24,11 @@ export async function createRecorder(database: Database, subject: string | null)
   const role = await createAuditStore(database).role();
   // Names the run: its entries belong together.
   const requestId = newId();
-  const entryOf = (action: Action, outcome: Outcome): AuditEntry => ({
-    id: newId(),
-    occurredAt: new Date(),
-    plane: 'command',
-    keyId: `role ${role}`,
-    action,
-    application: '*',
-    applicationId: null,
-    environment: null,
-    subject,
-    version: null,
-    outcome,
-    requestId,
-  });
-  const note = (action: Action, outcome: Outcome, within = database) => createAuditStore(within).add([entryOf(action, outcome)]);
+  const actor = { plane: 'command', keyId: `role ${role}`, requestId } as const;
+  const target = { application: '*', ...(subject !== null && { subject }) };
+  const note = async (action: Action, outcome: Outcome, within = database): Promise<void> => {
+    await createAuditStore(within).add([createEntry(actor, { action, ...target }, { occurredAt: new Date(), outcome })]);
+  };
   const failed = async (action: Action, error: unknown): Promise<never> => {
     const outcome = outcomeOfFailure(error);
     if (outcome !== 'unavailable') await note(action, outcome).catch(() => undefined); // the first failure is the one to mend

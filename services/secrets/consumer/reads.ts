@@ -4,14 +4,14 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common } from '../../platform/problem.ts';
 import { SealBroken } from '../../platform/seal.ts';
-import type { Audit } from '../audit/audit.ts';
+import { type Audit, createEntry } from '../audit/audit.ts';
 import type { Outcome } from '../audit/store.ts';
+import { keyRefused, presentedKeyHash } from '../authentication.ts';
 import type { ConsumerConfiguration, ConsumerSecret } from '../contract.ts';
 import { dateOf, openValue } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
-import { noSuchKey, presentedHash } from './key-holder.ts';
-import type { ConsumerStore, FoundVersion, SecretRow } from './store.ts';
+import type { ActiveVersion, ConsumerStore, NothingFound, SecretRow } from './store.ts';
 
 export type ConsumerRequest = {
   readonly headers: IncomingHttpHeaders;
@@ -26,15 +26,23 @@ export type Reads = {
   configuration(key: string, request: ConsumerRequest): Promise<ConsumerConfiguration>;
 };
 
-export type ReadsParts = {
+type ReadsParts = {
   readonly store: ConsumerStore;
   readonly keyring: Keyring;
   readonly keyCheck: Pick<KeyCheck, 'state'>;
-  readonly audit: Pick<Audit, 'read' | 'hasRoom'>;
+  readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: () => Date;
 };
+
+type Asked = { readonly environment: string; readonly name: string; readonly requestId: string };
+
+/** Only the audit tells: to the application all are one 404. */
+function missingOf({ environmentId, secretId }: NothingFound): string {
+  if (environmentId === null) return 'No such environment';
+  return secretId === null ? 'No such secret' : 'No active version';
+}
 
 // A cache may keep a 404 by itself, RFC 9110 section 15.5.5, and would answer it after the value is there, to others, too.
 const notFound = () => Common.notFound({ headers: { 'Cache-Control': 'no-store' } });
@@ -47,27 +55,28 @@ function requireEnvironment({ query }: ConsumerRequest): void {
 
 export function createReads({ store, keyring, keyCheck, audit, log, metrics, clock }: ReadsParts): Reads {
   const counted = metrics.counter({ name: 'signalbox_secrets_reads_total', help: 'Reads of a secret by an application, by outcome', labels: ['outcome'] });
-  counted.inc({ outcome: 'refused' }, 0); // a tampering: Prometheus does not see the first of a series that begins with 1
+  counted.inc({ outcome: 'refused' }, 0); // a tampering: increase() must see the first one
 
-  function record(row: SecretRow, { environment, name, requestId }: { environment: string; name: string; requestId: string }, outcome: Outcome): void {
+  function record(row: SecretRow, { environment, name, requestId }: Asked, outcome: Outcome): void {
     counted.inc({ outcome });
     const actor = { plane: 'consumer', keyId: row.keyId, requestId } as const;
     const target = { action: 'secret.read', application: row.application, environment, subject: name } as const;
-    audit.read(actor, target, { applicationId: row.applicationId, version: row.version, outcome });
+    const detail = row.versionId === null ? missingOf(row) : null;
+    audit.record(createEntry(actor, target, { occurredAt: clock(), applicationId: row.applicationId, version: row.version, outcome, detail }));
   }
 
   /** The value, or why it is not served. */
-  async function reveal(found: FoundVersion, applicationId: string): Promise<{ value: string } | { outcome: Outcome }> {
+  async function reveal(found: ActiveVersion): Promise<{ value: string } | { outcome: Outcome }> {
     const master = keyring.find(found.masterKeyId);
     if (!master) return { outcome: 'unavailable' };
     try {
-      return { value: openValue(found, { ...found, applicationId }, master) };
+      return { value: openValue(found, found, master) };
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error;
-      // Under a wrong key every seal looks broken: only then is it nobody's tampering.
+      // Under a wrong master key every seal is broken; that is no tampering.
       const { ok } = await keyCheck.state();
       if (!ok) return { outcome: 'unavailable' };
-      log.error({ versionId: found.versionId }, 'a stored value was changed or moved, it is not served');
+      log.error({ versionId: found.versionId }, 'stored value failed authentication, not served: it was changed or moved');
       return { outcome: 'refused' };
     }
   }
@@ -75,8 +84,8 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
   return {
     async secret(name, request) {
       const { environment = '' } = request.query;
-      const row = await store.findSecret(presentedHash(request.headers), environment, name, clock());
-      if (!row) throw noSuchKey();
+      const row = await store.findSecret(presentedKeyHash(request.headers), environment, name);
+      if (!row) throw keyRefused();
       requireEnvironment(request);
       if (!audit.hasRoom) throw unavailable();
       const asked = { environment, name, requestId: request.requestId };
@@ -84,7 +93,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
         record(row, asked, 'not-found');
         throw notFound();
       }
-      const revealed = await reveal(row, row.applicationId);
+      const revealed = await reveal(row);
       record(row, asked, 'value' in revealed ? 'done' : revealed.outcome);
       if ('value' in revealed) return described(name, revealed.value, row);
       throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
@@ -92,9 +101,9 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
 
     async configurations(request) {
       const { environment = '' } = request.query;
-      const rows = await store.listConfigurations(presentedHash(request.headers), environment);
+      const rows = await store.listConfigurations(presentedKeyHash(request.headers), environment);
       const [first] = rows;
-      if (!first) throw noSuchKey();
+      if (!first) throw keyRefused();
       requireEnvironment(request);
       if (first.environmentId === null) throw notFound();
       return rows.flatMap(({ key, value }) => (key === null || value === null ? [] : [{ key, value, label: environment }]));
@@ -102,8 +111,8 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
 
     async configuration(key, request) {
       const { environment = '' } = request.query;
-      const row = await store.findConfiguration(presentedHash(request.headers), environment, key);
-      if (!row) throw noSuchKey();
+      const row = await store.findConfiguration(presentedKeyHash(request.headers), environment, key);
+      if (!row) throw keyRefused();
       requireEnvironment(request);
       if (row.key === null || row.value === null) throw notFound();
       return { key: row.key, value: row.value, label: environment };
@@ -111,7 +120,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
   };
 }
 
-const described = (name: string, value: string, { isEnabled, expiresAt, notBefore, version, createdAt }: FoundVersion): ConsumerSecret => ({
+const described = (name: string, value: string, { isEnabled, expiresAt, notBefore, version, createdAt }: ActiveVersion): ConsumerSecret => ({
   name,
   value,
   properties: {

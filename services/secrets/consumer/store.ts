@@ -1,58 +1,43 @@
 // All SQL of the consumer plane. Each statement checks the key: no row means that no application has it.
-import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { StoredTime } from '../encryption/envelope.ts';
 import { createBatcher } from '../../platform/batcher.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import type { AadFields, Envelope } from '../encryption/envelope.ts';
 
+/** The application that has the key. */
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
 
 /** A secret's newest active version, ready to be opened. */
-export type FoundVersion = {
-  readonly versionId: string;
-  readonly version: number;
-  readonly isEnabled: boolean;
-  readonly notBefore: StoredTime | null;
-  readonly expiresAt: StoredTime | null;
-  readonly createdAt: StoredTime;
-  readonly nonce: Buffer;
-  readonly ciphertext: Buffer;
-  readonly tag: Buffer;
-  readonly wrappedKey: Buffer;
-  readonly masterKeyId: string;
-  readonly environmentId: string;
-  readonly secretId: string;
-};
-/** Null throughout when there is no environment, no secret or no active version: nobody can tell which. */
-type NothingFound = { readonly [K in keyof FoundVersion]: null };
+export type ActiveVersion = AadFields & Envelope;
+/** What is missing is null. */
+export type NothingFound = { readonly environmentId: string | null; readonly secretId: string | null; readonly versionId: null; readonly version: null };
 
-export type SecretRow = Holder & (FoundVersion | NothingFound);
+export type SecretRow = Holder & (ActiveVersion | NothingFound);
 
-type Question = readonly [keyHash: Buffer, environment: string, name: string, now: Date];
-type Columns = [keyHashes: Buffer[], environments: string[], names: string[], now: Date[]];
+type Question = readonly [keyHash: Buffer, environment: string, name: string];
 
 // Times come as Postgres stores them: they are bound to the ciphertext to the microsecond.
 // The versions are joined last and by themselves, so that their index is walked from the newest down to the first active one.
-const findSecrets = statement<SecretRow & { readonly place: number }, Columns>(
+const findSecrets = statement<SecretRow & { readonly place: number }, [keyHashes: Buffer[], environments: string[], names: string[], now: Date]>(
   'consumer.findSecrets',
   `
-  select q.place, a.id as "applicationId", a.slug as application, a.key_id as "keyId", v.*
-  from unnest($1::bytea[], $2::text[], $3::text[], $4::timestamptz[]) with ordinality as q (key_hash, environment, name, now, place)
+  select q.place, a.id as "applicationId", a.slug as application, a.key_id as "keyId", e.id as "environmentId", s.id as "secretId", v.*
+  from unnest($1::bytea[], $2::text[], $3::text[]) with ordinality as q (key_hash, environment, name, place)
   join applications a on a.key_hash = q.key_hash and a.deleted_at is null
   left join environments e on e.application_id = a.id and e.slug = q.environment
   left join secrets s on s.application_id = a.id and s.name = q.name
   left join lateral (
     select v.id as "versionId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
            timestamptz_send(v.expires_at) as "expiresAt", timestamptz_send(v.created_at) as "createdAt",
-           v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId",
-           v.environment_id as "environmentId", v.secret_id as "secretId"
+           v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"
     from secret_versions v
     where v.secret_id = s.id and v.environment_id = e.id
-      and v.is_enabled and (v.not_before is null or v.not_before <= q.now) and (v.expires_at is null or v.expires_at >= q.now)
+      and v.is_enabled and (v.not_before is null or v.not_before <= $4) and (v.expires_at is null or v.expires_at >= $4)
     order by v.version desc limit 1
   ) v on true`,
 );
 
 /** One entry, or the one row without any that says that the key is valid. */
-export type ConfigurationRow = {
+type ConfigurationRow = {
   readonly environmentId: string | null;
   readonly key: string | null;
   readonly value: string | null;
@@ -87,21 +72,21 @@ const isValid = statement<{ found: number }, [keyHash: Buffer]>(
 
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
-/** A few statements at once keep the database at work while others are on their way. */
-const statements = { concurrency: 3, maxBatch: 100, maxWaiting: 1000 };
+/** A few statements at once keep the database busy while others are on their way. */
+const batching = { concurrency: 3, maxBatch: 100, maxWaiting: 1000 };
 
-export function createConsumerStore(database: Database) {
-  async function askTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
-    const column = <I extends 0 | 1 | 2 | 3>(index: I) => questions.map((question) => question[index]);
-    const rows = await database.all(findSecrets, column(0), column(1), column(2), column(3));
+export function createConsumerStore(database: Database, clock: () => Date) {
+  async function findTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
+    const column = <I extends 0 | 1 | 2>(index: I) => questions.map((question) => question[index]);
+    const rows = await database.all(findSecrets, column(0), column(1), column(2), clock());
     const byPlace = new Map(rows.map((row) => [row.place, row]));
     return questions.map((_, index) => byPlace.get(index + 1));
   }
-  const askSecret = createBatcher(askTogether, statements);
+  const findSecret = createBatcher(findTogether, batching);
 
   return {
     /** Undefined when no application has the key. */
-    findSecret: (...question: Question) => askSecret(question),
+    findSecret: (...question: Question) => findSecret(question),
     /** By key; no row when no application has the key. */
     listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment),
     /** Undefined when no application has the key. */

@@ -18,19 +18,19 @@ const keyBytes = 32;
 const idPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const setting = 'Encryption__MasterKeys';
 
-/** One fault and none of the keys is used: half a configuration is nobody's intention. */
-export function readMasterKeys(configured: Secret | undefined): Keyring {
+/** A keyring without a key. */
+export const unusableKeyring = (fault: string): Keyring => ({ active: undefined, all: [], find: () => undefined, fault });
+
+/** With one fault none of the keys is used: half a configuration is never intended. */
+export function readMasterKeys(configured: Secret): Keyring {
   const read = configured
-    ? configured
-        .reveal()
-        .split(',')
-        .map((entry) => readEntry(entry.trim()))
-    : [];
+    .reveal()
+    .split(',')
+    .map((entry) => readEntry(entry.trim()));
   const keys = read.filter((entry) => typeof entry !== 'string');
   const faults = read.flatMap((entry, index) => (typeof entry === 'string' ? [`${setting}: entry ${index + 1} ${entry}`] : []));
-  if (!configured) faults.push(`${setting} is not set`);
   if (new Set(keys.map(({ id }) => id)).size < keys.length) faults.push(`${setting} holds an id twice`);
-  if (faults.length > 0) return { active: undefined, all: [], find: () => undefined, fault: faults.join('; ') };
+  if (faults.length > 0) return unusableKeyring(faults.join('; '));
 
   const byId = new Map(keys.map((key) => [key.id, key]));
   return { active: keys[0], all: keys, find: (id) => byId.get(id), fault: undefined };

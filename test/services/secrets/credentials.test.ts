@@ -8,7 +8,7 @@ import { createHealth } from '../../../services/platform/http/health.ts';
 import { route } from '../../../services/platform/http/route.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { keyHolder } from '../../../services/secrets/consumer/key-holder.ts';
+import { apiKeyGuard } from '../../../services/secrets/authentication.ts';
 import { consumerRoutes } from '../../../services/secrets/consumer/routes.ts';
 import { createConsumerStore } from '../../../services/secrets/consumer/store.ts';
 import { captureLog } from '../../platform/captured-log.ts';
@@ -112,13 +112,13 @@ describe('credentials of the secrets service', () => {
     });
 
   it('guards a route that somebody adds below /api/consumer and that declares nothing of its credential', async () => {
-    const store = createConsumerStore(running.service.database);
+    const store = createConsumerStore(running.service.database, () => new Date());
     const unused = () => Promise.reject(new Error('no test asks for it'));
     const added = route({ method: 'get', path: '/api/consumer/secrets/{name}/names', summary: 's', answers: { 200: z.object({}) }, handle: () => ({}) });
     const app = createApp({
       description: { title: 'secrets', summary: 's', version: '1' },
       routes: [added, ...consumerRoutes({ secret: unused, configurations: unused, configuration: unused })],
-      areas: [{ prefix: '/api/consumer', guard: keyHolder(store) }],
+      areas: [{ prefix: '/api/consumer', guard: apiKeyGuard(store) }],
       health: createHealth(),
       log: captureLog().log,
       metrics: createMetrics(),

@@ -55,14 +55,13 @@ export async function startService({
   const lifecycle = createLifecycle(log);
   const health = createHealth();
   const metrics = createMetrics();
-  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 4 }));
-  const writeDatabase = lifecycle.opened('write database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 4, lockMs: 3000 }));
-  const consumerDatabase = lifecycle.opened('consumer database', createPool(databaseUrl, { schema: 'secrets', log }));
-  const app = createSecretsApp({ config, database, writeDatabase, consumerDatabase, health, lifecycle, log, metrics, clock });
+  const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 8 }));
+  const writeDatabase = lifecycle.opened('write database', createPool(databaseUrl, { schema: 'secrets', log, lockMs: 2000 }));
+  const app = createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics, clock });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   const close = async () => {
     // A test may have stopped it, or taken the database away.
-    const stored = lifecycle.stopping.aborted ? [] : await storedSecrets(database, config.masterKeys?.reveal() ?? '').catch(() => []);
+    const stored = lifecycle.stopping.aborted ? [] : await storedSecrets(database, settings.Encryption__MasterKeys).catch(() => []);
     await lifecycle.stop();
     for (const { what, secret } of stored) leakWatch.hide(what, secret);
   };

@@ -16,6 +16,7 @@ type Entry = {
   readonly subject: string | null;
   readonly version: number | null;
   readonly outcome: string;
+  readonly detail: string | null;
   readonly request_id: string;
 };
 
@@ -87,10 +88,21 @@ describe('the audit', () => {
     );
   });
 
+  it('tells why nothing was served, which the application is not told', async () => {
+    await putSecret(running.url, slug, 'disabled', { value: secretValue('disabled'), isEnabled: false });
+    for (const path of ['disabled?environment=nowhere', 'unknown?environment=local', 'disabled?environment=local'])
+      await consume(running.url, key, `/secrets/${path}`);
+    await eventually(async () => {
+      const details = (await entries()).filter(({ action }) => action === 'secret.read').map(({ outcome, detail }) => `${outcome}: ${detail}`);
+      expect(details).to.deep.equal(['not-found: No such environment', 'not-found: No such secret', 'not-found: No active version']);
+    });
+  });
+
   it('has an entry for a write that was refused, with the reason', async () => {
     await manage(running.url, 'POST', '', { name: slug });
     await manage(running.url, 'DELETE', `/${slug}/secrets/unknown`);
     await becomes('application.create null null null done', 'application.create null null null conflict', 'secret.delete null unknown null not-found');
+    expect((await entries()).map(({ detail }) => detail)).to.deep.equal([null, 'An application with this slug exists', 'No such secret']);
   });
 
   it('has no entry for what only looks, for a request that is not valid, and for one without a credential', async () => {

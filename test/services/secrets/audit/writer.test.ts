@@ -5,7 +5,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { type AuditEntry, type AuditStore, createAuditStore } from '../../../../services/secrets/audit/store.ts';
-import { createAuditWriter } from '../../../../services/secrets/audit/writer.ts';
+import { createAudit } from '../../../../services/secrets/audit/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 import { migrations } from '../service.ts';
@@ -22,6 +22,7 @@ const entry = (number: number): AuditEntry => ({
   subject: 'password',
   version: number,
   outcome: 'done',
+  detail: null,
   requestId: 'request',
 });
 
@@ -42,8 +43,8 @@ describe('the audit writer', () => {
     (await pool.driver.query<{ version: number }>('select version from audit_entries order by id')).rows.map(({ version }) => version);
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
   // The limits of the production writer take minutes to reach.
-  const create = (wrapped: Pick<AuditStore, 'add'>, limits = {}) =>
-    createAuditWriter({ store: wrapped, log: silentLog, metrics: createMetrics(), limits: { pauseMs: 5, ...limits } });
+  const create = (wrapped: { add(entries: readonly AuditEntry[]): Promise<unknown> }, limits = {}) =>
+    createAudit({ store: wrapped, log: silentLog, metrics: createMetrics(), limits: { pauseMs: 5, ...limits } });
 
   it('writes many entries in few statements', async () => {
     let statements = 0;

@@ -7,7 +7,7 @@ import { type Pool, statement } from '../../../../services/platform/postgres/poo
 import { createConsumerClient } from '../../../../services/secrets/client.ts';
 import { sealValue, storedTime } from '../../../../services/secrets/encryption/envelope.ts';
 import { type MasterKey, readMasterKeys } from '../../../../services/secrets/encryption/master-keys.ts';
-import { createVersionStore } from '../../../../services/secrets/values/store.ts';
+import { createManagementStore } from '../../../../services/secrets/management/store.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { eventually } from '../../../support/wait.ts';
 import { manage, masterKeys as first, newApplication, putSecret, secretValue, useService } from '../service.ts';
@@ -51,7 +51,7 @@ async function addVersions(database: Pool, slug: string, { name, count }: { read
     const envelope = sealValue(valueOf(name, index + 1), { ...found, ...facts, versionId: id, createdAt: storedTime(createdAt) }, master);
     return { id, ...facts, createdAt, environmentId: found.environmentId, envelope };
   });
-  await createVersionStore(database).insert(found.secretId, createdAt, versions);
+  await createManagementStore(database).versions.insert(found.secretId, createdAt, versions);
 }
 
 describe('signalbox secrets rewrap', () => {

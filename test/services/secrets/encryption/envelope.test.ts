@@ -1,55 +1,103 @@
-// Sealing by itself: fresh nonces and data keys, and a rewrap that touches no value.
+// Sealing by itself: fresh nonces and data keys, a rewrap that touches no value, and what a ciphertext is bound to.
 import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
 import { SealBroken } from '../../../../services/platform/seal.ts';
-import { openValue, rewrap, sealValue, storedTime } from '../../../../services/secrets/encryption/envelope.ts';
+import { type AadFields, aadOf, dateOf, openValue, rewrap, sealValue, storedTime } from '../../../../services/secrets/encryption/envelope.ts';
+import { useService } from '../service.ts';
 
 const master = (id: string, byte: number) => ({ id, key: createSecretKey(Buffer.alloc(32, byte)) });
 const first = master('first', 1);
-const bound = {
-  applicationId: '01890000-0000-7000-8000-000000000001',
-  environmentId: '01890000-0000-7000-8000-000000000002',
-  secretId: '01890000-0000-7000-8000-000000000003',
-  versionId: '01890000-0000-7000-8000-000000000004',
+const id = (digit: string) => `${digit.repeat(8)}-${digit.repeat(4)}-${digit.repeat(4)}-${digit.repeat(4)}-${digit.repeat(12)}`;
+const fields: AadFields = {
+  applicationId: id('1'),
+  environmentId: id('2'),
+  secretId: id('3'),
+  versionId: id('4'),
   version: 1,
   isEnabled: true,
   notBefore: null,
   expiresAt: null,
   createdAt: storedTime(new Date('2026-03-15T12:00:00Z')),
 };
+const later = storedTime(new Date('2026-01-01T00:00:00Z'));
 
 describe('the envelope of a value', () => {
   it('opens to what was sealed', () => {
-    for (const value of ['x', '', 'ü😀\0', 'v'.repeat(65_536)]) expect(openValue(sealValue(value, bound, first), bound, first)).to.equal(value);
+    for (const value of ['x', '', 'ü😀\0', 'v'.repeat(65_536)]) expect(openValue(sealValue(value, fields, first), fields, first)).to.equal(value);
   });
 
   it('is never the same twice: nonce, data key and ciphertext are fresh', () => {
-    const many = Array.from({ length: 100 }, () => sealValue('same', bound, first));
+    const many = Array.from({ length: 100 }, () => sealValue('same', fields, first));
     for (const part of ['nonce', 'ciphertext', 'tag', 'wrappedKey'] as const)
       expect(new Set(many.map((one) => one[part].toString('hex'))).size, part).to.equal(100);
     expect(many.every(({ nonce, tag, wrappedKey }) => nonce.length === 12 && tag.length === 16 && wrappedKey.length === 60)).to.equal(true);
   });
 
   it('does not open under another master key, nor under the same bytes with another id', () => {
-    const sealed = sealValue('x', bound, first);
-    expect(() => openValue(sealed, bound, master('first', 2))).to.throw(SealBroken);
-    expect(() => openValue(sealed, bound, master('second', 1))).to.throw(SealBroken);
+    const sealed = sealValue('x', fields, first);
+    expect(() => openValue(sealed, fields, master('first', 2))).to.throw(SealBroken);
+    expect(() => openValue(sealed, fields, master('second', 1))).to.throw(SealBroken);
   });
 
   it('does not open with a shortened tag, nonce or wrapped key', () => {
-    const sealed = sealValue('x', bound, first);
+    const sealed = sealValue('x', fields, first);
     for (const part of ['nonce', 'tag', 'wrappedKey'] as const)
       for (const length of [0, 4, 8, sealed[part].length - 1]) {
         const cut = { ...sealed, [part]: sealed[part].subarray(0, length) };
-        expect(() => openValue(cut, bound, first), `${part} of ${length} bytes`).to.throw(SealBroken);
+        expect(() => openValue(cut, fields, first), `${part} of ${length} bytes`).to.throw(SealBroken);
       }
   });
 
   it('opens under the new master key after a rewrap, its value untouched, and no more under the old one', () => {
     const second = master('second', 2);
-    const sealed = sealValue('x', bound, first);
-    const moved = { ...sealed, wrappedKey: rewrap(sealed.wrappedKey, bound.versionId, { from: first, to: second }), masterKeyId: second.id };
-    expect(openValue(moved, bound, second)).to.equal('x');
-    expect(() => openValue(moved, bound, first)).to.throw(SealBroken);
+    const sealed = sealValue('x', fields, first);
+    const moved = { ...sealed, wrappedKey: rewrap(sealed.wrappedKey, fields.versionId, { from: first, to: second }), masterKeyId: second.id };
+    expect(openValue(moved, fields, second)).to.equal('x');
+    expect(() => openValue(moved, fields, first)).to.throw(SealBroken);
   });
+});
+
+describe('aadOf', () => {
+  it('differs when any field does, or when two fields trade places', () => {
+    const variants: AadFields[] = [
+      fields,
+      { ...fields, applicationId: id('5') },
+      { ...fields, environmentId: id('5') },
+      { ...fields, secretId: id('5') },
+      { ...fields, versionId: id('5') },
+      { ...fields, applicationId: fields.environmentId, environmentId: fields.applicationId },
+      { ...fields, secretId: fields.versionId, versionId: fields.secretId },
+      { ...fields, version: 2 },
+      { ...fields, version: 256 },
+      { ...fields, isEnabled: false },
+      { ...fields, notBefore: later },
+      { ...fields, expiresAt: later },
+      { ...fields, notBefore: later, expiresAt: later },
+      { ...fields, notBefore: Buffer.alloc(8) },
+      { ...fields, expiresAt: Buffer.alloc(8) },
+      { ...fields, createdAt: later },
+    ];
+    expect(new Set(variants.map((one) => aadOf(one).toString('hex'))).size).to.equal(variants.length);
+  });
+
+  it('has one length, so that no field can pass for a part of its neighbour', () => {
+    const lengths = [fields, { ...fields, notBefore: later }, { ...fields, version: 2 ** 31 - 1, expiresAt: later }].map((one) => aadOf(one).length);
+    expect(new Set(lengths).size).to.equal(1);
+  });
+});
+
+describe('storedTime', () => {
+  const running = useService();
+  for (const text of [
+    '2026-03-15T12:00:00.123Z',
+    '2000-01-01T00:00:00.000Z',
+    '1999-12-31T23:59:59.999Z',
+    '1969-07-20T20:17:40.001Z',
+    '9999-12-31T23:59:59.999Z',
+  ])
+    it(`is what Postgres stores of ${text}, and back`, async () => {
+      const { rows } = await running.service.database.driver.query<{ sent: Buffer }>('select timestamptz_send($1::timestamptz) as sent', [new Date(text)]);
+      expect(storedTime(new Date(text)).toString('hex')).to.equal(rows[0]?.sent.toString('hex'));
+      expect(dateOf(storedTime(new Date(text))).toISOString()).to.equal(text);
+    });
 });

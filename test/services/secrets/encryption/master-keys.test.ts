@@ -16,10 +16,6 @@ describe('readMasterKeys', () => {
     expect(ring.find('other')).to.equal(undefined);
   });
 
-  it('says that the setting is missing', () => {
-    expect(readMasterKeys(undefined).fault).to.equal('Encryption__MasterKeys is not set');
-  });
-
   for (const [what, text] of [
     ['no id', key(1)],
     ['an empty id', `:${key(1)}`],

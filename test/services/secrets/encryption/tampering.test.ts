@@ -184,7 +184,7 @@ describe('a stored value', () => {
     await query(`update secret_versions set version = 9 where id = $1`, [row.id]);
     await expectRefused('renumbered');
     await query(`update secret_versions set version = 1 where id = $1`, [row.id]);
-    expect(logged()).to.contain(row.id).and.to.contain('it is not served');
+    expect(logged()).to.contain(row.id).and.to.contain('not served');
     expect(await running.service.metrics.text()).to.match(/signalbox_secrets_reads_total\{outcome="refused"\} [1-9]/);
   });
 });

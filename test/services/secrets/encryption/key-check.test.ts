@@ -8,8 +8,8 @@ const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toStri
 describe('master keys', () => {
   let database: TestDatabase;
   const services: TestService[] = [];
-  const start = async (masterKeys: string) => {
-    const service = await startService({ databaseUrl: database.url, environment: { Encryption__MasterKeys: masterKeys } });
+  const start = async (masterKeys: string, more: Readonly<Record<string, string>> = {}) => {
+    const service = await startService({ databaseUrl: database.url, environment: { Encryption__MasterKeys: masterKeys, ...more } });
     services.push(service);
     return service;
   };
@@ -98,7 +98,19 @@ describe('master keys', () => {
       expect(member(await read(right), 'value')).to.equal(value);
     });
 
-  it('that are malformed from the very first start leave no canary behind', async () => {
+  it('in a file that is missing, cannot be read or stands beside the setting itself make it unready with the reason, and do not end the start', async () => {
+    for (const [file, masterKeys, reason] of [
+      ['/nowhere/keys', '', 'Encryption__MasterKeys cannot be read from the file in Encryption__MasterKeys_FILE (ENOENT)'],
+      ['/', '', 'Encryption__MasterKeys cannot be read from the file in Encryption__MasterKeys_FILE (EISDIR)'],
+      ['/nowhere/keys', key('a', 1), 'Encryption__MasterKeys and Encryption__MasterKeys_FILE are both set; leave one'],
+    ] as const) {
+      const service = await start(masterKeys, { Encryption__MasterKeys_FILE: file });
+      expect(await readiness(service)).to.deep.equal({ ok: false, detail: reason });
+      await refusesEveryWrite(service, 'nobody');
+    }
+  });
+
+  it('that are malformed from the very first start leave no key check value behind', async () => {
     const service = await start('nothing that is a key');
     await refusesEveryWrite(service, 'nobody');
     expect((await service.database.driver.query('select 1 from master_keys')).rowCount).to.equal(0);

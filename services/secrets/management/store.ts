@@ -1,0 +1,279 @@
+// All SQL of the management plane.
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import type { Application, Configuration, Environment, Secret, SecretVersion } from '../contract.ts';
+import type { Envelope } from '../encryption/envelope.ts';
+
+const applicationColumns = 'id, name, slug, description, created_at as "createdAt", updated_at as "updatedAt"';
+
+const listApplications = statement<Application>(
+  'applications.list',
+  `select ${applicationColumns} from applications where deleted_at is null order by slug collate "C"`,
+);
+
+const findApplication = statement<Application, [slug: string]>(
+  'applications.find',
+  `
+  select ${applicationColumns} from applications where slug = $1 and deleted_at is null`,
+);
+
+// Writes to an application and to what belongs to it take turns; reads and foreign keys do not wait.
+const lockApplication = statement<{ id: string }, [slug: string]>(
+  'applications.lock',
+  `
+  select id from applications where slug = $1 and deleted_at is null for no key update`,
+);
+
+export type NewApplicationRow = Omit<Application, 'updatedAt'> & { readonly keyHash: Buffer; readonly keyId: string };
+
+type ApplicationValues = [id: string, name: string, slug: string, description: string | null, keyHash: Buffer, keyId: string, createdAt: Date];
+const insertApplication = statement<unknown, ApplicationValues>(
+  'applications.insert',
+  `
+  insert into applications (id, name, slug, description, key_hash, key_id, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $7)
+  on conflict (slug) where deleted_at is null do nothing`,
+);
+
+const updateApplication = statement<Application, [id: string, name: string, description: string | null, now: Date]>(
+  'applications.update',
+  `
+  update applications set name = $2, description = $3, updated_at = $4 where id = $1 returning ${applicationColumns}`,
+);
+
+const removeApplication = statement<unknown, [id: string, now: Date]>('applications.remove', 'update applications set deleted_at = $2 where id = $1');
+
+const setKey = statement<unknown, [id: string, keyHash: Buffer, keyId: string]>(
+  'applications.setKey',
+  `
+  update applications set key_hash = $2, key_id = $3 where id = $1`,
+);
+
+const applicationsOf = (database: Database) => ({
+  /** By slug. */
+  list: () => database.all(listApplications),
+  find: (slug: string) => database.first(findApplication, slug),
+  /** Holds the application until the transaction ends; undefined when there is none. */
+  lock: async (slug: string) => (await database.first(lockApplication, slug))?.id,
+  /** False when the slug is taken. */
+  insert: async ({ id, name, slug, description, keyHash, keyId, createdAt }: NewApplicationRow) =>
+    (await database.run(insertApplication, id, name, slug, description, keyHash, keyId, createdAt)) === 1,
+  update: (id: string, name: string, description: string | null, now: Date) => database.first(updateApplication, id, name, description, now),
+  remove: (id: string, now: Date) => database.run(removeApplication, id, now),
+  setKey: (id: string, keyHash: Buffer, keyId: string) => database.run(setKey, id, keyHash, keyId),
+});
+
+const listEnvironments = statement<Environment, [applicationId: string]>(
+  'environments.list',
+  `
+  select id, slug, name, created_at as "createdAt" from environments where application_id = $1 order by created_at, id`,
+);
+
+const findEnvironment = statement<{ id: string }, [applicationId: string, slug: string]>(
+  'environments.find',
+  `
+  select id from environments where application_id = $1 and slug = $2`,
+);
+
+const insertEnvironment = statement<unknown, [id: string, applicationId: string, slug: string, name: string, createdAt: Date]>(
+  'environments.insert',
+  `
+  insert into environments (id, application_id, slug, name, created_at) values ($1, $2, $3, $4, $5)
+  on conflict (application_id, slug) do nothing`,
+);
+
+const removeEnvironment = statement<unknown, [applicationId: string, slug: string]>(
+  'environments.remove',
+  `
+  delete from environments where application_id = $1 and slug = $2`,
+);
+
+const environmentsOf = (database: Database) => ({
+  /** Oldest first. */
+  list: (applicationId: string) => database.all(listEnvironments, applicationId),
+  find: async (applicationId: string, slug: string) => (await database.first(findEnvironment, applicationId, slug))?.id,
+  /** False when the slug is taken. */
+  insert: async (applicationId: string, { id, slug, name, createdAt }: Environment) =>
+    (await database.run(insertEnvironment, id, applicationId, slug, name, createdAt)) === 1,
+  /** With its versions and entries. False when there is none. */
+  remove: async (applicationId: string, slug: string) => (await database.run(removeEnvironment, applicationId, slug)) === 1,
+});
+
+const secretColumns = 'id, name, description, created_at as "createdAt", updated_at as "updatedAt"';
+
+const listSecrets = statement<Secret, [applicationId: string]>(
+  'secrets.list',
+  `
+  select ${secretColumns} from secrets where application_id = $1 order by name collate "C"`,
+);
+
+const findSecret = statement<Secret, [applicationId: string, name: string]>(
+  'secrets.find',
+  `
+  select ${secretColumns} from secrets where application_id = $1 and name = $2`,
+);
+
+type SecretValues = [id: string, applicationId: string, name: string, description: string | null, createdAt: Date];
+const insertSecret = statement<unknown, SecretValues>(
+  'secrets.insert',
+  `
+  insert into secrets (id, application_id, name, description, created_at, updated_at) values ($1, $2, $3, $4, $5, $5)
+  on conflict (application_id, name) do nothing`,
+);
+
+const touchSecret = statement<unknown, [id: string, now: Date]>('secrets.touch', 'update secrets set updated_at = $2 where id = $1');
+
+const removeSecret = statement<unknown, [applicationId: string, name: string]>(
+  'secrets.remove',
+  `
+  delete from secrets where application_id = $1 and name = $2`,
+);
+
+const secretsOf = (database: Database) => ({
+  /** By name. */
+  list: (applicationId: string) => database.all(listSecrets, applicationId),
+  find: (applicationId: string, name: string) => database.first(findSecret, applicationId, name),
+  /** False when the name is taken. */
+  insert: async (applicationId: string, { id, name, description, createdAt }: Secret) =>
+    (await database.run(insertSecret, id, applicationId, name, description, createdAt)) === 1,
+  touch: (id: string, now: Date) => database.run(touchSecret, id, now),
+  /** With all its versions. False when there is none. */
+  remove: async (applicationId: string, name: string) => (await database.run(removeSecret, applicationId, name)) === 1,
+});
+
+const listVersions = statement<SecretVersion, [secretId: string, environmentId: string]>(
+  'versions.list',
+  `
+  select id, version, is_enabled as "isEnabled", expires_at as "expiresAt", not_before as "notBefore", created_at as "createdAt"
+  from secret_versions where secret_id = $1 and environment_id = $2 order by version desc`,
+);
+
+const newestVersions = statement<{ environmentId: string; version: number }, [secretId: string, environmentIds: string[]]>(
+  'versions.newest',
+  `
+  select environment_id as "environmentId", max(version) as version
+  from secret_versions where secret_id = $1 and environment_id = any($2::uuid[]) group by environment_id`,
+);
+
+export type NewVersion = SecretVersion & { readonly environmentId: string; readonly envelope: Envelope };
+
+type VersionValues = [
+  secretId: string,
+  ids: string[],
+  environmentIds: string[],
+  versions: number[],
+  areEnabled: boolean[],
+  starts: (Date | null)[],
+  ends: (Date | null)[],
+  createdAt: Date,
+  nonces: Buffer[],
+  ciphertexts: Buffer[],
+  tags: Buffer[],
+  wrappedKeys: Buffer[],
+  masterKeyIds: string[],
+];
+const insertVersions = statement<unknown, VersionValues>(
+  'versions.insert',
+  `
+  insert into secret_versions
+    (secret_id, id, environment_id, version, is_enabled, not_before, expires_at, created_at, nonce, ciphertext, tag, wrapped_key, master_key_id)
+  select $1, id, environment_id, version, is_enabled, not_before, expires_at, $8, nonce, ciphertext, tag, wrapped_key, master_key_id
+  from unnest($2::uuid[], $3::uuid[], $4::int[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
+              $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::text[])
+    as v (id, environment_id, version, is_enabled, not_before, expires_at, nonce, ciphertext, tag, wrapped_key, master_key_id)`,
+);
+
+const versionsOf = (database: Database) => ({
+  /** Newest first. */
+  list: (secretId: string, environmentId: string) => database.all(listVersions, secretId, environmentId),
+  /** The highest number in each of these environments that has one. */
+  newest: async (secretId: string, environmentIds: readonly string[]) => {
+    const rows = await database.all(newestVersions, secretId, [...environmentIds]);
+    return new Map(rows.map(({ environmentId, version }) => [environmentId, version]));
+  },
+  insert(secretId: string, createdAt: Date, versions: readonly NewVersion[]) {
+    const column = <K extends keyof NewVersion>(key: K) => versions.map((version) => version[key]);
+    const sealed = <K extends keyof Envelope>(key: K) => versions.map(({ envelope }) => envelope[key]);
+    return database.run(
+      insertVersions,
+      secretId,
+      column('id'),
+      column('environmentId'),
+      column('version'),
+      column('isEnabled'),
+      column('notBefore'),
+      column('expiresAt'),
+      createdAt,
+      sealed('nonce'),
+      sealed('ciphertext'),
+      sealed('tag'),
+      sealed('wrappedKey'),
+      sealed('masterKeyId'),
+    );
+  },
+});
+
+const configurationColumns = `c.id, e.slug as "environmentSlug", c.key, c.value, c.description, c.created_at as "createdAt", c.updated_at as "updatedAt"`;
+
+const listConfigurations = statement<Configuration, [applicationId: string]>(
+  'configurations.list',
+  `
+  select ${configurationColumns} from configurations c join environments e on e.id = c.environment_id
+  where e.application_id = $1 order by e.slug collate "C", c.key collate "C"`,
+);
+
+type ConfigurationValues = [id: string, environmentId: string, key: string, value: string, description: string | null, createdAt: Date];
+const insertConfiguration = statement<unknown, ConfigurationValues>(
+  'configurations.insert',
+  `
+  insert into configurations (id, environment_id, key, value, description, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $6)
+  on conflict (environment_id, key) do nothing`,
+);
+
+type ConfigurationUpdate = [
+  applicationId: string,
+  environment: string,
+  key: string,
+  value: string,
+  keepsDescription: boolean,
+  description: string | null,
+  now: Date,
+];
+const updateConfiguration = statement<Configuration, ConfigurationUpdate>(
+  'configurations.update',
+  `
+  update configurations c set value = $4, description = case when $5 then c.description else $6 end, updated_at = $7
+  from environments e
+  where e.id = c.environment_id and e.application_id = $1 and e.slug = $2 and c.key = $3
+  returning ${configurationColumns}`,
+);
+
+const removeConfiguration = statement<unknown, [applicationId: string, environment: string, key: string]>(
+  'configurations.remove',
+  `
+  delete from configurations c using environments e
+  where e.id = c.environment_id and e.application_id = $1 and e.slug = $2 and c.key = $3`,
+);
+
+const configurationsOf = (database: Database) => ({
+  /** By environment, then key. */
+  list: (applicationId: string) => database.all(listConfigurations, applicationId),
+  /** False when the key is taken. */
+  insert: async (environmentId: string, { id, key, value, description, createdAt }: Configuration) =>
+    (await database.run(insertConfiguration, id, environmentId, key, value, description, createdAt)) === 1,
+  /** @param description undefined leaves it. @returns undefined when there is no such entry */
+  update: (place: readonly [applicationId: string, environment: string, key: string], value: string, description: string | null | undefined, now: Date) =>
+    database.first(updateConfiguration, ...place, value, description === undefined, description ?? null, now),
+  /** False when there is none. */
+  remove: async (applicationId: string, environment: string, key: string) => (await database.run(removeConfiguration, applicationId, environment, key)) === 1,
+});
+
+export type ManagementStore = ReturnType<typeof createManagementStore>;
+
+/** @param database a transaction's, for a write */
+export const createManagementStore = (database: Database) => ({
+  applications: applicationsOf(database),
+  environments: environmentsOf(database),
+  secrets: secretsOf(database),
+  versions: versionsOf(database),
+  configurations: configurationsOf(database),
+});

@@ -1,0 +1,75 @@
+// A write of an administrator as one unit of work: the write and its audit entry in one transaction, both or neither.
+import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import { Problem } from '../../platform/problem.ts';
+import { type Audit, createEntry } from '../audit/audit.ts';
+import { type Actor, createAuditStore, type Outcome, type Target } from '../audit/store.ts';
+import { Problems } from '../contract.ts';
+import type { KeyCheck } from '../encryption/key-check.ts';
+import type { MasterKey } from '../encryption/master-keys.ts';
+import { createManagementStore, type ManagementStore } from './store.ts';
+
+/** How a write ended well. */
+type Done<T> = {
+  readonly result: T;
+  readonly applicationId: string;
+  /** Where one act has several parts, an audit entry for each. */
+  readonly parts?: readonly { readonly environment: string; readonly version: number }[];
+};
+
+export type UnitOfWork = ReturnType<typeof createUnitOfWork>;
+
+type Parts = {
+  /** With a lock timeout, so that a row that somebody holds is given up. */
+  readonly database: Database;
+  readonly keyCheck: Pick<KeyCheck, 'requireActive'>;
+  readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
+  readonly clock: () => Date;
+};
+
+export function createUnitOfWork({ database, keyCheck, audit, clock }: Parts) {
+  /**
+   * Does a write and records it; a refusal is recorded, too.
+   * @throws Problem 503 when the master keys are not usable, or when others hold the application for too long; then nothing was written
+   */
+  async function run<T>(actor: Actor, target: Target, work: (store: ManagementStore, active: MasterKey) => Promise<Done<T>>): Promise<T> {
+    try {
+      const active = await keyCheck.requireActive();
+      return await database.transaction(async (inTransaction) => {
+        const { result, applicationId, parts } = await work(createManagementStore(inTransaction), active);
+        const done = { occurredAt: clock(), outcome: 'done', applicationId } as const;
+        const entries = parts?.map(({ environment, version }) => createEntry(actor, { ...target, environment }, { ...done, version }));
+        await createAuditStore(inTransaction).add(entries ?? [createEntry(actor, target, done)]);
+        return result;
+      });
+    } catch (caught) {
+      const error = isLockTimeout(caught) ? Problems.applicationBusy({ headers: { 'Retry-After': '5' } }) : caught;
+      if (audit.hasRoom) audit.record(createEntry(actor, target, { occurredAt: clock(), ...refusalOf(error) }));
+      throw error;
+    }
+  }
+
+  return {
+    run,
+    /** A write to an application that exists. @throws Problem 404 */
+    change: <T>(actor: Actor, target: Target, work: (store: ManagementStore, applicationId: string) => Promise<T>): Promise<T> =>
+      run(actor, target, async (store) => {
+        const applicationId = await lockApplication(store, target.application);
+        return { applicationId, result: await work(store, applicationId) };
+      }),
+  };
+}
+
+/** Until the transaction ends nobody else writes to the application or what belongs to it. @throws Problem 404 */
+export async function lockApplication(store: ManagementStore, slug: string): Promise<string> {
+  const id = await store.applications.lock(slug);
+  if (id === undefined) throw Problems.applicationMissing();
+  return id;
+}
+
+const outcomeOfStatus: Readonly<Record<number, Outcome>> = { 400: 'invalid', 404: 'not-found', 409: 'conflict', 503: 'unavailable' };
+
+function refusalOf(error: unknown): { readonly outcome: Outcome; readonly detail: string | null } {
+  if (error instanceof Problem) return { outcome: outcomeOfStatus[error.status] ?? 'failed', detail: error.kind.title };
+  return { outcome: isUnavailable(error) ? 'unavailable' : 'failed', detail: null };
+}
