@@ -8,15 +8,11 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { version } from '../platform/version.ts';
-import { createEvents } from './dashboard/events/events.ts';
-import { createEventStore } from './dashboard/events/store.ts';
-import { createRecent } from './dashboard/recent.ts';
-import { createSenders } from './dashboard/senders/senders.ts';
-import { createSenderStore } from './dashboard/senders/store.ts';
-import { createStatistics } from './dashboard/statistics/statistics.ts';
-import { createStatisticsStore } from './dashboard/statistics/store.ts';
-import { createTypedStore } from './dashboard/typed/store.ts';
-import { createTyped } from './dashboard/typed/typed.ts';
+import { createEvents } from './dashboard/events.ts';
+import { createRecent, createSenders } from './dashboard/overviews.ts';
+import { createStatistics } from './dashboard/statistics.ts';
+import { createDashboardStore } from './dashboard/store.ts';
+import { createTyped } from './dashboard/typed.ts';
 import { createRoutes } from './routes.ts';
 
 export type IntakeParts = {
@@ -38,8 +34,7 @@ const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts): App {
   const { payloadMemory = { budget: createByteBudget(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
-  const store = createEventStore(database);
-  const typed = createTypedStore(database);
+  const store = createDashboardStore(database);
   return createApp({
     ...parts,
     description: {
@@ -48,11 +43,11 @@ export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts
       version,
     },
     routes: createRoutes({
-      events: createEvents({ store, typed, payloadMemory }),
-      statistics: createStatistics(createStatisticsStore(database)),
-      typed: createTyped(typed),
-      senders: createSenders(createSenderStore(database)),
-      recent: createRecent({ events: store, typed }),
+      events: createEvents(store, payloadMemory),
+      statistics: createStatistics(store),
+      typed: createTyped(store),
+      senders: createSenders(store),
+      recent: createRecent(store),
     }),
     areas: [{ prefix: '/api/v1', guard: tokenHolder }],
   });

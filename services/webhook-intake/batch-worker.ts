@@ -1,49 +1,90 @@
 // What both queue workers do with a batch: read each delivery, store them together, give every one its outcome.
 import type { BatchHandler, Delivery, Outcome } from '../platform/broker/broker.ts';
+import { describeError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { receptionTime } from './envelope.ts';
-import { isolating } from './isolation.ts';
-import type { Unreadable } from './payload.ts';
+import { isOutage } from '../platform/postgres/errors.ts';
+import { receptionTime, type Unreadable } from './delivery.ts';
+import { createWorkerMetrics, type DeliveryOutcome } from './metrics.ts';
 
 export type BatchWork<Item> = {
+  readonly worker: string;
   readonly queue: string;
   readonly read: (delivery: Delivery) => Promise<Item | Unreadable>;
   /** All or none. @returns for each whether it was new: false is a duplicate */
   readonly store: (items: readonly Item[]) => Promise<readonly boolean[]>;
 };
 
-type Parts = { readonly metrics: Metrics; readonly log: Log };
+export type BatchWorkerParts = { readonly metrics: Metrics; readonly log: Log; readonly clock?: () => number };
 
-export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { metrics, log }: Parts): BatchHandler {
-  const note = createNotes(work.queue, metrics);
+/** @returns a handler that throws only what fails for every delivery alike: then the broker keeps the batch */
+export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { metrics, log, clock = Date.now }: BatchWorkerParts): BatchHandler {
+  const { worker, queue } = work;
+  const inHand = createInHand(clock);
+  const { runs, deliveries, delay } = createWorkerMetrics(metrics, { worker, queue, oldestSeconds: inHand.oldestSeconds });
+
+  function count(delivery: Delivery, outcome: DeliveryOutcome): void {
+    deliveries.inc({ queue, outcome });
+    if (outcome === 'stored') delay.observe({ queue }, Math.max(0, clock() - receptionTime(delivery).getTime()) / 1000);
+  }
 
   async function handle(part: readonly Delivery[]): Promise<Outcome[]> {
-    const outcomes = new Map<Delivery, Outcome>();
+    const failed = new Map<Delivery, Exclude<Outcome, 'ack'>>();
     const readable: { readonly delivery: Delivery; readonly item: Item }[] = [];
     for (const delivery of part) {
-      const item = await work.read(delivery);
-      if (!('unreadable' in item)) readable.push({ delivery, item });
-      else outcomes.set(delivery, { deadLetter: item.unreadable });
+      const [item] = await isolate([delivery], async () => [await work.read(delivery)]);
+      if (!item || 'refused' in item) failed.set(delivery, { retry: item?.refused ?? 'not read' });
+      else if ('unreadable' in item) failed.set(delivery, { deadLetter: item.unreadable });
+      else readable.push({ delivery, item });
     }
-    const stored = await isolating(readable, (some) => work.store(some.map(({ item }) => item)));
+    const stored = await isolate(readable, (some) => work.store(some.map(({ item }) => item)));
     readable.forEach(({ delivery }, index) => {
       const outcome = stored[index];
-      if (typeof outcome === 'object') outcomes.set(delivery, { retry: outcome.refused });
-      else note(delivery, outcome === true ? 'stored' : 'duplicate');
+      if (typeof outcome === 'object') failed.set(delivery, { retry: outcome.refused });
+      else count(delivery, outcome === true ? 'stored' : 'duplicate');
     });
-    for (const [delivery, outcome] of outcomes) {
-      note(delivery, typeof outcome === 'object' && 'deadLetter' in outcome ? 'unreadable' : 'refused');
-      log.warn({ queue: work.queue, messageId: delivery.id, attempt: delivery.attempt, outcome }, 'a delivery could not be stored');
+    for (const [delivery, outcome] of failed) {
+      count(delivery, 'deadLetter' in outcome ? 'unreadable' : 'refused');
+      log.warn({ queue, messageId: delivery.id, attempt: delivery.attempt, outcome }, 'storing a delivery failed');
     }
-    return part.map((delivery) => outcomes.get(delivery) ?? 'ack');
+    return part.map((delivery) => failed.get(delivery) ?? 'ack');
   }
 
   return async (batch) => {
-    const outcomes: Outcome[] = [];
-    for (const part of bounded(batch)) outcomes.push(...(await handle(part)));
-    return outcomes;
+    inHand.begin(batch);
+    try {
+      const outcomes: Outcome[] = [];
+      for (const part of bounded(batch)) outcomes.push(...(await handle(part)));
+      runs.inc({ worker, outcome: 'succeeded' });
+      inHand.end(batch);
+      return outcomes;
+    } catch (error) {
+      runs.inc({ worker, outcome: 'failed' });
+      inHand.fail(batch);
+      throw error;
+    }
   };
+}
+
+/**
+ * Works on all items at once; when that fails because of one of them, on each half by itself, and so on.
+ * @returns an outcome for each item, in order
+ * @throws what fails for every item alike: the database is away
+ */
+async function isolate<Item, Result>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<readonly (Result | { readonly refused: string })[]> {
+  if (items.length === 0) return [];
+  try {
+    return await work(items);
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    if (items.length === 1) return [{ refused: describeError(error) }];
+  }
+  const middle = Math.ceil(items.length / 2);
+  const first = await isolate(items.slice(0, middle), work);
+  return [...first, ...(await isolate(items.slice(middle), work))];
 }
 
 /** Payloads in work at once, unpacked: each is copied a few times on its way into the database. */
@@ -70,23 +111,28 @@ function bounded(batch: readonly Delivery[]): Delivery[][] {
   return parts;
 }
 
-const becomes = ['stored', 'duplicate', 'refused', 'unreadable'] as const;
+/** A batch that failed is tried again within 5 s. One that was not has been given back, and another worker may have it. */
+export const longestRetryPauseMs = 15_000;
 
-function createNotes(queue: string, metrics: Metrics) {
-  const outcomes = metrics.counter({
-    name: 'signalbox_intake_deliveries_total',
-    help: 'Deliveries by queue and by what became of them: stored, duplicate, refused (tried again), unreadable (dead)',
-    labels: ['queue', 'outcome'],
-  });
-  for (const outcome of becomes) outcomes.inc({ queue, outcome }, 0);
-  const delay = metrics.histogram({
-    name: 'signalbox_intake_delay_seconds',
-    help: 'From reception by the relay to the end of work on it, by queue',
-    labels: ['queue'],
-    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3600],
-  });
-  return (delivery: Delivery, outcome: (typeof becomes)[number]) => {
-    outcomes.inc({ queue, outcome });
-    if (outcome === 'stored') delay.observe({ queue }, Math.max(0, Date.now() - receptionTime(delivery).getTime()) / 1000);
+/** The batches that a worker is at, or whose next try it waits for. */
+function createInHand(clock: () => number) {
+  const batches = new Map<readonly Delivery[], { readonly oldestMs: number; readonly failedMs?: number }>();
+
+  function dropGivenBack(): void {
+    for (const [batch, { failedMs }] of batches) if (failedMs !== undefined && clock() - failedMs > longestRetryPauseMs) batches.delete(batch);
+  }
+  const oldestOf = (batch: readonly Delivery[]) => Math.min(...batch.map((delivery) => receptionTime(delivery).getTime()));
+
+  return {
+    begin: (batch: readonly Delivery[]) => void batches.set(batch, { oldestMs: oldestOf(batch) }),
+    end: (batch: readonly Delivery[]) => void batches.delete(batch),
+    fail(batch: readonly Delivery[]) {
+      batches.set(batch, { oldestMs: oldestOf(batch), failedMs: clock() });
+      dropGivenBack();
+    },
+    oldestSeconds(): number {
+      dropGivenBack();
+      return Math.max(0, ...[...batches.values()].map(({ oldestMs }) => clock() - oldestMs)) / 1000;
+    },
   };
 }

@@ -7,15 +7,11 @@ import { createSchemaCheck, type MigrationSource } from '../platform/postgres/mi
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
 import { readServiceConfig, type ServiceConfig, settings } from './config.ts';
-import { createIsOwn } from './database-worker/forge-event.ts';
-import { processRows } from './database-worker/processing.ts';
-import { createTypedStore } from './database-worker/store.ts';
-import { createDatabaseWorker } from './database-worker/worker.ts';
-import { createEventStore } from './forge-worker/store.ts';
-import { createForgeWorker } from './forge-worker/worker.ts';
+import { createDatabaseWorker, createIsOwn } from './database-worker.ts';
+import { createForgeWorker } from './forge-worker.ts';
 import { keepPartitions } from './housekeeping.ts';
 import { createQueueWorker } from './queue-worker.ts';
-import { createMatchingRules } from './rules/rules.ts';
+import { processRows } from './typed/store.ts';
 
 /** A question of the dashboard that takes longer is of no use to anybody; a server that hangs is given up soon after. */
 const statementMs = 8000;
@@ -43,11 +39,11 @@ export const deployable: Deployable<ServiceConfig> = {
   workers: {
     service: createQueueWorker({
       name: 'service',
-      summary: 'The forge queue: events, statistics, notifications',
+      summary: 'The forge queue: events and statistics',
       queue: 'forge',
       migrations,
       create: ({ database, runtime: { metrics, log } }) => ({
-        handle: createForgeWorker({ store: createEventStore(database), matchingRules: createMatchingRules([]), metrics, log }),
+        handle: createForgeWorker({ database, metrics, log }),
       }),
     }),
     'database-service': createQueueWorker({
@@ -56,7 +52,7 @@ export const deployable: Deployable<ServiceConfig> = {
       queue: 'forge-database',
       migrations,
       create: ({ database, config, runtime: { metrics, log } }) => ({
-        handle: createDatabaseWorker({ store: createTypedStore(database, createIsOwn(config.ownRepositories)), metrics, log }),
+        handle: createDatabaseWorker({ database, isOwn: createIsOwn(config.ownRepositories), metrics, log }),
         between: () => processRows(database),
       }),
     }),

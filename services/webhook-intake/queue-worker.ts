@@ -15,7 +15,7 @@ import { createRecord } from './connections/record.ts';
 import { createRecordKeeper, type RecordKeeper } from './connections/record-keeper.ts';
 import { createConnectionStore } from './connections/store.ts';
 import { createUrlSealing } from './connections/url-sealing.ts';
-import { measureConnections, measureRuns } from './worker-metrics.ts';
+import { measureConnections } from './metrics.ts';
 
 export type QueueWorker = {
   readonly handle: BatchHandler;
@@ -90,7 +90,7 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
     queue,
     connect: ({ name, url }) =>
       connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
-    handle: measureRuns(metrics, { worker, handle: work.handle }),
+    handle: work.handle,
     quietMs,
     unreachableMs,
     clock: Date.now,

@@ -1,31 +1,34 @@
 // The dashboard API's routes: declarations; what they do is in dashboard/.
 import { z } from 'zod';
-import { Common } from '../platform/problem.ts';
 import { type AnyRoute, route } from '../platform/http/route.ts';
-import { Event, EventDetail, listOf, Problems, Sender, Statistics } from './contract.ts';
-import { EventQuery, type Events, HistoryQuery, repositoryName } from './dashboard/events/events.ts';
-import { Recent, RecentQuery, type RecentReader } from './dashboard/recent.ts';
-import { SenderQuery, type Senders } from './dashboard/senders/senders.ts';
-import { StatisticsHeaders, StatisticsQuery, type StatisticsReader } from './dashboard/statistics/statistics.ts';
-import { PullRequest } from './dashboard/typed/items.ts';
-import { createTypedRoutes } from './dashboard/typed/routes.ts';
-import { pullRequests, pullsList, PullsQuery } from './dashboard/typed/tables.ts';
-import type { Typed } from './dashboard/typed/typed.ts';
+import { Common } from '../platform/problem.ts';
+import { Event, EventDetail, listOf, Problems, ProcessingCounts, Sender, Statistics } from './contract.ts';
+import { type createEvents, EventQuery, HistoryQuery, repositoryName } from './dashboard/events.ts';
+import { type createRecent, type createSenders, Recent, RecentQuery, SenderQuery } from './dashboard/overviews.ts';
+import { type createStatistics, StatisticsHeaders, StatisticsQuery } from './dashboard/statistics.ts';
+import { processingQuery, type Typed } from './dashboard/typed.ts';
+import type { TypedItem } from './typed/columns.ts';
+import { PullRequest, pullRequests, pullsList, PullsQuery } from './typed/pull-requests.ts';
+import { typedTables } from './typed/tables.ts';
+import type { TypedTable } from './typed/typed-table.ts';
 
 export type RouteParts = {
-  readonly events: Events;
-  readonly statistics: StatisticsReader;
+  readonly events: ReturnType<typeof createEvents>;
+  readonly statistics: ReturnType<typeof createStatistics>;
   readonly typed: Typed;
-  readonly senders: Senders;
-  readonly recent: RecentReader;
+  readonly senders: ReturnType<typeof createSenders>;
+  readonly recent: ReturnType<typeof createRecent>;
 };
 
 export const createRoutes = (parts: RouteParts): AnyRoute[] => [
   ...eventRoutes(parts),
   ...overviewRoutes(parts),
-  ...createTypedRoutes(parts.typed),
+  ...typedRoutes(parts.typed),
   ...repositoryRoutes(parts),
 ];
+
+/** Every route asks the database. */
+const problems = [Common.unavailable];
 
 const eventRoutes = ({ events }: RouteParts) => [
   route({
@@ -34,6 +37,7 @@ const eventRoutes = ({ events }: RouteParts) => [
     summary: 'The event log, newest first',
     query: EventQuery,
     answers: { 200: listOf(Event) },
+    problems,
     handle: ({ query }) => events.list(query),
   }),
   route({
@@ -42,7 +46,7 @@ const eventRoutes = ({ events }: RouteParts) => [
     summary: 'One event with its headers and payload',
     params: z.object({ id: z.string() }),
     answers: { 200: EventDetail },
-    problems: [Problems.eventMissing, Common.unavailable],
+    problems: [Problems.eventMissing, ...problems],
     handle: ({ params }) => events.get(params.id),
   }),
 ];
@@ -55,6 +59,7 @@ const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
     query: StatisticsQuery,
     headers: StatisticsHeaders,
     answers: { 200: Statistics },
+    problems,
     handle: ({ query, headers }) => statistics.series(query, headers['X-Timezone']),
   }),
   route({
@@ -63,6 +68,7 @@ const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
     summary: 'Who caused the events in the log, by login',
     query: SenderQuery,
     answers: { 200: listOf(Sender) },
+    problems,
     handle: ({ query }) => senders.list(query),
   }),
   route({
@@ -71,9 +77,58 @@ const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
     summary: 'The newest events and typed rows at a glance',
     query: RecentQuery,
     answers: { 200: Recent },
+    problems,
     handle: ({ query }) => recent.newest(query),
   }),
 ];
+
+function typedRoutes(typed: Typed): AnyRoute[] {
+  const { branches, comments, issues, pullRequests, pushes, repositories, installations, users, releases, workflowRuns } = typedTables;
+  return [
+    ...processedRoutes(branches, typed),
+    ...processedRoutes(comments, typed),
+    ...processedRoutes(issues, typed),
+    ...processedRoutes(pullRequests, typed),
+    ...processedRoutes(pushes, typed),
+    ...processedRoutes(repositories, typed),
+    ...processedRoutes(installations, typed),
+    ...processedRoutes(users, typed),
+    listRoute(releases, typed),
+    listRoute(workflowRuns, typed),
+    route({
+      method: 'get',
+      path: '/api/v1/processing-state',
+      summary: 'How many rows of each typed table are in each processing state',
+      answers: { 200: z.record(z.string(), ProcessingCounts) },
+      problems,
+      handle: () => typed.counts(),
+    }),
+  ];
+}
+
+const processedRoutes = <Item extends TypedItem>(table: TypedTable<Item>, typed: Typed) => [listRoute(table, typed), processingRoute(table, typed)];
+
+const listRoute = <Item extends TypedItem>(table: TypedTable<Item>, typed: Typed) =>
+  route({
+    method: 'get',
+    path: `/api/v1/${table.path}`,
+    summary: `The ${table.things}, by their last change, newest first`,
+    query: table.query,
+    answers: { 200: listOf(table.item) },
+    problems,
+    handle: ({ query }) => typed.list(table, query),
+  });
+
+const processingRoute = <Item extends TypedItem>(table: TypedTable<Item>, typed: Typed) =>
+  route({
+    method: 'get',
+    path: `/api/v1/${table.path}/processing`,
+    summary: `The ${table.things} not yet PROCESSED, or those in one state; first seen first`,
+    query: processingQuery(table.path),
+    answers: { 200: listOf(table.item) },
+    problems,
+    handle: ({ query }) => typed.processing(table, query),
+  });
 
 const RepositoryPath = z.object({ owner: z.string(), repo: z.string() });
 
@@ -85,6 +140,7 @@ const repositoryRoutes = ({ events, typed }: RouteParts) => [
     params: RepositoryPath,
     query: PullsQuery,
     answers: { 200: listOf(PullRequest) },
+    problems,
     handle: ({ params, query }) => typed.list(pullRequests, { ...query, repository: repositoryName(params) }, pullsList),
   }),
   route({
@@ -94,7 +150,7 @@ const repositoryRoutes = ({ events, typed }: RouteParts) => [
     params: RepositoryPath.extend({ n: z.string() }),
     query: HistoryQuery,
     answers: { 200: listOf(Event).extend({ pullRequest: PullRequest.nullable() }) },
-    problems: [Problems.pullRequestMissing],
+    problems: [Problems.pullRequestMissing, ...problems],
     handle: ({ params, query }) => events.pullRequestHistory(params, query),
   }),
 ];

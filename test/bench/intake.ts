@@ -1,4 +1,4 @@
-// The forge worker: queued deliveries to event log, bucket and outbox, against a bare multi-row insert of the same rows.
+// The forge worker: queued deliveries to event log and bucket, against a bare multi-row insert of the same rows.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Broker, Delivery } from '../../services/platform/broker/broker.ts';
@@ -9,10 +9,8 @@ import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { makePartitions } from '../../services/platform/postgres/partitions.ts';
 import { createPool } from '../../services/platform/postgres/pool.ts';
 import { consumeOptions, type createSource } from '../../services/webhook-intake/connections/source.ts';
-import { createEventStore } from '../../services/webhook-intake/forge-worker/store.ts';
-import { createForgeWorker } from '../../services/webhook-intake/forge-worker/worker.ts';
+import { createForgeWorker } from '../../services/webhook-intake/forge-worker.ts';
 import { partitionedTables } from '../../services/webhook-intake/housekeeping.ts';
-import { createMatchingRules } from '../../services/webhook-intake/rules/rules.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { examples, message } from '../services/webhook-intake/deliveries.ts';
 import { migrations, schema } from '../services/webhook-intake/intake-database.ts';
@@ -22,7 +20,6 @@ import { type Bench, compare, interleaved, type Pace } from './support/bench.ts'
 import { insertRows, rowsOf } from './support/intake-bound.ts';
 
 const deliveries = 3000;
-const rules = [{ name: 'pull requests', event: 'pull_request', channels: ['push'] }];
 const topology = { ...forgeTopology, queues: forgeTopology.queues.filter(({ name }) => name === 'forge') };
 
 const messages = () =>
@@ -51,7 +48,7 @@ async function ours(broker: Broker, work: (batch: readonly Delivery[]) => Return
 }
 
 async function bound(client: pg.Client): Promise<number> {
-  const rows = rowsOf(messages(), rules);
+  const rows = rowsOf(messages());
   const startedAt = performance.now();
   for (let from = 0; from < rows.length; from += 100) await insertRows(client, rows.slice(from, from + 100));
   return (deliveries / (performance.now() - startedAt)) * 1000;
@@ -67,7 +64,7 @@ async function run({ rounds }: Pace) {
   for (const table of partitionedTables) await makePartitions(pool, table, new Date());
   const broker = connectBroker(rabbitmq?.url ?? postgres.url, topology, { log: silentLog, name: `bench ${randomUUID()}` });
   await broker.ready(60_000);
-  const work = createForgeWorker({ store: createEventStore(pool), matchingRules: createMatchingRules(rules), metrics: createMetrics(), log: silentLog });
+  const work = createForgeWorker({ database: pool, metrics: createMetrics(), log: silentLog });
   try {
     const measured = await interleaved(rounds, { ours: () => ours(broker, work), bound: () => bound(client) });
     const measure = `deliveries from ${rabbitmq ? 'RabbitMQ' : 'the embedded broker'}`;
@@ -82,6 +79,6 @@ async function run({ rounds }: Pace) {
 }
 
 export const bench: Bench = {
-  summary: `${deliveries} queued deliveries to event log, bucket and outbox; bound: multi-row inserts of the same rows, 100 a transaction`,
+  summary: `${deliveries} queued deliveries to event log and bucket; bound: multi-row inserts of the same rows, 100 a transaction`,
   run,
 };

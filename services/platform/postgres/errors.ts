@@ -1,5 +1,6 @@
 // What an error of Postgres or of the way to it means: by SQLSTATE and constraint name; by message only where node-postgres gives no code.
 import pg from 'pg';
+import { codeOf } from '../errors.ts';
 
 /** The constraint that refused a row (SQLSTATE class 23), if that is what happened. */
 export function violatedConstraint(error: unknown): string | undefined {
@@ -29,6 +30,21 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   // node-postgres gives these no code
   return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout/i.test(error.message);
+}
+
+// Of every question alike: connection, transaction state, credentials, catalog, rollback for the sake of others, names and rights,
+// resources, object state, operator, disk, configuration, corruption.
+const outageStates = /^(08|25|28|3D|3F|40|42|53|55|57|58|F0|XX00[12])/;
+// TLS, and a login that node-postgres itself gives up.
+const refusedConnections = /CERT|SIGNATURE|^ERR_(TLS|SSL)/;
+
+/** True when any other question would have failed too, so that the error says nothing of the values that were sent. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return outageStates.test(error.code ?? '');
+  if (isUnavailable(error)) return true;
+  const code = codeOf(error);
+  if (code !== undefined) return /^E[A-Z]+$/.test(code) || refusedConnections.test(code);
+  return error instanceof Error && /^SASL: |does not support SSL/.test(error.message);
 }
 
 /** True when a statement was ended before it was done, mostly since it ran or waited for too long: nothing is said of its rows. */

@@ -2,15 +2,13 @@
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Message } from '../../../services/platform/broker/broker.ts';
-import { readEnvelope } from '../../../services/webhook-intake/envelope.ts';
-import { createMatchingRules, type Rule } from '../../../services/webhook-intake/rules/rules.ts';
+import { readEnvelope } from '../../../services/webhook-intake/delivery.ts';
 
 type Cells = readonly unknown[];
-export type Rows = { readonly key: Cells; readonly event: Cells; readonly payload: Cells; readonly notices: readonly Cells[]; readonly bucket: Cells };
+export type Rows = { readonly key: Cells; readonly event: Cells; readonly payload: Cells; readonly bucket: Cells };
 
 /** The same rows that the worker would make of these messages. */
-export function rowsOf(messages: readonly Message[], rules: readonly Rule[]): Rows[] {
-  const matchingRules = createMatchingRules(rules);
+export function rowsOf(messages: readonly Message[]): Rows[] {
   const now = new Date();
   return messages.map((message) => {
     const envelope = readEnvelope({ ...message, attempt: 1, redelivered: false });
@@ -50,7 +48,6 @@ export function rowsOf(messages: readonly Message[], rules: readonly Rule[]): Ro
         JSON.stringify(message.headers),
       ],
       payload: [id, receivedAt, false, message.body],
-      notices: matchingRules({ ...envelope, source: 'forge' }).map(({ rule, channels }) => [uuidv7(), id, receivedAt, rule, channels, now, now]),
       bucket: [bucketStart, 'forge', event, 1, bytes],
     };
   });
@@ -61,7 +58,6 @@ const columns = {
   events:
     'id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers',
   event_payloads: 'event_id, received_at, is_gzip, body',
-  outbox: 'id, event_id, event_received_at, rule, channels, due_at, created_at',
 };
 
 export async function insertRows(client: pg.Client, rows: readonly Rows[]): Promise<void> {
@@ -80,11 +76,6 @@ export async function insertRows(client: pg.Client, rows: readonly Rows[]): Prom
     client,
     'event_payloads',
     rows.map(({ payload }) => payload),
-  );
-  await insert(
-    client,
-    'outbox',
-    rows.flatMap(({ notices }) => notices),
   );
   await count(client, rows);
   await client.query('commit');

@@ -1,9 +1,34 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { isCancelled, isLockTimeout, isUnavailable, isUnmigrated, refusesData, violatedConstraint } from '../../../services/platform/postgres/errors.ts';
+import {
+  isCancelled,
+  isLockTimeout,
+  isOutage,
+  isUnavailable,
+  isUnmigrated,
+  refusesData,
+  violatedConstraint,
+} from '../../../services/platform/postgres/errors.ts';
 
 const databaseError = (code: string, constraint?: string) => Object.assign(new pg.DatabaseError('m', 1, 'error'), { code, constraint });
 const networkError = (code: string) => Object.assign(new Error('m'), { code });
+
+describe('isOutage', () => {
+  it('is true of what fails for every question alike', () => {
+    for (const code of ['08006', '28P01', '3D000', '3F000', '40P01', '42P01', '42501', '53300', '55P03', '57014', '57P01', '58030', 'XX001'])
+      expect(isOutage(databaseError(code)), code).to.equal(true);
+    for (const code of ['ECONNREFUSED', 'EPROTO', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])
+      expect(isOutage(networkError(code)), code).to.equal(true);
+    for (const text of ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'Connection terminated unexpectedly'])
+      expect(isOutage(new Error(text)), text).to.equal(true);
+  });
+
+  it('is false of what fails because of the values, in the database or before it', () => {
+    for (const code of ['21000', '22P02', '23502', '54000', 'XX000']) expect(isOutage(databaseError(code)), code).to.equal(false);
+    for (const error of [new RangeError('Maximum call stack size exceeded'), networkError('ERR_STRING_TOO_LONG'), 'text'])
+      expect(isOutage(error), String(error)).to.equal(false);
+  });
+});
 
 describe('isUnavailable', () => {
   it('is true of lost and refused connections, shutdowns, lack of room and standbys', () => {

@@ -8,12 +8,50 @@ import { delivery } from './deliveries.ts';
 
 const MiB = 1024 * 1024;
 
+describe('a batch in which something fails', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const parts = () => ({ metrics: createMetrics(), log: silentLog });
+  const batch = names.map((name) => ({ ...delivery({ event: 'push', payload: {} }), id: name }));
+  const read = async ({ id }: { readonly id: string }) => ({ id });
+
+  it('again and again because of one delivery has that one retried with its reason, and the others stored', async () => {
+    const stored: string[] = [];
+    const store = async (items: readonly { readonly id: string }[]) => {
+      if (items.some(({ id }) => id === 'c')) throw new RangeError('no end of it');
+      stored.push(...items.map(({ id }) => id));
+      return items.map(() => true);
+    };
+    const outcomes = await createBatchWorker({ worker: 'service', queue: 'forge', read, store }, parts())(batch);
+    expect(outcomes).to.deep.equal(['ack', 'ack', { retry: 'no end of it' }, 'ack', 'ack']);
+    expect(stored.sort()).to.deep.equal(['a', 'b', 'd', 'e']);
+  });
+
+  it('while it is read has the one delivery retried, too', async () => {
+    const readMost = async (one: { readonly id: string }) => {
+      if (one.id === 'b') throw new TypeError('unheard of');
+      return read(one);
+    };
+    const store = async (items: readonly unknown[]) => items.map(() => true);
+    const outcomes = await createBatchWorker({ worker: 'service', queue: 'forge', read: readMost, store }, parts())(batch);
+    expect(outcomes).to.deep.equal(['ack', { retry: 'unheard of' }, 'ack', 'ack', 'ack']);
+  });
+
+  const outages = { ECONNREFUSED: 'the server is away', EPROTO: 'TLS fails', CERT_HAS_EXPIRED: 'the certificate is old' };
+  for (const [code, name] of Object.entries(outages))
+    it(`for every delivery alike keeps the whole of it: ${name}`, async () => {
+      const failure = Object.assign(new Error(name), { code });
+      const work = createBatchWorker({ worker: 'service', queue: 'forge', read, store: () => Promise.reject(failure) }, parts());
+      expect(await work(batch).catch((error: unknown) => error)).to.equal(failure);
+    });
+});
+
 describe('a batch', () => {
   /** How many deliveries of the batch are stored together, one number each time. */
   async function storedTogether(batch: readonly ReturnType<typeof delivery>[]): Promise<number[]> {
     const counts: number[] = [];
     const work = createBatchWorker(
       {
+        worker: 'service',
         queue: 'forge',
         read: async (one) => ({ id: one.id }),
         store: async (items) => {

@@ -5,10 +5,8 @@ import type { Broker, Delivery } from '../../../services/platform/broker/broker.
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { createTypedStore } from '../../../services/webhook-intake/database-worker/store.ts';
-import { createDatabaseWorker } from '../../../services/webhook-intake/database-worker/worker.ts';
-import { createEventStore } from '../../../services/webhook-intake/forge-worker/store.ts';
-import { createForgeWorker } from '../../../services/webhook-intake/forge-worker/worker.ts';
+import { createDatabaseWorker } from '../../../services/webhook-intake/database-worker.ts';
+import { createForgeWorker } from '../../../services/webhook-intake/forge-worker.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
 import { describeWith } from '../../support/need.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -41,8 +39,8 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     const parts = { metrics: createMetrics(), log: silentLog };
     const options = { batchSize: 100, prefetch: 200 };
     const handlers = {
-      forge: createForgeWorker({ store: createEventStore(database.pool), matchingRules: () => [], ...parts }),
-      'forge-database': createDatabaseWorker({ store: createTypedStore(database.pool, () => true), ...parts }),
+      forge: createForgeWorker({ database: database.pool, ...parts }),
+      'forge-database': createDatabaseWorker({ database: database.pool, isOwn: () => true, ...parts }),
     };
     for (const [queue, handle] of Object.entries(handlers)) {
       broker.consume(queue, options, (batch) =>
@@ -87,6 +85,16 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     await eventually(() => expect(dead).to.have.length(2), { withinMs: 60_000 });
     expect(reasons().every((reason) => reason.includes('index row'))).to.equal(true);
     await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([2, 2]));
+  });
+
+  it('gives up what our own code fails on after the last retry, and stores its neighbours', async () => {
+    const deep = message({ event: 'issues', payload: {} });
+    const body = Buffer.from(JSON.stringify(issue(9)).replace('"issue":{', `"issue":{"x":${'['.repeat(5000)}${']'.repeat(5000)},`));
+    await publish(message({ event: 'issues', payload: issue(1) }), { ...deep, body }, message({ event: 'issues', payload: issue(2) }));
+    await eventually(() => expect(dead).to.have.length(1), { withinMs: 60_000 });
+    expect(reasons()[0]).to.match(/^forge-database: .*call stack/);
+    await publish(message({ event: 'issues', payload: issue(3) }));
+    await eventually(async () => expect([await database.count('events'), await database.count('issues')]).to.deep.equal([4, 3]));
   });
 
   it('keeps the batch while the database cannot take it, and stores it when it can', async () => {

@@ -9,12 +9,9 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { Secret } from '../../../../services/platform/config/secret.ts';
 import { createIntakeApp, type IntakeParts } from '../../../../services/webhook-intake/app.ts';
-import { createIsOwn } from '../../../../services/webhook-intake/database-worker/forge-event.ts';
-import { processRows } from '../../../../services/webhook-intake/database-worker/processing.ts';
-import { createTypedStore } from '../../../../services/webhook-intake/database-worker/store.ts';
-import { createDatabaseWorker } from '../../../../services/webhook-intake/database-worker/worker.ts';
-import { createEventStore } from '../../../../services/webhook-intake/forge-worker/store.ts';
-import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker/worker.ts';
+import { processRows } from '../../../../services/webhook-intake/typed/store.ts';
+import { createDatabaseWorker, createIsOwn } from '../../../../services/webhook-intake/database-worker.ts';
+import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker.ts';
 import { delivery, type MessageParts } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { createConformance, type Wire } from './conformance.ts';
@@ -64,8 +61,8 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
   const url = `http://127.0.0.1:${listening.port}`;
   const conforms = createConformance(app.openapi);
   const parts = { metrics, log: silentLog };
-  const forge = createForgeWorker({ ...parts, store: createEventStore(database.pool), matchingRules: () => [] });
-  const typed = createDatabaseWorker({ ...parts, store: createTypedStore(database.pool, createIsOwn(['*/*'])) });
+  const forge = createForgeWorker({ ...parts, database: database.pool });
+  const typed = createDatabaseWorker({ ...parts, database: database.pool, isOwn: createIsOwn(['*/*']) });
 
   const get: Dashboard['get'] = async (template, { path = {}, query = {}, headers = {} } = {}) => {
     const full = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));

@@ -6,6 +6,7 @@ import { at, createDashboard, type Dashboard, issue, pullRequest, type Row } fro
 
 const processed = ['branches', 'comments', 'issues', 'pull-requests', 'pushes', 'repositories', 'installations', 'users'];
 const tracked = ['releases', 'workflow-runs'];
+const camelCase = (path: string) => path.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const tableOf = (path: string) => path.replace('-', '_');
 const Counts = z.record(z.string(), z.record(z.string(), z.number()));
 
@@ -63,7 +64,7 @@ describe('the typed tables of the dashboard', () => {
 
     it('GET /api/v1/processing-state counts every row', async () => {
       const { body } = await get('/processing-state');
-      const counts = Counts.parse(Object.fromEntries([...processed, ...tracked].map((path) => [path, body[path]])));
+      const counts = Counts.parse(Object.fromEntries([...processed, ...tracked].map((path) => [path, body[camelCase(path)]])));
       const expected = expectedRows(examples);
       const processedRows = [...processed, ...tracked].map((path) => [
         path,
@@ -191,7 +192,7 @@ describe('the typed tables of the dashboard', () => {
           for (const state of states) expect(await ids({ state: state.toLowerCase() }), state).to.deep.equal(inState(state));
 
           const { body } = await get('/processing-state');
-          expect(body[path]).to.deep.equal(Object.fromEntries(states.map((state) => [state, inState(state).length])));
+          expect(body[camelCase(path)]).to.deep.equal(Object.fromEntries(states.map((state) => [state, inState(state).length])));
         });
 
         it('refuses an unknown state and the cursor of another list', async () => {

@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createIsOwn } from '../../../../services/webhook-intake/database-worker/forge-event.ts';
-import { createTypedStore } from '../../../../services/webhook-intake/database-worker/store.ts';
-import { createDatabaseWorker } from '../../../../services/webhook-intake/database-worker/worker.ts';
+import { createDatabaseWorker, createIsOwn } from '../../../../services/webhook-intake/database-worker.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
@@ -17,7 +15,7 @@ describe('the database worker, on events out of order', () => {
   beforeEach(() => database.empty());
 
   const worker = (globs: readonly string[] = ['*/*']) =>
-    createDatabaseWorker({ store: createTypedStore(database.pool, createIsOwn(globs)), metrics: createMetrics(), log: silentLog });
+    createDatabaseWorker({ database: database.pool, isOwn: createIsOwn(globs), metrics: createMetrics(), log: silentLog });
   const send = (...batch: Parameters<typeof delivery>[0][]) => worker()(batch.map(delivery));
   const stateOf = async (table: string, columns: string) => (await database.rows(`select ${columns} from ${table} order by object_key`))[0];
 

@@ -2,12 +2,13 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createIsOwn } from '../../../../services/webhook-intake/database-worker/forge-event.ts';
-import { createTypedStore } from '../../../../services/webhook-intake/database-worker/store.ts';
-import { createDatabaseWorker } from '../../../../services/webhook-intake/database-worker/worker.ts';
+import { createDatabaseWorker, createIsOwn } from '../../../../services/webhook-intake/database-worker.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
+
+/** The payload with an issue whose member `x` is 5000 arrays in each other: what JSON.parse reads and JSON.stringify does not write. */
+const deepJson = (payload: object) => JSON.stringify(payload).replace('"issue":{', `"issue":{"x":${'['.repeat(5000)}${']'.repeat(5000)},`);
 
 describe('the database worker', () => {
   let database: IntakeDatabase;
@@ -16,7 +17,7 @@ describe('the database worker', () => {
   beforeEach(() => database.empty());
 
   const worker = (globs: readonly string[] = ['*/*']) =>
-    createDatabaseWorker({ store: createTypedStore(database.pool, createIsOwn(globs)), metrics: createMetrics(), log: silentLog });
+    createDatabaseWorker({ database: database.pool, isOwn: createIsOwn(globs), metrics: createMetrics(), log: silentLog });
   const send = (...batch: Parameters<typeof delivery>[0][]) => worker()(batch.map(delivery));
   const stateOf = async (table: string, columns: string) => (await database.rows(`select ${columns} from ${table} order by object_key`))[0];
 
@@ -124,16 +125,70 @@ describe('the database worker', () => {
     expect([['*'], ['*/*']].map((globs) => createIsOwn(globs)({ repository: 'railway/signals' }))).to.deep.equal([true, true]);
   });
 
-  it('retries the one event that the database refuses, and stores the rest of its batch', async () => {
-    const numberless = issue(1, 'broken');
-    const outcomes = await send(
-      issue(1, 'Lamp'),
-      { ...numberless, payload: { ...numberless.payload, issue: { id: 12, title: 'no number' } } },
-      run(1, 1, 'queued'),
-    );
+  it('retries the one event that cannot be written as JSON, and stores the rest of its batch', async () => {
+    const deep = issue(1, 'deep');
+    const [one, two, three] = [delivery(issue(1, 'Lamp')), { ...delivery(deep), body: Buffer.from(deepJson(deep.payload)) }, delivery(run(1, 1, 'queued'))];
+    const outcomes = await worker()([one, two, three]);
     expect([outcomes[0], outcomes[2]]).to.deep.equal(['ack', 'ack']);
-    expect(outcomes[1]).to.have.property('retry').that.contains('number');
-    expect(await database.count('issues')).to.equal(1);
+    expect(outcomes[1]).to.have.property('retry').that.contains('call stack');
+    expect([await database.count('issues'), await database.count('workflow_runs')]).to.deep.equal([1, 1]);
+  });
+
+  it('stores one branch of two whose names are the same once they are stored', async () => {
+    const named = (ref: string, second: number) => ({ ...branch('create', second), payload: { ...branch('create', second).payload, ref } });
+    expect(await send(named('a\u0000', 1), named('a\ufffd', 2))).to.deep.equal(['ack', 'ack']);
+    expect(await database.rows('select name from branches')).to.deep.equal([{ name: 'a\ufffd' }]);
+  });
+
+  describe('an object that lacks a member its row needs', () => {
+    const release = { id: 41, tag_name: 'v1', updated_at: forgeTime(1) };
+    const cases: Readonly<Record<string, { readonly table: string; readonly event: string; readonly payload: object }>> = {
+      'a repository without full_name': { table: 'repositories', event: 'brand_new_event', payload: { repository: { id: 1, name: 'signals' }, sender } },
+      'a sender without login': { table: 'users', event: 'brand_new_event', payload: { repository, sender: { id: 7 } } },
+      'a push without ref': { table: 'pushes', event: 'push', payload: { before: 'b', after: 'a', repository, sender } },
+      'an issue without number': { table: 'issues', event: 'issues', payload: { action: 'opened', issue: { id: 12, title: 'no number' }, repository, sender } },
+      'a pull request without number': {
+        table: 'pull_requests',
+        event: 'pull_request',
+        payload: { action: 'opened', pull_request: { id: 21 }, repository, sender },
+      },
+    };
+    for (const [name, { table, event, payload }] of Object.entries(cases))
+      it(`${name} is left out and counted, and the rest of its delivery is stored`, async () => {
+        const metrics = createMetrics();
+        const handle = createDatabaseWorker({ database: database.pool, isOwn: () => true, metrics, log: silentLog });
+        expect(await handle([delivery({ event, payload })])).to.deep.equal(['ack']);
+        expect(await database.count(table)).to.equal(0);
+        const others = ['repositories', 'users'].filter((other) => other !== table);
+        for (const other of others) expect(await database.count(other), other).to.equal(1);
+        expect(await metrics.text()).to.contain(`signalbox_intake_objects_left_out_total{table="${table}"} 1`);
+      });
+
+    it('does not keep the release of its delivery from being tracked', async () => {
+      expect(await send({ event: 'release', payload: { action: 'published', release, repository, sender: { id: 7 } } })).to.deep.equal(['ack']);
+      expect(await stateOf('releases', 'tag_name')).to.deep.equal({ tag_name: 'v1' });
+    });
+
+    it('is told of in a later delivery that has it', async () => {
+      await send({ event: 'star', payload: { repository: { id: 1 }, sender } }, { event: 'star', payload: { repository: { ...repository, id: 1 }, sender } });
+      expect(await stateOf('repositories', 'full_name')).to.deep.equal({ full_name: 'railway/signals' });
+    });
+  });
+
+  it('takes a time outside the years 1 to 9999 as one that is absent', async () => {
+    const times = ['-000001-01-01T00:00:00Z', '+010000-01-01T00:00:00Z', '0000-12-31T23:59:59Z', 1e15];
+    for (const [index, time] of times.entries()) {
+      const one = issue(1, 'Lamp');
+      const members = { id: 100 + index, created_at: time, updated_at: time, closed_at: '0001-01-01T00:00:00Z' };
+      expect(await send({ ...one, receivedAt: at(3), payload: { ...one.payload, issue: { ...one.payload.issue, ...members } } })).to.deep.equal(['ack']);
+    }
+    const rows = await database.rows('select created_at, updated_at, closed_at is not null as closed from issues');
+    expect(rows).to.deep.equal(times.map(() => ({ created_at: null, updated_at: at(3), closed: true })));
+  });
+
+  it('gives users no repository: they are in none', async () => {
+    await send(issue(1, 'Lamp'));
+    expect(await stateOf('users', 'login, repository')).to.deep.equal({ login: 'ada', repository: null });
   });
 
   it('stores what it can of odd payloads: unknown events, members of other kinds, NUL in texts', async () => {

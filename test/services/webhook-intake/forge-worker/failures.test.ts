@@ -3,9 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createEventStore } from '../../../../services/webhook-intake/forge-worker/store.ts';
-import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker/worker.ts';
-import { createMatchingRules, type Rule } from '../../../../services/webhook-intake/rules/rules.ts';
+import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker.ts';
 import { delivery, examples } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
@@ -15,8 +13,7 @@ describe('the forge worker, when things go wrong', () => {
   after(() => database.close());
   beforeEach(() => database.empty());
 
-  const work = (rules: readonly Rule[] = []) =>
-    createForgeWorker({ store: createEventStore(database.pool), matchingRules: createMatchingRules(rules), metrics: createMetrics(), log: silentLog });
+  const work = () => createForgeWorker({ database: database.pool, metrics: createMetrics(), log: silentLog });
   const buckets = () =>
     database.rows<{ bucket_start: Date; event: string; received: number; duplicates: number; bytes: number }>(
       'select bucket_start, event, received, duplicates, bytes from statistics_buckets order by 1, 2',
@@ -31,10 +28,10 @@ describe('the forge worker, when things go wrong', () => {
     const [first, second, third] = await work()([text, good, truncated]);
     expect(second).to.equal('ack');
     expect(first)
-      .to.have.property('dead')
+      .to.have.property('deadLetter')
       .that.matches(/^the payload is not JSON: /);
     expect(third)
-      .to.have.property('dead')
+      .to.have.property('deadLetter')
       .that.matches(/^the payload cannot be unpacked: /);
     expect(await database.count('events')).to.equal(1);
   });

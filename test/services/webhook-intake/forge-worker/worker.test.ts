@@ -3,9 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createEventStore } from '../../../../services/webhook-intake/forge-worker/store.ts';
-import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker/worker.ts';
-import { createMatchingRules, type Rule } from '../../../../services/webhook-intake/rules/rules.ts';
+import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
@@ -15,8 +13,7 @@ describe('the forge worker', () => {
   after(() => database.close());
   beforeEach(() => database.empty());
 
-  const work = (rules: readonly Rule[] = []) =>
-    createForgeWorker({ store: createEventStore(database.pool), matchingRules: createMatchingRules(rules), metrics: createMetrics(), log: silentLog });
+  const work = () => createForgeWorker({ database: database.pool, metrics: createMetrics(), log: silentLog });
   const buckets = () =>
     database.rows<{ bucket_start: Date; event: string; received: number; duplicates: number; bytes: number }>(
       'select bucket_start, event, received, duplicates, bytes from statistics_buckets order by 1, 2',
@@ -87,22 +84,6 @@ describe('the forge worker', () => {
     expect((await buckets()).map(({ received, duplicates }) => [received, duplicates])).to.deep.equal([
       [1, 0],
       [0, 1],
-    ]);
-  });
-
-  it('writes an outbox row for each rule that matches, and none for a duplicate', async () => {
-    const rules = [
-      { name: 'issues', event: 'issues', channels: ['smtp', 'push'] },
-      { name: 'urgent', minimumScore: 5, channels: ['push'] },
-      { name: 'pushes', event: 'push', channels: ['push'] },
-    ];
-    const one = delivery({ event: 'issues', payload: issue, receivedAt, deliveryId: 'd-1' });
-    await work(rules)([one]);
-    await work(rules)([one]);
-    const [event] = await database.rows<{ id: string }>('select id from events');
-    expect(await database.rows('select event_id, event_received_at, rule, channels, state, attempts from outbox order by rule')).to.deep.equal([
-      { event_id: event?.id, event_received_at: receivedAt, rule: 'issues', channels: ['smtp', 'push'], state: 'pending', attempts: 0 },
-      { event_id: event?.id, event_received_at: receivedAt, rule: 'urgent', channels: ['push'], state: 'pending', attempts: 0 },
     ]);
   });
 

@@ -1,0 +1,106 @@
+// Reading the event log: pages of it, one event with its payload, and the history of one pull request.
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { z } from 'zod';
+import type { SharedMemory } from '../../platform/http/byte-budget.ts';
+import { Content } from '../../platform/http/route.ts';
+import { Common } from '../../platform/problem.ts';
+import { TimestampInput } from '../../platform/schema.ts';
+import { storable } from '../../platform/text.ts';
+import { type Event, Problems } from '../contract.ts';
+import type { PullRequest } from '../typed/pull-requests.ts';
+import { filterText, type Page, pageOf, type TimePage, timePage } from './paging.ts';
+import type { DashboardStore, EventFilter, EventWithHeaders, StoredPayload } from './store.ts';
+
+const list = 'events';
+const historyList = 'pulls/history';
+
+export const EventQuery = z.object({
+  source: filterText,
+  event: filterText,
+  repository: filterText,
+  sender: filterText,
+  from: TimestampInput.optional(),
+  to: TimestampInput.optional(),
+  ...timePage(list),
+});
+export type EventQuery = z.output<typeof EventQuery>;
+export const HistoryQuery = z.object(timePage(historyList));
+
+export type RepositoryPath = { readonly owner: string; readonly repo: string };
+
+const isUuid = (text: string) => z.uuid().safeParse(text).success;
+const maxNumber = 2 ** 31 - 1;
+
+/** @param payloadMemory shared by the payloads of all events that are being answered */
+export function createEvents(store: DashboardStore, payloadMemory: SharedMemory) {
+  async function page(of: string, filter: EventFilter, { limit, after }: TimePage): Promise<Page<Event>> {
+    const rows = await store.newestEvents(filter, { limit, after });
+    return pageOf(of, { rows, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
+  }
+  return {
+    list: ({ limit, after, ...filter }: EventQuery) => page(list, filter, { limit, after }),
+
+    /** The event as JSON text. */
+    async get(id: string): Promise<Content> {
+      const event = isUuid(id) ? await store.event(id) : undefined;
+      if (!event) throw Problems.eventMissing();
+      return eventDocument(event, () => store.payload(event), payloadMemory);
+    },
+
+    async pullRequestHistory(
+      { n, ...path }: RepositoryPath & { readonly n: string },
+      paging: TimePage,
+    ): Promise<Page<Event> & { pullRequest: PullRequest | null }> {
+      const repository = repositoryName(path);
+      const number = /^[1-9]\d{0,9}$/.test(n) && Number(n) <= maxNumber ? Number(n) : undefined;
+      if (number === undefined) throw Problems.pullRequestMissing();
+      const pullRequest = (await store.pullRequest(repository, number)) ?? null;
+      // A repository that is not ours has events, but no typed rows; an issue's number is no pull request.
+      if (!pullRequest && !(await store.knowsPullRequest(repository, number))) throw Problems.pullRequestMissing();
+      return { pullRequest, ...(await page(historyList, { repository, number }, paging)) };
+    },
+  };
+}
+
+/** As it is stored: a name that Postgres cannot hold finds nothing instead of failing. */
+export const repositoryName = ({ owner, repo }: RepositoryPath) => storable(`${owner}/${repo}`);
+
+const unpack = promisify(gunzip);
+
+/** A payload in memory: as the database sends it, in hexadecimal; packed; unpacked. Most pack to a tenth, none to more than they are. */
+const copies = 4;
+
+/**
+ * The document, within the memory that all payloads share until it is sent.
+ * @param read asked for once there is room
+ * @throws Problem 503 when there is none in time
+ */
+async function eventDocument(event: EventWithHeaders, read: () => Promise<StoredPayload | undefined>, memory: SharedMemory): Promise<Content> {
+  const room = await memory.budget.acquire(event.bytes * copies, memory.waitMs);
+  if (!room) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
+  try {
+    const { mediaType, data } = await compose(event, await read());
+    // Closed when it was sent to its end, and when the reader went away before.
+    return new Content(mediaType, data.once('close', room.release));
+  } catch (error) {
+    room.release();
+    throw error;
+  }
+}
+
+/** It was JSON when it was stored, so the whole is. */
+async function compose(event: EventWithHeaders, payload: StoredPayload | undefined) {
+  const opening = `${JSON.stringify(event).slice(0, -1)},"payload":`;
+  const value = payload ? await jsonText(payload) : Buffer.from('null');
+  // In three pieces: a payload of 25 MiB is not copied once more.
+  return { mediaType: 'application/json; charset=utf-8', data: Readable.from([Buffer.from(opening), value, Buffer.from('}')]) };
+}
+
+async function jsonText({ isGzip, body }: StoredPayload): Promise<Buffer> {
+  const bytes = isGzip ? await unpack(body) : body;
+  // The workers read malformed UTF-8 with replacement characters, and so does whoever reads it here.
+  return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'));
+}

@@ -1,0 +1,112 @@
+// What is read of a delivery: the relay's headers, the payload, and the payload's members.
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Delivery } from '../platform/broker/broker.ts';
+import { describeError } from '../platform/errors.ts';
+import { isObject, memberAt } from '../platform/json.ts';
+import { storable } from '../platform/text.ts';
+import { messageHeaders } from '../webhook-relay/contract.ts';
+
+/** The combination that is unique to a delivery: the delivery id alone is shared by all hooks that an event reaches. */
+export type DeliveryKey = { readonly deliveryId: string; readonly hookId: string; readonly targetId: string };
+
+export type Envelope = DeliveryKey & {
+  readonly event: string;
+  readonly action: string | null;
+  readonly sender: string | null;
+  readonly senderClass: string | null;
+  readonly isCoreFunction: boolean;
+  readonly score: number;
+  readonly receivedAt: Date;
+};
+
+export function readEnvelope(delivery: Delivery): Envelope {
+  const header = (name: keyof typeof messageHeaders) => storable(delivery.headers[messageHeaders[name]] ?? '') || null;
+  return {
+    deliveryId: header('deliveryId') ?? storable(delivery.id),
+    hookId: header('hookId') ?? '0',
+    targetId: header('targetId') ?? '0',
+    event: header('event') ?? (storable(delivery.type) || 'unknown'),
+    action: header('action'),
+    sender: header('sender'),
+    senderClass: header('senderClass'),
+    isCoreFunction: header('isCoreFunction') === 'true',
+    score: delivery.priority,
+    receivedAt: receptionTime(delivery),
+  };
+}
+
+/** When the relay received it. The message's own timestamp has whole seconds; the header has the exact time. */
+export const receptionTime = ({ headers, timestamp }: Delivery): Date => storableTime(new Date(headers[messageHeaders.receivedAt] ?? NaN)) ?? timestamp;
+
+/** Why a payload never can be read. */
+export type Unreadable = { readonly unreadable: string };
+
+const unpack = promisify(gunzip);
+
+/** The relay takes 25 MiB unless told otherwise; a packed body that grows beyond this is an attack on our memory. */
+const maxBytes = 128 * 1024 * 1024;
+
+export type Payload = {
+  /** The JSON value. */
+  readonly value: unknown;
+  /** Unpacked. */
+  readonly bytes: number;
+};
+
+export async function readPayload({ body, contentEncoding }: Pick<Delivery, 'body' | 'contentEncoding'>): Promise<Payload | Unreadable> {
+  let bytes = body;
+  if (contentEncoding === 'gzip') {
+    try {
+      bytes = await unpack(body, { maxOutputLength: maxBytes });
+    } catch (error) {
+      return { unreadable: `the payload cannot be unpacked: ${describeError(error)}` };
+    }
+  }
+  try {
+    return { value: JSON.parse(bytes.toString('utf8')), bytes: bytes.length };
+  } catch (error) {
+    return { unreadable: `the payload is not JSON: ${describeError(error)}` };
+  }
+}
+
+/** owner/name */
+export const repositoryOf = (payload: unknown): string | null => storable(textAt(payload, 'repository', 'full_name') ?? '') || null;
+
+// What a forge sends is its own affair, so a member of another kind than expected counts as absent.
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function objectAt(value: unknown, ...path: readonly string[]): JsonObject | undefined {
+  const found = memberAt(value, ...path);
+  return isObject(found) ? found : undefined;
+}
+
+/** Undefined for an empty text too. */
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = memberAt(value, ...path);
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
+
+/** Whole numbers only; ids of the forge are below 2^53. */
+export function integerAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = memberAt(value, ...path);
+  return Number.isSafeInteger(found) ? Number(found) : undefined;
+}
+
+/** The forge's own id of an object, as text; undefined where there is none. */
+export function idOf(object: unknown): string | undefined {
+  const id = memberAt(object, 'id');
+  return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '') ? String(id) : undefined;
+}
+
+/** A time of the forge: ISO 8601, or seconds since 1970 as some of its objects have it. */
+export function timeAt(value: unknown, ...path: readonly string[]): Date | undefined {
+  const found = memberAt(value, ...path);
+  if (typeof found !== 'string' && typeof found !== 'number') return undefined;
+  return storableTime(new Date(typeof found === 'number' ? found * 1000 : found));
+}
+
+// The years 1 to 9999: JavaScript writes any other with a sign, which Postgres refuses.
+const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999];
+const storableTime = (time: Date): Date | undefined => (time.getTime() >= firstMs && time.getTime() <= lastMs ? time : undefined);
