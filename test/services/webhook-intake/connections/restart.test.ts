@@ -213,7 +213,7 @@ describe('one run of a worker that is told to stop', function () {
   it('does not wait for a connection that is unreachable, and has not failed', async () => {
     await workers.name({ 1: places[0].url, 3: unreachable });
     const run = workers.start('service');
-    await run.waitForLine(/cannot connect to the broker/);
+    await run.waitForLine(/connecting to the broker failed/);
     await workers.stop(run);
     expect(run.lines.join()).to.not.contain('is not connected after');
     expect(await held()).to.deep.equal([]);
