@@ -3,24 +3,16 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { ConfigError, type Environment, isGiven, type Settings } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
 import { hasCode } from '../platform/errors.ts';
+import { isProcessAlive } from '../platform/process/folder-lock.ts';
 
 /** One `signalbox up` a data folder. @throws Error that names the process which holds it; one that died holds nothing */
 export async function takeInstanceLock(file: string): Promise<{ close(): Promise<void> }> {
   const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-  if (holder > 0 && holder !== process.pid && isAlive(holder)) {
+  if (holder > 0 && holder !== process.pid && isProcessAlive(holder)) {
     throw new Error(`Signalbox already runs on this folder as process ${holder} (${file}); stop that one first, or give --data another folder`);
   }
   await writeFile(file, String(process.pid));
   return { close: () => rm(file, { force: true }) };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasCode(error, 'EPERM');
-  }
 }
 
 export type CredentialsParts = {

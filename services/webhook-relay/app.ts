@@ -100,7 +100,7 @@ function startSpool(parts: Parts, publisher: Publisher): Spool {
     return outcome === 'exhausted' ? 'unavailable' : outcome;
   };
   const failedPayloads = createFailedPayloads(database);
-  const replayer = createReplayer({ ...parts, spool, failedPayloads, publish, intervalMs: replayEveryMs, handOverOnStop: true });
+  const replayer = createReplayer({ ...parts, spool, failedPayloads, publish, intervalMs: replayEveryMs });
   connections.onUsable(() => replayer.nudge());
   startHousekeeping({ ...parts, spool });
   return spool;

@@ -1,8 +1,9 @@
-// All SQL of failed_payloads: spooled deliveries whose disk does not outlive the process. Leases go by the database's clock.
+// All SQL of failed_payloads: spooled deliveries whose disk may not outlive the process. Leases go by the database's clock.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { headerOf, MessageHeader, messageOf } from './message-header.ts';
-import type { Loaded } from './replayable.ts';
-import type { SpooledDelivery } from './spool-file.ts';
+import { headerOf, type Loaded, MessageHeader, messageOf, type SpooledDelivery } from './file-format.ts';
+
+/** Much longer than the budget of a publication; a replica that died holds its rows back no longer than that. */
+export const leaseMs = 60_000;
 
 export type FailedPayload = {
   readonly id: string;
@@ -75,7 +76,7 @@ const giveUp = statement<unknown, [id: string, owner: string]>(
   update failed_payloads set refused_at = now(), claimed_by = null, claimed_until = null where id = $1 and claimed_by = $2`,
 );
 
-// Nobody's, and for nobody yet: a lease without an owner.
+// A lease without owner: not claimable until it expires.
 const postpone = statement<unknown, [id: string, owner: string, ms: number]>(
   'relay.failedPayloads.postpone',
   `

@@ -1,86 +1,195 @@
-// Publishes spooled deliveries when a connection is back: rows and files, oldest first, several at once.
+// Publishes spooled deliveries when a connection is back: rows and files, oldest first, several at once. On stop, files go to the database.
 import { randomUUID } from 'node:crypto';
-import { createByteBudget } from '../../platform/http/byte-budget.ts';
-import type { Lifecycle } from '../../platform/process/lifecycle.ts';
+import type { Message } from '../../platform/broker/broker.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
-import type { FailedPayloads } from './failed-payloads.ts';
-import { type HandOver, handOver } from './hand-over.ts';
-import { inOrder } from './in-order.ts';
-import { createReplay, type ReplayParts } from './replay.ts';
-import { replayableFiles } from './replayable-files.ts';
-import { replayableRows } from './replayable-rows.ts';
-import { createSetbacks } from './setbacks.ts';
+import type { Lifecycle } from '../../platform/process/lifecycle.ts';
+import { createSemaphore } from '../../platform/semaphore.ts';
+import { createWakeUp, withTimeout } from '../../platform/time.ts';
+import { type Attempt, corrupt, createFileEntries, createRowEntries, type SpoolEntry } from './entries.ts';
+import { type FailedPayloads, leaseMs, type Position, start } from './failed-payloads.ts';
+import type { SpoolFile } from './file-format.ts';
+import { createRetries, forEachConcurrent } from './retries.ts';
 import type { Spool } from './spool.ts';
-import { createWakeUp } from './wake-up.ts';
+
+/** - unavailable: nothing is wrong with it, but no connection takes messages now.
+ *  - refused: every connection that could be asked refuses this very message. */
+export type ReplayOutcome = 'published' | 'unavailable' | 'refused';
 
 export type ReplayerParts = {
   readonly spool: Spool;
   readonly failedPayloads: FailedPayloads;
-  readonly publish: ReplayParts['publish'];
+  /** Reserves and publishes like any other delivery. */
+  readonly publish: (message: Message) => Promise<ReplayOutcome>;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How long spooled deliveries wait for the next try, where nobody wakes the replayer before. */
   readonly intervalMs: number;
-  /** For a directory that ends with the process: what is pending at the stop goes to the database. */
-  readonly handOverOnStop: boolean;
-  readonly handOverMs?: number;
+  /** How long a stop may take to put pending files into the database; 0 leaves them on the disk. */
+  readonly flushMs?: number;
 };
 
-export type Replayer = {
-  /** A connection came back: tries at once. */
-  nudge(): void;
-  /** Puts what is pending into the database, until the deadline. */
-  handOver(deadlineMs: number): Promise<HandOver>;
-};
-
-const atOnce = 32;
+const outcomes = ['published', 'unavailable', 'refused', 'corrupt', 'skipped', 'failed'] as const;
+const concurrency = 32;
+/** Fewer than the pool has connections: a stop needs some for its last counts too. */
+const flushedAtOnce = 8;
+/** Rows claimed at once. */
+const batchSize = 32;
 /** Payloads in memory at once; the largest allowed fits. */
 const memoryBytes = 32 * 1024 * 1024;
+const forEver = 2 ** 31 - 1;
 
 /** Begins at once and goes on until the lifecycle stops; then finishes what is in flight. */
-export function createReplayer(parts: ReplayerParts): Replayer {
-  const { spool, failedPayloads, publish, lifecycle, log, metrics, intervalMs, handOverOnStop, handOverMs = 8000 } = parts;
+export function createReplayer({ spool, failedPayloads, publish, lifecycle, log, metrics, intervalMs, flushMs = 8000 }: ReplayerParts) {
   const { stopping } = lifecycle;
   const owner = randomUUID();
-  const memory = createByteBudget(memoryBytes);
   const wakeUp = createWakeUp(stopping);
-  const setbacks = createSetbacks(log);
-  const replay = createReplay({ publish, memory, setbacks, metrics, stopping });
+  const memory = createSemaphore(memoryBytes);
+  const retries = createRetries(log, 'replay of spooled deliveries failed; retrying with back-off');
+  const rowEntry = createRowEntries({ failedPayloads, owner, log });
+  const fileEntry = createFileEntries(spool);
+  const replays = metrics.counter({
+    name: 'signalbox_replays_total',
+    help: 'Tries to publish a spooled delivery, from a file or a row, by outcome',
+    labels: ['source', 'outcome'],
+  });
+  for (const source of ['file', 'row'] as const) for (const outcome of outcomes) replays.inc({ source, outcome }, 0);
 
-  /** What fails here is told and keeps nothing else. */
-  async function guarded(what: string, work: () => Promise<unknown>): Promise<void> {
+  async function loadAndPublish(entry: SpoolEntry): Promise<Attempt> {
+    const loaded = await entry.load();
+    if (!loaded) return { outcome: 'skipped' };
+    return 'message' in loaded ? { outcome: await publish(loaded.message) } : { outcome: 'corrupt', what: loaded.corrupt };
+  }
+
+  async function tryToPublish(entry: SpoolEntry): Promise<Attempt> {
+    let held = 0;
     try {
-      await work();
-      setbacks.over(what);
+      const bytes = Math.min(await entry.bytes(), memoryBytes);
+      if (await memory.acquire(bytes, forEver)) held = bytes;
+      return stopping.aborted ? { outcome: 'unavailable' } : await loadAndPublish(entry);
     } catch (error) {
-      // an outage of the database is told by those who watch it
-      if (!isUnavailable(error)) setbacks.failed(what, error);
+      // one that fails by itself must not keep those behind it; a database that is down fails them all
+      return isUnavailable(error) ? { outcome: 'unavailable' } : { outcome: 'failed', pauseMs: retries.failed(entry.id, error) };
+    } finally {
+      memory.release(held);
     }
   }
 
-  async function pass(): Promise<void> {
-    let goOn = true;
-    await guarded('files of processes that ended', () => spool.takeOver());
-    await guarded('the table failed_payloads', async () => (goOn = await inOrder(replayableRows({ failedPayloads, owner, log }), atOnce, replay)));
-    if (goOn) await guarded('the spool folder', () => inOrder(replayableFiles(spool, setbacks), atOnce, replay));
-    setbacks.tell();
+  /** Never rejects. @returns false when there is no use in trying the next one now */
+  async function replay(entry: SpoolEntry): Promise<boolean> {
+    const attempt = await tryToPublish(entry);
+    replays.inc({ source: entry.source, outcome: attempt.outcome });
+    try {
+      await entry.record(attempt);
+      if (attempt.outcome !== 'failed') retries.succeeded(entry.id);
+    } catch (error) {
+      retries.failed(entry.id, error); // a row comes back when its lease ends
+    }
+    return attempt.outcome !== 'unavailable' && !stopping.aborted;
+  }
+
+  async function replayRows(): Promise<boolean> {
+    for (let position: Position = start; ;) {
+      const rows = await failedPayloads.claimDue(position, { limit: batchSize, owner, leaseMs });
+      const { goOn, rest } = await forEachConcurrent(rows, concurrency, (row) => replay(rowEntry(row)));
+      if (rest.length > 0)
+        await failedPayloads.release(
+          rest.map(({ id }) => id),
+          owner,
+        );
+      const last = rows.at(-1);
+      if (!goOn || !last || rows.length < batchSize) return goOn;
+      position = last;
+    }
+  }
+
+  async function replayFiles(): Promise<boolean> {
+    if (!(await spool.own())) return true;
+    const due = (await spool.pending()).filter(({ name }) => retries.isDue(name));
+    const { goOn } = await forEachConcurrent(due, concurrency, async (file) => spool.isOwner() && replay(fileEntry(file)));
+    return goOn;
+  }
+
+  /** What fails here is logged and keeps nothing else. */
+  async function guarded(what: string, work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      const goOn = await work();
+      retries.succeeded(what);
+      return goOn;
+    } catch (error) {
+      if (!isUnavailable(error)) retries.failed(what, error); // an outage of the database is logged by those who watch it
+      return true;
+    }
   }
 
   async function loop(): Promise<void> {
     while (!stopping.aborted) {
-      await pass();
+      if (await guarded('the table failed_payloads', replayRows)) await guarded('the spool folder', replayFiles);
+      retries.logFailures();
       await wakeUp.pause(intervalMs);
     }
   }
 
-  const toDatabase = (deadlineMs: number) => handOver({ spool, failedPayloads, memory, log }, deadlineMs);
   const running = loop();
   lifecycle.onStop('replayer', async () => {
     await running;
-    if (handOverOnStop) await toDatabase(handOverMs);
+    if (flushMs > 0) await flushToDatabase({ spool, failedPayloads, log, deadlineMs: flushMs });
     await spool.close();
   });
-  return { nudge: wakeUp.wake, handOver: toDatabase };
+  return {
+    /** A connection came back: tries at once. */
+    nudge: wakeUp.wake,
+  };
+}
+
+type FlushParts = Pick<ReplayerParts, 'spool' | 'failedPayloads' | 'log'> & { readonly deadlineMs: number };
+
+/** Moves pending files to the database: the disk of a relay that stops may end with it. Ends at the deadline at the latest. A file is removed after its row is committed, never before. */
+async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }: FlushParts): Promise<void> {
+  const memory = createSemaphore(memoryBytes);
+  const retries = createRetries(log, 'flushing spooled deliveries to the database failed');
+  let flushed = 0;
+  let isLate = false;
+
+  async function toRow(file: SpoolFile): Promise<void> {
+    const read = await spool.read(file);
+    if (!read) return;
+    if ('corrupt' in read) return spool.refuse(file, corrupt(read.corrupt));
+    await failedPayloads.insert(read.delivery, file.tries);
+    flushed += 1;
+    await spool.remove(file);
+  }
+
+  async function step(file: SpoolFile): Promise<boolean> {
+    let held = 0;
+    try {
+      const bytes = Math.min(await spool.bytesOf(file), memoryBytes);
+      if (await memory.acquire(bytes, deadlineMs)) held = bytes;
+      else return false;
+      if (!isLate) await toRow(file);
+      return !isLate;
+    } catch (error) {
+      retries.failed(file.name, error);
+      return !isLate && !isUnavailable(error); // one that fails by itself does not keep the others from the database
+    } finally {
+      memory.release(held);
+    }
+  }
+
+  async function work(): Promise<void> {
+    if (!(await spool.own())) return;
+    // Given up here, it is tried once more from there, and then kept as long as it would have been here.
+    await spool.refused.restore().catch((error: unknown) => retries.failed('the folder refused', error));
+    await forEachConcurrent(await spool.pending(), flushedAtOnce, step);
+  }
+
+  const working = work().catch((error: unknown) => void retries.failed('the spool folder', error));
+  await withTimeout(working, deadlineMs, () => undefined);
+  isLate = true;
+  retries.logFailures();
+  const left = spool.isOwner() ? (await spool.pending()).length : 0;
+  if (left > 0) log.error({ flushed, left }, 'spooled deliveries stay on the disk after shutdown');
+  else if (flushed > 0) log.info({ flushed }, 'spooled deliveries flushed to the database');
 }

@@ -1,54 +1,244 @@
-// The spool: deliveries that could not be published, one file each, until they are replayed.
+// The spool: deliveries that could not be published, one file each, until they are replayed. One process owns its folder.
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, hasCode } from '../../platform/errors.ts';
 import type { CheckResult } from '../../platform/http/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { type Claims, createClaims } from './claims.ts';
-import { parseFileName, type SpoolFile } from './file-name.ts';
-import { createProbe } from './probe.ts';
-import { createProcessFolder, namesIn, silentAfterMs } from './process-folder.ts';
-import { createRefusedFolder, type RefusedFolder } from './refused-folder.ts';
+import { createFolderLock } from '../../platform/process/folder-lock.ts';
+import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
-import { createSpoolWriter, type SpoolWriter } from './spool-writer.ts';
+import { createDirectorySync, writeDurably } from './durable-write.ts';
+import { type Decoded, decodeSpooled, encodeSpooled, type FailedDelivery, nameFile, parseFileName, type SpoolFile, withTries } from './file-format.ts';
 
-export type Spool = SpoolWriter &
-  Claims & {
-    /** For readiness: writes a file to find out. */
-    isWritable(): Promise<CheckResult>;
-    /** Oldest first; names only. */
-    pending(): Promise<SpoolFile[]>;
-    /** What was given up. */
-    readonly refused: RefusedFolder;
-    /** Makes pending again what processes that died, that is, have been silent for so long, had in hand. */
-    takeOver(silentMs?: number): Promise<void>;
-    close(): Promise<void>;
-  };
+/** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
+export type Refusal = { readonly reason: string; readonly toDo: string };
 
 export type SpoolParts = { readonly directory: string; readonly log: Log; readonly clock: () => Date; readonly metrics: Metrics };
 
-export function createSpool({ directory, log, clock, metrics }: SpoolParts): Spool {
-  const folder = createProcessFolder(directory, clock);
+/** Bounds open descriptors, not throughput: more writes at once do not make a disk faster. */
+const writesAtOnce = 16;
+const forEver = 2 ** 31 - 1;
+/** An answer about readiness holds that long, so that probes of a load balancer do not become load on the disk. */
+const probeHoldsMs = 2000;
+/** More than any setting lets a delivery be; read all the same, it would end the process, this one and the next. */
+const largestBytes = 400 * 1024 * 1024;
+/** Half written, so nobody was told that it is safe: `<uuid of the process>-<n>.tmp`, and names of an earlier release. */
+const temporaryName = /^([\da-f-]{36}-\d+|\d+|probe)\.tmp$/;
+
+export type Spool = ReturnType<typeof createSpool>;
+
+export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
+  const ownPrefix = randomUUID();
+  let temporaries = 0;
+  const lock = createFolderLock(join(directory, 'owner.lock'));
+  const syncDirectory = createDirectorySync(directory);
+  const writing = createSemaphore(writesAtOnce);
   const refused = createRefusedFolder(directory);
-  const pending = async () => toFiles(await namesIn(directory));
-  const outstanding = async () => toFiles([...(await namesIn(directory)), ...(await folder.inHand())]);
-  const count = measureSpool(metrics, { outstanding, refused: refused.count }, clock);
+  const pathOf = ({ name }: SpoolFile) => join(directory, name);
+  const pending = () => listFiles(directory);
+  const count = measureSpool(metrics, { outstanding: pending, refused: refused.count }, clock);
+  let otherOwner: number | undefined;
+  let isAdopted = false;
+  let probed: { readonly at: number; readonly answer: Promise<CheckResult> } | undefined;
+
+  /** Runs `work`, and once more when the directory turns out to be missing. */
+  async function inDirectory<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      return work();
+    }
+  }
+
+  async function put(chunks: Iterable<Buffer>, finish: (temporary: string) => Promise<void>): Promise<void> {
+    const temporary = join(directory, `${ownPrefix}-${temporaries++}.tmp`);
+    try {
+      await writeDurably(temporary, chunks);
+      await finish(temporary);
+    } catch (error) {
+      // on a full disk the part that was written takes room that the next, smaller delivery needs
+      await rm(temporary, { force: true }).catch((failure: unknown) => log.warn({ error: failure }, 'deleting a half written spool file failed'));
+      throw error;
+    }
+  }
+
+  async function write({ message, reason }: FailedDelivery, waitMs = forEver): Promise<boolean> {
+    const hasSlot = await writing.acquire(1, waitMs);
+    try {
+      if (!hasSlot) throw new Error('timed out waiting for other writes to the disk');
+      const spooledAt = clock();
+      const path = join(directory, nameFile(spooledAt, message.id));
+      await inDirectory(() => put(encodeSpooled({ message, reason, spooledAt }), (temporary) => rename(temporary, path)));
+      await syncDirectory();
+      count.written();
+      log.warn({ id: message.id, bytes: message.body.length, reason }, 'delivery spooled');
+      return true;
+    } catch (error) {
+      count.failed();
+      log.error({ id: message.id, error }, 'spooling a delivery failed');
+      return false;
+    } finally {
+      if (hasSlot) writing.release(1);
+    }
+  }
+
+  async function own(): Promise<boolean> {
+    const other = await inDirectory(lock.hold);
+    if (other && other.pid !== otherOwner)
+      log.error({ ownerPid: other.pid, ownerHost: other.host }, 'the spool folder is in use by another process; not replaying its files');
+    otherOwner = other?.pid;
+    if (!other && !isAdopted) await adopt();
+    isAdopted = !other;
+    return !other;
+  }
+
+  /** Once it is the owner's: what processes that died left half written goes, and files from folders of an earlier release come up. */
+  async function adopt(): Promise<void> {
+    for (const name of await namesIn(directory)) {
+      try {
+        if (temporaryName.test(name) && !name.startsWith(ownPrefix)) await rm(join(directory, name));
+        if (name.startsWith('process-')) await adoptFolder(join(directory, name));
+      } catch (error) {
+        log.warn({ name, error }, 'cleaning up the spool folder failed, the rest of it is in use');
+      }
+    }
+  }
+
+  async function adoptFolder(folder: string): Promise<void> {
+    if (!(await lstat(folder)).isDirectory()) return; // what a link leads to is not the spool's
+    for (const name of await readdir(folder)) {
+      if (parseFileName(name)) await rename(join(folder, name), join(directory, name));
+      else if (temporaryName.test(name)) await rm(join(folder, name));
+    }
+    await rmdir(folder);
+  }
+
+  async function probe(): Promise<CheckResult> {
+    try {
+      if (!(await own())) return { ok: false, detail: 'another process uses the spool folder' };
+      await inDirectory(() => put([Buffer.alloc(4096)], (temporary) => rm(temporary))); // a block: an empty file fits on a full disk
+      return { ok: true };
+    } catch (error) {
+      return { ok: false, detail: `the spool cannot be written: ${codeOf(error) ?? 'failed'}` }; // the message would tell the path
+    }
+  }
+
+  async function refuse(file: SpoolFile, refusal: Refusal): Promise<void> {
+    if (!(await refused.take(file))) return;
+    count.refused();
+    log.error({ file: file.name, ...refusal }, 'spooled delivery refused, its file is kept in the folder refused');
+  }
 
   return {
-    ...createSpoolWriter({ directory, folder, count, log, clock }),
-    ...createClaims({ directory, folder, refused, count, log }),
-    isWritable: createProbe({ directory, folder, clock }),
-    pending,
-    refused,
-    async takeOver(silentMs = silentAfterMs) {
-      const files = await folder.takeOver(silentMs);
-      if (files > 0) log.warn({ files }, 'spool files of a process that ended are taken over');
+    /**
+     * True when the delivery is on the disk; false, logged and counted, when it could not be put there, or when others held the disk
+     * for all of `waitMs`: where it hangs, bodies that nobody waits for any more must not pile up. Never rejects. Needs no ownership:
+     * no delivery is lost for that, and the owner replays it.
+     */
+    write,
+    /** For readiness: writes a file to find out. */
+    isWritable(): Promise<CheckResult> {
+      const now = clock().getTime();
+      if (!probed || now - probed.at >= probeHoldsMs) probed = { at: now, answer: probe() };
+      return probed.answer;
     },
-    close: () => folder.close(),
+    /** Takes the folder, or sees that it is still this process's. False, logged once, while another has it. Rejects when it cannot be written. */
+    own,
+    /** As of some seconds ago. */
+    isOwner: () => lock.isHeld,
+    /** Oldest first; names only. */
+    pending,
+    /** What was given up. */
+    refused,
+    /** 0 for what is not read. */
+    async bytesOf(file: SpoolFile): Promise<number> {
+      const found = await statOf(pathOf(file));
+      return found?.isFile() === true && found.size <= largestBytes ? found.size : 0;
+    },
+    /** Undefined when it is gone. Rejects when it cannot be read now; what is corrupt is the caller's to refuse. */
+    async read(file: SpoolFile): Promise<Decoded | undefined> {
+      const found = await statOf(pathOf(file));
+      if (!found) return undefined;
+      if (!found.isFile()) return { corrupt: 'it is not a file' }; // a folder, a link or a pipe that has the name of a spool file
+      if (found.size > largestBytes) return { corrupt: `it has ${found.size} bytes, more than any delivery` };
+      return decodeSpooled(await readFile(pathOf(file)));
+    },
+    /** Counts a refused try. */
+    setTries: (file: SpoolFile, tries: number): Promise<void> => rename(pathOf(file), join(directory, withTries(file.name, tries))),
+    remove: (file: SpoolFile): Promise<void> => rm(pathOf(file), { force: true }),
+    /** To the folder `refused`, for a person to look at. Moved back from there, it is tried once more. */
+    refuse,
+    close: () => lock.close(),
   };
 }
 
-function toFiles(names: readonly string[]): SpoolFile[] {
-  return names
-    .toSorted()
-    .map(parseFileName)
-    .filter((file) => file !== undefined);
+async function statOf(path: string) {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Nothing in a directory that is not there. */
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** The spool files of a directory, oldest first. */
+const listFiles = async (directory: string): Promise<SpoolFile[]> => (await namesIn(directory)).toSorted().flatMap((name) => parseFileName(name) ?? []);
+
+/** @returns false for what is gone already: a person was faster; and for a folder that is not empty */
+async function ifThere(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTEMPTY')) return false;
+    throw error;
+  }
+}
+
+/** The folder `refused`: deliveries that were given up, for a person to look at while they are kept. */
+function createRefusedFolder(directory: string) {
+  const own = join(directory, 'refused');
+  const files = () => listFiles(own);
+
+  // A folder that has the name of a spool file goes when it is empty: nothing of the spool's is in one.
+  async function remove({ name }: SpoolFile): Promise<void> {
+    const path = join(own, name);
+    if ((await lstat(path)).isDirectory()) await rmdir(path);
+    else await rm(path);
+  }
+
+  return {
+    /** @returns false when it is gone */
+    async take({ name }: SpoolFile): Promise<boolean> {
+      await mkdir(own, { recursive: true, mode: 0o700 });
+      return ifThere(() => rename(join(directory, name), join(own, name)));
+    },
+    /** How many spool files it holds. */
+    count: async (): Promise<number> => (await files()).length,
+    /** Back among the pending, each with the tries it had. What is corrupt stays: no connection was ever asked to take it. */
+    async restore(): Promise<void> {
+      const tried = (await files()).filter(({ tries }) => tries > 0);
+      for (const { name } of tried) await ifThere(() => rename(join(own, name), join(directory, name)));
+    },
+    /** @param limit by the time at which they were spooled @returns how many were deleted */
+    async deleteBefore(limit: Date): Promise<number> {
+      let deleted = 0;
+      for (const file of (await files()).filter(({ spooledAt }) => spooledAt < limit)) if (await ifThere(() => remove(file))) deleted += 1;
+      return deleted;
+    },
+  };
 }

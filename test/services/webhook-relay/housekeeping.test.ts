@@ -7,11 +7,10 @@ import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Database, type Pool, statement } from '../../../services/platform/postgres/pool.ts';
 import { startHousekeeping } from '../../../services/webhook-relay/housekeeping.ts';
-import { refusedByAll } from '../../../services/webhook-relay/spool/refusal.ts';
 import { createSpool } from '../../../services/webhook-relay/spool/spool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
-import { createMessage, newDirectory, openSpool, valueOf } from './spool/ground.ts';
+import { createMessage, newDirectory, openSpool, valueOf } from './spool/fixtures.ts';
 
 const migrations = new URL('../../../services/webhook-relay/migrations/', import.meta.url);
 const now = new Date('2026-03-31T12:00:00Z');
@@ -99,10 +98,7 @@ describe("the relay's housekeeping", () => {
     const spool = createSpool({ directory, log: silentLog, clock: () => clock.now, metrics });
     const giveUp = async () => {
       await spool.write({ message: createMessage(), reason: 'unreachable' });
-      for (const file of await spool.pending()) {
-        const claimed = await spool.claim(file);
-        if (claimed) await spool.refuse(claimed, refusedByAll(3, 'try again'));
-      }
+      for (const file of await spool.pending()) await spool.refuse(file, { reason: 'refused', toDo: 'try again' });
     };
     await giveUp();
     clock.now = ago(30, -1);

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { createLog } from '../../../../services/platform/log.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
-import { startReplica } from './ground.ts';
+import { startReplica } from './fixtures.ts';
 
 const [directory = ''] = process.argv.slice(2);
 const log = createLog({ level: 'info', name: 'reader', destination: { write: (line) => void writeSync(1, line) } });

@@ -1,10 +1,12 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import type { Pool } from '../../../../services/platform/postgres/pool.ts';
-import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
+import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 import { eventually } from '../../../support/wait.ts';
-import { age, createMessage, createTarget, fill, ids, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './ground.ts';
+import { createMessage, createTarget, fill, ids, newDirectory, openDatabase, openSpool, startReplica, valueOf } from './fixtures.ts';
 
 describe('createReplayer', () => {
   let database: Pool;
@@ -33,7 +35,7 @@ describe('createReplayer', () => {
     await eventually(() => target.published.length === 1);
     expect(target.published).to.deep.equal([message]);
     await stop();
-    expect((await readdir(directory)).filter((name) => !name.startsWith('process-'))).to.deep.equal([]);
+    expect(await readdir(directory)).to.deep.equal([]);
     expect(await valueOf(metrics, 'signalbox_replays_total{source="file",outcome="published"}')).to.equal(1);
   });
 
@@ -61,74 +63,77 @@ describe('createReplayer', () => {
     await eventually(() => target.published.length === 1);
   });
 
-  it('begins with the oldest and keeps the order but for what is in flight together', async () => {
-    const directory = newDirectory();
-    const messages = await fill(openSpool(directory).spool, 300);
-    const target = createTarget();
-    start(directory, (message) => target.publish(message));
-    await eventually(() => target.published.length === 300);
-    const position = new Map(messages.map(({ id }, index) => [id, index]));
-    expect(target.published[0]?.id).to.equal(messages[0]?.id);
-    const displacements = target.published.map(({ id }, index) => Math.abs((position.get(id) ?? Infinity) - index));
-    expect(Math.max(...displacements)).to.be.at.most(64);
-  });
-
-  it('has several in flight, and not all', async () => {
-    const directory = newDirectory();
-    await fill(openSpool(directory).spool, 200);
-    let inFlight = 0;
-    let most = 0;
+  /** Publishes when told to: until then what is published stays in flight. */
+  function createGate() {
+    const inFlight: { readonly message: Message; readonly finish: () => void }[] = [];
     let published = 0;
-    start(directory, async () => {
-      most = Math.max(most, (inFlight += 1));
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      inFlight -= 1;
-      published += 1;
-      return 'published';
-    });
-    await eventually(() => published === 200);
-    expect(most).to.be.within(8, 32);
+    return {
+      inFlight,
+      get published() {
+        return published;
+      },
+      publish: (message: Message) =>
+        new Promise<ReplayOutcome>((resolve) => {
+          const finish = () => {
+            published += 1;
+            resolve('published');
+          };
+          inFlight.push({ message, finish });
+        }),
+      finishAll: () => {
+        for (const { finish } of inFlight.splice(0)) finish();
+      },
+    };
+  }
+
+  it('begins with the oldest alone, then has the next 32 in flight, and so on', async () => {
+    const directory = newDirectory();
+    const messages = await fill(openSpool(directory).spool, 100);
+    const gate = createGate();
+    start(directory, gate.publish);
+    for (const [from, to] of [
+      [0, 1],
+      [1, 33],
+      [33, 65],
+      [65, 97],
+      [97, 100],
+    ] as const) {
+      await eventually(() => gate.inFlight.length === to - from);
+      expect(gate.inFlight.map(({ message }) => message.id)).to.have.members(ids(messages.slice(from, to)));
+      gate.finishAll();
+    }
+    await eventually(() => gate.published === 100);
   });
 
   it('holds few large payloads in memory at once', async () => {
     const directory = newDirectory();
     const { spool } = openSpool(directory);
     for (let n = 0; n < 8; n += 1) await spool.write({ message: createMessage(Buffer.alloc(15 * 1024 * 1024)), reason: '' });
-    let inFlight = 0;
-    let most = 0;
-    let published = 0;
-    start(directory, async () => {
-      most = Math.max(most, (inFlight += 1));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      inFlight -= 1;
-      published += 1;
-      return 'published';
+    const gate = createGate();
+    start(directory, gate.publish);
+    for (const count of [1, 2, 2, 2, 1]) {
+      await eventually(() => gate.inFlight.length === count);
+      await new Promise((resolve) => setTimeout(resolve, 50)); // one more that may begin has the time to
+      expect(gate.inFlight).to.have.length(count);
+      gate.finishAll();
+    }
+    await eventually(() => gate.published === 8);
+  });
+
+  it('publishes once what cannot be removed', async () => {
+    const directory = newDirectory();
+    await fill(openSpool(directory).spool, 1);
+    const target = createTarget();
+    let removals = 0;
+    const failing = (whole: Spool): Spool => ({
+      ...whole,
+      remove: (file) => ((removals += 1) < 3 ? Promise.reject(Object.assign(new Error('EROFS'), { code: 'EROFS' })) : whole.remove(file)),
     });
-    await eventually(() => published === 8);
-    expect(most).to.equal(2);
-  });
-
-  it('publishes each file once, with another replayer on the same directory', async () => {
-    const directory = newDirectory();
-    const messages = await fill(openSpool(directory).spool, 200);
-    const target = createTarget();
-    start(directory, (message) => target.publish(message));
-    start(directory, (message) => target.publish(message));
-    await eventually(() => target.published.length >= 200);
-    await Promise.all(stops.map((stop) => stop()));
-    expect(ids(target.published).toSorted()).to.deep.equal(ids(messages).toSorted());
-  });
-
-  it('publishes what a process that was killed had in hand', async () => {
-    const directory = newDirectory();
-    const { spool } = openSpool(directory);
-    const messages = await fill(spool, 3);
-    for (const file of await spool.pending()) await spool.claim(file);
-    await age(directory);
-    const target = createTarget();
-    start(directory, (message) => target.publish(message));
-    await eventually(() => target.published.length === 3);
-    expect(ids(target.published).toSorted()).to.deep.equal(ids(messages).toSorted());
+    const { spool, stop } = startReplica({ directory, database, publish: (message) => target.publish(message), intervalMs: 5, faults: { spool: failing } });
+    stops.push(stop);
+    await eventually(async () => (await spool.pending()).length === 0);
+    expect(target.asked).to.have.length(1);
+    expect(removals).to.equal(3);
   });
 
   it('finishes what is in flight when it stops, and begins nothing more', async () => {
@@ -150,5 +155,65 @@ describe('createReplayer', () => {
     expect(begun).to.equal(33);
     expect(await spool.pending()).to.have.length(67);
     expect(await valueOf(metrics, 'signalbox_spool_files'), 'published, and still there').to.equal(67);
+  });
+
+  describe('a delivery that cannot be replayed', () => {
+    it('is put aside after three refusals, and those behind it are published', async () => {
+      const directory = newDirectory();
+      const messages = await fill(openSpool(directory).spool, 4);
+      const refusedId = messages[1]?.id;
+      const target = createTarget();
+      let refusals = 0;
+      const { nudge, metrics } = start(directory, (message) => {
+        if (message.id !== refusedId) return target.publish(message);
+        refusals += 1;
+        return Promise.resolve('refused');
+      });
+      for (let tries = 1; tries <= 3; tries += 1) {
+        await eventually(() => refusals === tries);
+        expect(await eventually(() => target.published.length === 3)).to.equal(true);
+        nudge();
+      }
+      const refused = await eventually(() => readdir(join(directory, 'refused')));
+      expect(refused).to.have.length(1);
+      expect(refused[0]).to.contain(refusedId);
+      expect(await valueOf(metrics, 'signalbox_replays_total{source="file",outcome="refused"}')).to.equal(3);
+      expect(await valueOf(metrics, 'signalbox_spool_refused_total')).to.equal(1);
+    });
+
+    it('has its refusals counted over restarts', async () => {
+      const directory = newDirectory();
+      await fill(openSpool(directory).spool, 1);
+      let refusals = 0;
+      for (let round = 1; round <= 3; round += 1) {
+        const { stop } = startReplica({ directory, database, publish: () => Promise.resolve((refusals += 1) > 0 ? 'refused' : 'published') });
+        await eventually(() => refusals === round);
+        await stop();
+      }
+      expect(await readdir(join(directory, 'refused'))).to.have.length(1);
+    });
+
+    it('holds up nothing when its file is corrupt', async () => {
+      const directory = newDirectory();
+      const { spool } = openSpool(directory);
+      const messages = await fill(spool, 6);
+      for (const { name } of (await spool.pending()).slice(0, 3)) await truncate(join(directory, name), 10);
+      const target = createTarget();
+      start(directory, (message) => target.publish(message));
+      await eventually(() => target.published.length === 3);
+      expect(new Set(ids(target.published))).to.deep.equal(new Set(ids(messages.slice(3))));
+      expect(await readdir(join(directory, 'refused'))).to.have.length(3);
+    });
+
+    it('is kept when publishing it throws, and the others are published', async () => {
+      const directory = newDirectory();
+      const messages = await fill(openSpool(directory).spool, 5);
+      const target = createTarget();
+      const { spool } = start(directory, (message) => {
+        if (message.id === messages[0]?.id) throw new Error('a bug');
+        return target.publish(message);
+      });
+      await eventually(async () => target.published.length === 4 && (await spool.pending()).length === 1);
+    });
   });
 });

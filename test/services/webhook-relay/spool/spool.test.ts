@@ -1,22 +1,21 @@
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { createMessage, age, fill, newDirectory, openSpool, valueOf } from './ground.ts';
-import type { ClaimedFile } from '../../../../services/webhook-relay/spool/claims.ts';
-import type { SpooledDelivery } from '../../../../services/webhook-relay/spool/spool-file.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createPool } from '../../../../services/platform/postgres/pool.ts';
+import { captureLog } from '../../../platform/captured-log.ts';
+import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
+import { eventually } from '../../../support/wait.ts';
+import { createMessage, createTarget, fill, newDirectory, openSpool, startReplica, valueOf } from './fixtures.ts';
+import { nameFile, type SpooledDelivery } from '../../../../services/webhook-relay/spool/file-format.ts';
 import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 
-async function claimFirst(spool: Spool): Promise<ClaimedFile> {
-  const [file] = await spool.pending();
-  const claimed = file && (await spool.claim(file));
-  if (!claimed) throw new Error('there is no file to claim');
-  return claimed;
-}
-
-async function read(spool: Spool, file: ClaimedFile): Promise<SpooledDelivery | undefined> {
-  const found = await spool.read(file);
-  return 'delivery' in found ? found.delivery : undefined;
+async function readAll(spool: Spool): Promise<(SpooledDelivery | undefined)[]> {
+  const read = await Promise.all((await spool.pending()).map((file) => spool.read(file)));
+  return read.map((found) => (found && 'delivery' in found ? found.delivery : undefined));
 }
 
 describe('createSpool', () => {
@@ -27,11 +26,9 @@ describe('createSpool', () => {
     const files = await spool.pending();
     expect(files).to.have.length(5);
     expect((await stat(join(directory, files[0]?.name ?? ''))).mode & 0o077).to.equal(0);
-    for (const message of messages) {
-      const claimed = await claimFirst(spool);
-      expect(await read(spool, claimed)).to.deep.include({ message, reason: 'unreachable' });
-      await spool.remove(claimed);
-    }
+    const deliveries = await readAll(spool);
+    for (const [index, message] of messages.entries()) expect(deliveries[index]).to.deep.include({ message, reason: 'unreachable' });
+    for (const file of files) await spool.remove(file);
     await spool.close();
     expect(await readdir(directory)).to.deep.equal([]);
   });
@@ -86,12 +83,11 @@ describe('createSpool', () => {
     expect(await readdir(directory)).to.deep.equal([]);
   });
 
-  it('counts what waits and tells the age of the oldest, in hand or not', async () => {
+  it('counts what waits and tells the age of the oldest', async () => {
     const { spool, metrics } = openSpool(newDirectory());
     expect(await valueOf(metrics, 'signalbox_spool_files')).to.equal(0);
     expect(await valueOf(metrics, 'signalbox_spool_oldest_age_seconds')).to.equal(0);
     await fill(spool, 3);
-    await claimFirst(spool);
     expect(await valueOf(metrics, 'signalbox_spool_files')).to.equal(3);
     expect(await valueOf(metrics, 'signalbox_spool_oldest_age_seconds')).to.be.within(0.0001, 60);
     expect(await valueOf(metrics, 'signalbox_spool_writes_total{outcome="written"}')).to.equal(3);
@@ -102,81 +98,72 @@ describe('createSpool', () => {
     await mkdir(join(directory, 'lost+found'), { recursive: true });
     await writeFile(join(directory, 'README'), '');
     const { spool } = openSpool(directory);
-    await age(directory);
-    await spool.takeOver();
+    expect(await spool.own()).to.equal(true);
     expect(await spool.pending()).to.deep.equal([]);
+    await spool.close();
     expect((await readdir(directory)).toSorted()).to.deep.equal(['README', 'lost+found']);
   });
 });
 
-describe('a directory that two processes share', () => {
-  it('gives a file to one of them', async () => {
+describe('the owner of a spool folder', () => {
+  it('is one process: another is not ready and replays nothing, yet loses no delivery, and follows when the first died', async () => {
     const directory = newDirectory();
-    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
-    await fill(one, 50);
-    const files = await one.pending();
-    const claims = await Promise.all(files.flatMap((file) => [one.claim(file), other.claim(file)]));
-    expect(claims.filter((claim) => claim !== undefined)).to.have.length(50);
+    const { log, lines } = captureLog();
+    const first = spawnGuarded(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'owner.lock'), `first ${first.pid} ${hostname()}\n`);
+    const nowhere = createPool('postgres://nobody:x@127.0.0.1:1/none', { schema: 'relay', log: silentLog });
+    const target = createTarget();
+    const { spool, stop } = startReplica({ directory, database: nowhere, publish: (message) => target.publish(message), intervalMs: 20, log });
+    expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'another process uses the spool folder' });
+    await fill(spool, 3);
+    await eventually(() => lines().some(({ level, ownerPid }) => level === 'error' && ownerPid === first.pid));
+    await new Promise((resolve) => setTimeout(resolve, 200)); // ten passes
+    expect(target.asked).to.deep.equal([]);
+    signalGroup(first.pid ?? 0, 'SIGKILL');
+    await once(first, 'close');
+    await eventually(() => target.published.length === 3);
+    expect(lines().filter(({ level }) => level === 'error')).to.have.length(1);
+    await stop();
+    await nowhere.close();
+    expect(await readdir(directory)).to.deep.equal([]);
   });
 
-  it('does not touch what the other, alive, has in hand', async () => {
-    const directory = newDirectory();
-    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
-    await fill(one, 1);
-    const claimed = await claimFirst(one);
-    await other.takeOver();
-    expect(await other.pending()).to.deep.equal([]);
-    expect(await read(one, claimed)).to.not.equal(undefined);
-  });
-
-  it('takes over what the other had in hand, and removes what it had half written, once it is silent', async () => {
-    const directory = newDirectory();
-    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
-    const [message] = await fill(one, 1);
-    const { path } = await claimFirst(one);
-    await writeFile(join(dirname(path), '7.tmp'), '{"half');
-    await age(directory);
-    await other.takeOver();
-    expect((await read(other, await claimFirst(other)))?.message.id).to.equal(message?.id);
-    expect(await readdir(dirname(path)).catch(() => 'gone')).to.equal('gone');
-  });
-
-  it('takes over from those that it can when one folder cannot be read', async () => {
-    const directory = newDirectory();
-    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
-    await fill(one, 1);
-    await claimFirst(one);
-    for (const name of ['process-0', 'process-z']) await writeFile(join(directory, name), 'no folder');
-    await mkdir(join(directory, 'process-1', 'a folder'), { recursive: true });
-    await age(directory);
-    const error: unknown = await other.takeOver().catch((failure: unknown) => failure);
-    expect(error).to.have.property('code', 'ENOTDIR');
-    expect(await other.pending()).to.have.length(1);
-    expect(await readdir(directory)).to.not.include('process-1');
-  });
-
-  it('lets the other, come back, go on with what it had in hand and write again', async () => {
-    const directory = newDirectory();
-    const [one, other] = [openSpool(directory).spool, openSpool(directory).spool];
-    await fill(one, 1);
-    const claimed = await claimFirst(one);
-    await age(directory);
-    await other.takeOver();
-    await one.remove(claimed);
-    expect(await other.pending(), 'removed by the one that does not have it').to.have.length(1);
-    expect(await one.write({ message: createMessage(), reason: '' })).to.equal(true);
-    expect(await other.pending()).to.have.length(2);
-  });
-
-  it('returns a file whose last step failed, once nothing is in hand', async () => {
+  it('removes what a process that died had half written', async () => {
     const directory = newDirectory();
     const { spool } = openSpool(directory);
     await fill(spool, 1);
-    const claimed = await claimFirst(spool);
-    claimed.letGo(); // as after a release that the disk refused
-    await age(directory);
-    await spool.takeOver();
+    for (const name of ['probe.tmp', '0d1f3c9a-30c5-4a77-9c2e-9b0d8a1f6a10-7.tmp', 'mine.tmp']) await writeFile(join(directory, name), '{"half');
+    await spool.own();
+    expect((await readdir(directory)).filter((name) => name.endsWith('.tmp'))).to.deep.equal(['mine.tmp']);
     expect(await spool.pending()).to.have.length(1);
-    expect(await readFile(claimed.path).catch(() => 'gone')).to.equal('gone');
+  });
+
+  it('takes files up that an earlier release left in folders of its processes, once', async () => {
+    const directory = newDirectory();
+    const { spool } = openSpool(directory);
+    const earlier = join(directory, 'process-5f0c4a8e-8f55-4c60-a2ac-0b8b3b5f0a55');
+    await mkdir(earlier, { recursive: true });
+    const name = nameFile(new Date('2026-01-02T03:04:05.678Z'), 'a');
+    await writeFile(join(earlier, name), 'whole');
+    await writeFile(join(earlier, '0.tmp'), 'half');
+    await spool.own();
+    expect((await spool.pending()).map((file) => file.name)).to.deep.equal([name]);
+    expect(await readdir(directory)).to.have.members([name, 'owner.lock']);
+  });
+
+  it('follows no link and empties no folder that is not of the spool', async () => {
+    const directory = newDirectory();
+    const elsewhere = newDirectory();
+    await mkdir(join(elsewhere, 'sub'), { recursive: true });
+    await writeFile(join(elsewhere, '1.tmp'), 'precious');
+    await mkdir(join(directory, 'process-others', 'sub'), { recursive: true });
+    await writeFile(join(directory, 'process-others', 'notes'), 'precious');
+    await writeFile(join(directory, 'process-file'), 'no folder');
+    await symlink(elsewhere, join(directory, 'process-evil'));
+    const { spool } = openSpool(directory);
+    expect(await spool.own()).to.equal(true);
+    expect(await readdir(elsewhere)).to.have.members(['sub', '1.tmp']);
+    expect(await readdir(join(directory, 'process-others'))).to.have.members(['sub', 'notes']);
   });
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
 import { eventually } from '../../../support/wait.ts';
-import { fill, newDirectory, openSpool } from './ground.ts';
+import { fill, newDirectory, openSpool } from './fixtures.ts';
 
 const reader = join(import.meta.dirname, 'reader-process.ts');
 const nobody = 65_534;

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createSpool } from '../../../../services/webhook-relay/spool/spool.ts';
-import { createMessage } from './ground.ts';
+import { createMessage } from './fixtures.ts';
 
 const [directory = ''] = process.argv.slice(2);
 const spool = createSpool({ directory, log: silentLog, clock: () => new Date(), metrics: createMetrics() });

@@ -1,8 +1,29 @@
-// The format of a spool file: one line of JSON, then the payload's raw bytes; length and digest show a file cut short.
+// The format of a spool file: one line of JSON, then the payload's raw bytes; length and digest show a file cut short. Its name tells
+// its age and its refused tries.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Message } from '../../platform/broker/broker.ts';
-import { headerOf, MessageHeader, messageOf } from './message-header.ts';
+
+/** Everything of a message but its body, as JSON: in a spool file's first line and in a row of failed_payloads. */
+export const MessageHeader = z.object({
+  id: z.string().min(1),
+  type: z.string(),
+  contentType: z.string(),
+  contentEncoding: z.literal('gzip').optional(),
+  priority: z.number().int().min(0).max(10),
+  timestamp: z.iso.datetime(),
+  headers: z.record(z.string(), z.string()),
+});
+export type MessageHeader = z.output<typeof MessageHeader>;
+
+export function headerOf({ body: _, timestamp, ...rest }: Message): MessageHeader {
+  return { ...rest, timestamp: timestamp.toISOString() };
+}
+
+/** The message as it was: id, priority and times are kept, so that a replay is the same delivery to every consumer. */
+export function messageOf({ contentEncoding, timestamp, ...rest }: MessageHeader, body: Buffer): Message {
+  return { ...rest, ...(contentEncoding && { contentEncoding }), timestamp: new Date(timestamp), body };
+}
 
 /** A delivery that could not be published when it came. */
 export type FailedDelivery = {
@@ -40,13 +61,15 @@ export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): 
   return [Buffer.from(`${JSON.stringify(firstLine)}\n`), message.body];
 }
 
+/** Corrupt is what will be found so at every look. */
+export type Loaded = { readonly message: Message } | { readonly corrupt: string };
 export type Decoded = { readonly delivery: SpooledDelivery } | { readonly corrupt: string };
 
 /** The payload of the delivery is a view of `content`. */
 export function decodeSpooled(content: Buffer): Decoded {
   const end = content.indexOf('\n');
   if (end < 0) return { corrupt: 'the first line does not end' };
-  const header = parseJson(content.toString('utf8', 0, end));
+  const header = tryToParse(content.toString('utf8', 0, end));
   const parsed = FirstLine.safeParse(header);
   if (!parsed.success) return { corrupt: faultOf(header) };
   const { message, reason, spooledAt, payload } = parsed.data;
@@ -61,10 +84,34 @@ function faultOf(header: unknown): string {
   return data && data.version !== version ? `this release reads version ${version}, not ${data.version}` : 'the first line is not a header';
 }
 
-function parseJson(text: string): unknown {
+function tryToParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined; // as good as any other value that is not a header
   }
 }
+
+export type SpoolFile = {
+  readonly name: string;
+  readonly spooledAt: Date;
+  /** How often every connection refused it. In the name, because a rename counts a try without writing the payload again. */
+  readonly tries: number;
+};
+
+const pattern = /^(\d{4}-\d\d-\d\dT)(\d\d)(\d\d)(\d\d\.\d{3}Z)_([\w-]{1,64})\.(\d{1,6})\.payload$/;
+
+/** The time first, so that names sort by age; the message's id; the tries that were refused. */
+export function nameFile(spooledAt: Date, messageId: string): string {
+  const id = /^[\w-]{1,64}$/.test(messageId) ? messageId : createHash('sha256').update(messageId).digest('hex');
+  return `${spooledAt.toISOString().replaceAll(':', '')}_${id}.0.payload`;
+}
+
+/** Undefined for a name that is none of ours. */
+export function parseFileName(name: string): SpoolFile | undefined {
+  const [, date, hours, minutes, seconds, , tries] = pattern.exec(name) ?? [];
+  const spooledAt = new Date(`${date}${hours}:${minutes}:${seconds}`);
+  return Number.isNaN(spooledAt.getTime()) ? undefined : { name, spooledAt, tries: Number(tries) };
+}
+
+export const withTries = (name: string, tries: number): string => name.replace(/\.\d+\.payload$/, `.${tries}.payload`);

@@ -2,11 +2,10 @@ import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import { type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { createFailedPayloads, type FailedPayloads, start } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
-import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
+import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
 import { captureLog } from '../../../platform/captured-log.ts';
 import { eventually } from '../../../support/wait.ts';
-import { createMessage, createTarget, ids, newDirectory, openDatabase, startReplica, valueOf } from './ground.ts';
-import { allRows, clear, handOverTo, unavailable } from './rows.ts';
+import { allRows, clear, createMessage, createTarget, flushTo, ids, newDirectory, openDatabase, startReplica, unavailable, valueOf } from './fixtures.ts';
 
 const endLeases = statement('test.endLeases', `update failed_payloads set claimed_until = now() - interval '1 second' where claimed_until is not null`);
 const damage = statement<unknown, [id: string]>('test.damage', `update failed_payloads set header = '{"id":7}' where id = $1`);
@@ -33,7 +32,7 @@ describe('the rows of failed_payloads', () => {
   }
 
   it('are replayed by another replica, as they were, and are without the payload after it', async () => {
-    const messages = await handOverTo(database, 80);
+    const messages = await flushTo(database, 80);
     const published: Message[] = [];
     const { metrics } = startElsewhere(async (message) => {
       published.push(message);
@@ -47,7 +46,7 @@ describe('the rows of failed_payloads', () => {
 
   it('keep a payload of 25 MiB byte for byte', async () => {
     const body = Buffer.alloc(25 * 1024 * 1024, 'é\0');
-    const replica = startReplica({ directory: newDirectory(), database, publish: unavailable, handOverOnStop: true });
+    const replica = startReplica({ directory: newDirectory(), database, publish: unavailable, flushMs: 8000 });
     await replica.spool.write({ message: createMessage(body), reason: '' });
     await replica.stop();
     const published: Message[] = [];
@@ -60,7 +59,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are replayed by one of several replicas', async () => {
-    const messages = await handOverTo(database, 200);
+    const messages = await flushTo(database, 200);
     const published: string[] = [];
     const publish = async ({ id }: Message): Promise<ReplayOutcome> => {
       await new Promise(setImmediate);
@@ -73,7 +72,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are left free for others while nothing takes messages', async () => {
-    await handOverTo(database, 40);
+    await flushTo(database, 40);
     let asked = 0;
     startElsewhere(() => {
       asked += 1;
@@ -84,7 +83,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are replayed after their lease when the replica that had claimed them died', async () => {
-    await handOverTo(database, 3);
+    await flushTo(database, 3);
     const failedPayloads = createFailedPayloads(database);
     const claimed = await failedPayloads.claimDue(start, { limit: 10, owner: 'dead', leaseMs: 60_000 });
     expect(claimed).to.have.length(3);
@@ -101,7 +100,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are leased to one owner at a time', async () => {
-    await handOverTo(database, 3);
+    await flushTo(database, 3);
     const failedPayloads = createFailedPayloads(database);
     const claim = (owner: string) => failedPayloads.claimDue(start, { limit: 2, owner, leaseMs: 60_000 });
     const [one, other] = await Promise.all([claim('one'), claim('other')]);
@@ -111,7 +110,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are given up after three refusals', async () => {
-    const [message] = await handOverTo(database, 2);
+    const [message] = await flushTo(database, 2);
     const tried: string[] = [];
     const { nudge } = startElsewhere(async ({ id }) => {
       tried.push(id);
@@ -127,7 +126,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are given up at once when nobody can read them: told and counted once, and the others are published', async () => {
-    const [damaged, ...sound] = await handOverTo(database, 3);
+    const [damaged, ...sound] = await flushTo(database, 3);
     await database.run(damage, damaged?.id ?? '');
     const { log, lines } = captureLog();
     const target = createTarget();
@@ -143,7 +142,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are left alone by every replica for as long as they are postponed', async () => {
-    await handOverTo(database, 1);
+    await flushTo(database, 1);
     const failedPayloads = createFailedPayloads(database);
     const claim = (owner: string) => failedPayloads.claimDue(start, { limit: 2, owner, leaseMs: 60_000 });
     const [row] = await claim('one');
@@ -154,7 +153,7 @@ describe('the rows of failed_payloads', () => {
   });
 
   it('are tried again after a second when they cannot be read now, and told once; the others do not wait', async () => {
-    const [first] = await handOverTo(database, 3);
+    const [first] = await flushTo(database, 3);
     const { log, lines } = captureLog();
     const target = createTarget();
     const triedAt: number[] = [];
@@ -171,7 +170,7 @@ describe('the rows of failed_payloads', () => {
     await eventually(() => target.published.length === 3);
     expect(ids(target.published).at(-1)).to.equal(first?.id);
     const [firstTry = 0, secondTry = 0] = triedAt;
-    expect(secondTry - firstTry).to.be.greaterThan(900);
+    expect(secondTry - firstTry).to.be.greaterThan(600);
     const told = lines().filter(({ ids: named }) => JSON.stringify(named)?.includes(first?.id ?? ''));
     expect(told.map(({ level, reason }) => [level, reason])).to.deep.equal([['warn', 'XX001']]);
   });

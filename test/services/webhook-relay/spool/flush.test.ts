@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
-import { refusedByAll } from '../../../../services/webhook-relay/spool/refusal.ts';
 import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 import { captureLog } from '../../../platform/captured-log.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
-import { createMessage, fill, ids, newDirectory, openDatabase, openSpool, startReplica } from './ground.ts';
-import { allRows, clear, handOverTo, unavailable } from './rows.ts';
+import { allRows, clear, createMessage, fill, flushTo, ids, newDirectory, openDatabase, openSpool, startReplica, unavailable } from './fixtures.ts';
 
-describe('a relay whose directory ends with it', () => {
+describe('a relay that stops', () => {
   let database: Pool;
   let drop: () => Promise<void>;
   before(async () => {
@@ -19,44 +17,35 @@ describe('a relay whose directory ends with it', () => {
   after(() => drop());
 
   afterEach(() => database.run(clear));
-  it('hands pending files to the database when it stops', async () => {
-    const messages = await handOverTo(database, 50);
+  it('flushes pending files to the database', async () => {
+    const messages = await flushTo(database, 50);
     const rows = await database.all(allRows);
     expect(ids(rows)).to.deep.equal(ids(messages));
     expect(rows[0]).to.deep.include({ bytes: messages[0]?.body.length, tries: 0, replayed: false, refused: false });
   });
 
-  it('makes one row of a delivery that is handed over twice', async () => {
+  it('makes one row of a delivery that is flushed twice', async () => {
     const directory = newDirectory();
     const { spool } = openSpool(directory);
     const [message] = await fill(spool, 1);
     if (message) await spool.write({ message, reason: 'again' });
     expect(await spool.pending()).to.have.length(2);
-    await startReplica({ directory, database, publish: unavailable, handOverOnStop: true }).stop();
+    await startReplica({ directory, database, publish: unavailable, flushMs: 8000 }).stop();
     expect(ids(await database.all(allRows))).to.deep.equal([message?.id]);
     expect(await readdir(directory)).to.deep.equal([]);
   });
 
-  it('hands over what a process before it had in hand when it was killed a moment ago', async () => {
-    const directory = newDirectory();
-    const { spool } = openSpool(directory);
-    const messages = await fill(spool, 2);
-    for (const file of await spool.pending()) await spool.claim(file);
-    await startReplica({ directory, database, publish: unavailable, handOverOnStop: true }).stop();
-    expect(ids(await database.all(allRows)).toSorted()).to.deep.equal(ids(messages).toSorted());
-  });
-
-  it('puts corrupt files aside and hands the others over', async () => {
+  it('puts corrupt files aside and flushes the others', async () => {
     const directory = newDirectory();
     const { spool } = openSpool(directory);
     const messages = await fill(spool, 3);
     await truncate(join(directory, (await spool.pending())[0]?.name ?? ''), 20);
-    await startReplica({ directory, database, publish: unavailable, handOverOnStop: true }).stop();
+    await startReplica({ directory, database, publish: unavailable, flushMs: 8000 }).stop();
     expect(ids(await database.all(allRows))).to.deep.equal(ids(messages.slice(1)));
     expect(await readdir(join(directory, 'refused'))).to.have.length(1);
   });
 
-  it('hands over the others when one cannot be read, or is not what the database takes', async () => {
+  it('flushes the others when one cannot be read, or is not what the database takes', async () => {
     const directory = newDirectory();
     const { spool } = openSpool(directory);
     const [unreadable, ...sound] = await fill(spool, 10);
@@ -70,36 +59,34 @@ describe('a relay whose directory ends with it', () => {
       },
     });
     const { log, lines } = captureLog();
-    await startReplica({ directory, database, publish: unavailable, handOverOnStop: true, log, faults: { spool: failFirst } }).stop();
+    await startReplica({ directory, database, publish: unavailable, flushMs: 8000, log, faults: { spool: failFirst } }).stop();
     expect(ids(await database.all(allRows))).to.deep.equal(ids(sound));
     expect(await spool.pending()).to.have.length(2);
-    expect(lines().find(({ msg }) => msg === 'spooled deliveries stay on the disk of a relay that stops')).to.deep.include({ handedOver: 9, left: 2 });
+    expect(lines().find(({ left }) => left !== undefined)).to.deep.include({ level: 'error', flushed: 9, left: 2 });
     const reasons = lines().flatMap(({ level, reason }) => (level === 'warn' ? [reason] : []));
     expect(reasons).to.have.members(['EIO', '22P05']);
   });
 
-  it('hands over what it had given up, too, with its tries', async () => {
+  it('flushes what it had given up, too, with its tries', async () => {
     const directory = newDirectory();
     const { spool } = openSpool(directory);
     const [message] = await fill(spool, 1);
-    for (let tries = 1; tries <= 3; tries += 1) {
-      const [file] = await spool.pending();
-      const claimed = file && (await spool.claim(file));
-      if (!claimed) throw new Error('the file is pending');
-      await (tries < 3 ? spool.release(claimed, tries) : spool.refuse(claimed, refusedByAll(3, 'try again')));
-    }
+    const [file] = await spool.pending();
+    if (!file) throw new Error('the file is pending');
+    await spool.setTries(file, 2);
+    for (const tried of await spool.pending()) await spool.refuse(tried, { reason: 'refused', toDo: 'try again' });
     expect(await readdir(join(directory, 'refused'))).to.have.length(1);
-    await startReplica({ directory, database, publish: unavailable, handOverOnStop: true }).stop();
+    await startReplica({ directory, database, publish: unavailable, flushMs: 8000 }).stop();
     expect(await readdir(join(directory, 'refused'))).to.deep.equal([]);
     const [row] = await database.all(allRows);
     expect(row).to.deep.include({ id: message?.id, tries: 2, replayed: false, refused: false });
   });
 
-  it('keeps its files when Postgres is down, and when the directory survives', async () => {
+  it('keeps its files when Postgres is down, and when it has no time for the database', async () => {
     const nowhere = createPool(`postgres://nobody:x@127.0.0.1:${await freePort()}/none`, { schema: 'relay', log: silentLog });
     for (const options of [
-      { database: nowhere, handOverOnStop: true },
-      { database, handOverOnStop: false },
+      { database: nowhere, flushMs: 8000 },
+      { database, flushMs: 0 },
     ]) {
       const directory = newDirectory();
       const { spool, stop } = startReplica({ directory, publish: unavailable, ...options });
@@ -113,7 +100,7 @@ describe('a relay whose directory ends with it', () => {
 
   it('ends at its deadline when the database does not answer, with every file still there or in a row', async () => {
     const directory = newDirectory();
-    const { spool, stop } = startReplica({ directory, database, publish: unavailable, handOverOnStop: true, handOverMs: 100 });
+    const { spool, stop } = startReplica({ directory, database, publish: unavailable, flushMs: 100 });
     await fill(spool, 5);
     const locked = Promise.withResolvers<undefined>();
     const release = Promise.withResolvers<undefined>();

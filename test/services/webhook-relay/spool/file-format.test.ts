@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { nameFile, parseFileName, withTries } from '../../../../services/webhook-relay/spool/file-name.ts';
-import { decodeSpooled, encodeSpooled } from '../../../../services/webhook-relay/spool/spool-file.ts';
-import { createMessage } from './ground.ts';
+import { nameFile, parseFileName, withTries } from '../../../../services/webhook-relay/spool/file-format.ts';
+import { decodeSpooled, encodeSpooled } from '../../../../services/webhook-relay/spool/file-format.ts';
+import { createMessage } from './fixtures.ts';
 
 const spooledAt = new Date('2026-05-06T07:08:09.010Z');
 

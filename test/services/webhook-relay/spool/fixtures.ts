@@ -1,15 +1,13 @@
-// What the spool's tests stand on: deliveries, folders, spools as separate processes would have them.
+// What the spool's tests share: deliveries, folders, replicas, and the rows of failed_payloads.
 import { randomUUID } from 'node:crypto';
-import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import { createLifecycle, type Lifecycle } from '../../../../services/platform/process/lifecycle.ts';
 import { type Log, silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
+import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { createFailedPayloads, type FailedPayloads } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
-import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replay.ts';
-import { createReplayer } from '../../../../services/webhook-relay/spool/replayer.ts';
+import { createReplayer, type ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
 import { createSpool, type Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { createTestDatabase } from '../../../support/postgres.ts';
@@ -48,12 +46,6 @@ export async function fill(spool: Spool, count: number): Promise<Message[]> {
   return messages;
 }
 
-/** As if the processes that had something in hand had died long ago. */
-export async function age(directory: string): Promise<void> {
-  const long = new Date(Date.now() - 3_600_000);
-  for (const name of await readdir(directory)) if (name.startsWith('process-')) await utimes(join(directory, name), long, long);
-}
-
 export async function valueOf(metrics: { text(): Promise<string> }, line: string): Promise<number> {
   const found = (await metrics.text()).split('\n').find((text) => text.startsWith(`${line} `));
   return Number(found?.slice(line.length + 1));
@@ -76,8 +68,8 @@ export type ReplicaOptions = {
   readonly directory: string;
   readonly database: Pool;
   readonly publish: (message: Message) => Promise<ReplayOutcome>;
-  readonly handOverOnStop?: boolean;
-  readonly handOverMs?: number;
+  /** For flushing to the database on stop; files stay where they are unless given. */
+  readonly flushMs?: number;
   readonly intervalMs?: number;
   readonly log?: Log;
   /** What of the spool and of the table fails, as a disk or a database does at times. */
@@ -88,12 +80,12 @@ const sound = { spool: (whole: Spool) => whole, rows: (whole: FailedPayloads) =>
 
 /** A relay's spool and replayer, with what would be its connections in `publish`; it waits for a nudge after its first pass. */
 export function startReplica(options: ReplicaOptions) {
-  const { directory, database, publish, handOverOnStop = false, handOverMs = 8000, intervalMs = 3_600_000, log = silentLog, faults } = options;
+  const { directory, database, publish, flushMs = 0, intervalMs = 3_600_000, log = silentLog, faults } = options;
   const lifecycle: Lifecycle = createLifecycle(log);
   const { spool, metrics } = openSpool(directory, log);
   const { spool: ofSpool, rows: ofRows } = { ...sound, ...faults };
   const stores = { spool: ofSpool(spool), failedPayloads: ofRows(createFailedPayloads(database)) };
-  const replayer = createReplayer({ ...stores, publish, lifecycle, log, metrics, intervalMs, handOverOnStop, handOverMs });
+  const replayer = createReplayer({ ...stores, publish, lifecycle, log, metrics, intervalMs, flushMs });
   return { spool, metrics, nudge: replayer.nudge, stop: () => lifecycle.stop() };
 }
 
@@ -116,3 +108,23 @@ export function createTarget(isOpen = true) {
 }
 
 export const ids = (messages: readonly { readonly id: string }[]): string[] => messages.map(({ id }) => id);
+
+type Row = { id: string; bytes: number | null; tries: number; replayed: boolean; refused: boolean; claimed: boolean };
+export const allRows = statement<Row>(
+  'test.rows',
+  `
+  select id, octet_length(payload) as bytes, tries, replayed_at is not null as replayed, refused_at is not null as refused, claimed_by is not null as claimed
+  from failed_payloads order by spooled_at, id`,
+);
+export const clear = statement('test.clear', 'delete from failed_payloads');
+
+export const unavailable = () => Promise.resolve<ReplayOutcome>('unavailable');
+
+/** What a relay leaves in the database that stops with `count` pending deliveries. */
+export async function flushTo(database: Pool, count: number): Promise<Message[]> {
+  const directory = newDirectory();
+  const replica = startReplica({ directory, database, publish: unavailable, flushMs: 8000 });
+  const messages = await fill(replica.spool, count);
+  await replica.stop();
+  return messages;
+}

@@ -1,0 +1,91 @@
+// One process a folder: a lock file names the process that holds it, which touches the file while it lives.
+import { randomUUID } from 'node:crypto';
+import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { hasCode } from '../errors.ts';
+
+export function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, 'EPERM'); // another user's
+  }
+}
+
+type Holder = { readonly id: string; readonly pid: number; readonly host: string; readonly touchedAtMs: number };
+
+const touchEveryMs = 5000;
+/** A holder that did not touch its lock for so long is gone, or hangs. */
+const silentMs = 3 * touchEveryMs;
+
+/**
+ * A process that died holds nothing: on this host that shows at once, by its number. Of another host, such as another container on
+ * the same volume, only the file's age tells. Should two take a stale lock in the same moment, one of them finds out when it asks again.
+ */
+export function createFolderLock(file: string) {
+  const own = { id: randomUUID(), pid: process.pid, host: hostname() };
+  let isHeld = false;
+  let isClosed = false;
+  let touching: NodeJS.Timeout | undefined;
+  let running: Promise<Holder | undefined> | undefined;
+
+  async function readHolder(): Promise<Holder | undefined> {
+    try {
+      const [id = '', pid, host = ''] = (await readFile(file, 'utf8')).trim().split(' ');
+      return { id, pid: Number(pid), host, touchedAtMs: (await stat(file)).mtimeMs };
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  }
+
+  // Two containers may both be number 1: a lock of this host with this very number was left by a process before it.
+  const isAlive = ({ pid, host, touchedAtMs }: Holder): boolean =>
+    Date.now() - touchedAtMs < silentMs && !(host === own.host && (pid === own.pid || !isProcessAlive(pid)));
+
+  async function take(): Promise<Holder | undefined> {
+    const holder = await readHolder();
+    if (holder?.id === own.id) {
+      const now = new Date();
+      if (now.getTime() - holder.touchedAtMs >= touchEveryMs / 2) await utimes(file, now, now);
+      return undefined;
+    }
+    if (holder && isAlive(holder)) return holder;
+    await rm(file, { force: true });
+    await writeFile(file, `${own.id} ${own.pid} ${own.host}\n`, { flag: 'wx', mode: 0o600 });
+    return undefined;
+  }
+
+  /** Takes the folder, or sees that it is still held. @returns the living process that has it instead. Rejects when the file cannot be written. */
+  function hold(): Promise<{ readonly pid: number; readonly host: string } | undefined> {
+    if (isClosed) return Promise.resolve(undefined);
+    touching ??= setInterval(() => void hold().catch(() => undefined), touchEveryMs).unref(); // whoever asks next meets the error
+    running ??= take().finally(() => (running = undefined));
+    return running.then(
+      (holder) => {
+        isHeld = holder === undefined;
+        return holder;
+      },
+      (error: unknown) => {
+        isHeld = false;
+        throw error;
+      },
+    );
+  }
+
+  return {
+    hold,
+    /** As of the last look, which is some seconds ago at most. */
+    get isHeld() {
+      return isHeld;
+    },
+    async close(): Promise<void> {
+      isClosed = true;
+      clearInterval(touching);
+      await running?.catch(() => undefined); // reported to whoever asked
+      isHeld = false;
+      if ((await readHolder())?.id === own.id) await rm(file, { force: true });
+    },
+  };
+}
