@@ -80,9 +80,9 @@ function createPublishing({ connections, counters, lifecycle, log, metrics, cloc
   const store = createUsageStore(counters);
   const databaseState = createDatabaseState({ ping: () => store.active(), log, stopping: lifecycle.stopping });
   const quotas = () => connections.quotas;
-  const overviews = createOverviews({ store, quotas, database: databaseState, clock });
-  connections.onUsable(() => overviews.changed()); // after a reload the list is another
   const reservations = lifecycle.opened('reservations', createReservations({ store, quotas, database: databaseState, clock }));
+  const overviews = createOverviews({ store, reservations, quotas, database: databaseState, clock });
+  connections.onUsable(() => overviews.changed()); // after a reload the list is another
   const publisher = createPublisher({ connections, reservations, count: createPublishCounter(metrics) });
   measureUsage(metrics, { connections, overviews, database: databaseState });
   measureQueues(metrics, connections);

@@ -1,5 +1,4 @@
-// Reservations of the monthly limits: all that wait are taken with one statement, so that throughput is not one row lock a delivery.
-import { setTimeout as pause } from 'node:timers/promises';
+// Reservations of the monthly limits: one statement for all that wait, and under load a small stock for those that come while the next one runs.
 import type { DatabaseState } from '../database.ts';
 import { type Candidate, periodOf, type Quota, type Refund, type UsageStore } from './store.ts';
 
@@ -23,53 +22,165 @@ export type ReservationsParts = {
   readonly quotas: () => readonly Quota[];
   readonly database: DatabaseState;
   readonly clock: () => Date;
+  /** So long after it was reserved or confirmed a stock is spent: what another replica switches or resets is followed within this time. */
+  readonly stockMs?: number;
 };
 
-type Want = (result: ReserveResult) => void;
-/** Deliveries that may use the same connections; while their statement is under way, the next ones gather. */
-type Queue = { readonly unusable: ReadonlySet<string>; waiting: Want[] };
+type Waiter = (result: ReserveResult) => void;
 
-/** When deliveries come together, so much is between two statements: more of them share one. Alone, a delivery waits for nothing. */
-const pacedMs = 10;
+/** Reservations that nobody has asked for yet. A delivery that takes one waits for no commit of Postgres. */
+type Stock = {
+  readonly reservation: Reservation;
+  count: number;
+  /** As they were when it was reserved: after a reload it is not spent. */
+  readonly quotas: readonly Quota[];
+  /** Undefined once it is too old to be spent: the statement under way confirms it or returns it. */
+  expiry: NodeJS.Timeout | undefined;
+};
 
-export function createReservations({ store, quotas, database, clock }: ReservationsParts) {
+/** Deliveries that may use the same connections. One statement at a time is under way for them. */
+type Queue = {
+  readonly key: string;
+  readonly unusable: ReadonlySet<string>;
+  waiting: Waiter[];
+  /** Resolves to those that have to be asked for again. */
+  statement: Promise<readonly Waiter[]> | undefined;
+  begunAt: number;
+  /** Deliveries since then. */
+  arrived: number;
+  /** How long the last statement took. */
+  statementMs: number;
+  /** Whether deliveries came during it. One client that waits for each answer never makes a stock. */
+  isBusy: boolean;
+  stock: Stock | undefined;
+  /** With less in stock a statement begins to refill it. */
+  lowWater: number;
+};
+
+/** A stock is what comes in so many milliseconds. */
+const aheadMs = 25;
+const largestStock = 200;
+
+export function createReservations({ store, quotas, database, clock, stockMs = 50 }: ReservationsParts) {
   const queues = new Map<string, Queue>();
   const refunds = createRefunds(store, database);
+  /** While above 0 no stock is kept. */
+  let holds = 0;
+  /** What an administrator changed here; a statement from before it makes no stock. */
+  let changes = 0;
 
-  async function work(key: string, queue: Queue): Promise<void> {
-    while (queue.waiting.length > 0) {
-      const begun = performance.now();
-      const wants = queue.waiting;
-      queue.waiting = [];
-      const unserved = database.isUp ? await serve(queue.unusable, wants) : answer(wants, { outcome: 'databaseDown' });
-      queue.waiting.unshift(...unserved);
-      const rest = pacedMs - (performance.now() - begun);
-      if (rest > 0 && wants.length > 1 && unserved.length === 0) await pause(rest);
+  function queueFor(unusable: readonly string[]): Queue {
+    const key = unusable.join(' ');
+    let queue = queues.get(key);
+    if (!queue) {
+      const idle = { statement: undefined, begunAt: -Infinity, arrived: 0, statementMs: 0, isBusy: false, stock: undefined, lowWater: 0 };
+      queue = { key, unusable: new Set(unusable), waiting: [], ...idle };
+      queues.set(key, queue);
     }
-    queues.delete(key);
+    return queue;
+  }
+
+  function returnStock(queue: Queue): void {
+    const { stock } = queue;
+    queue.stock = undefined;
+    clearTimeout(stock?.expiry);
+    if (stock) refunds.add(stock.reservation, stock.count);
+  }
+
+  function expire(queue: Queue, stock: Stock): void {
+    stock.expiry = undefined;
+    if (queue.statement) return;
+    returnStock(queue);
+    queues.delete(queue.key);
+  }
+
+  /** What there is of the same count is confirmed by it, anything else is returned. */
+  function restock(queue: Queue, reservation: Reservation, { count, limits }: { count: number; limits: readonly Quota[] }): void {
+    if (queue.stock && keyOf(queue.stock.reservation) !== keyOf(reservation)) returnStock(queue);
+    clearTimeout(queue.stock?.expiry);
+    const stock: Stock = { reservation, count: count + (queue.stock?.count ?? 0), quotas: limits, expiry: undefined };
+    stock.expiry = setTimeout(() => expire(queue, stock), stockMs);
+    queue.stock = stock;
+  }
+
+  function take(queue: Queue): Reservation | undefined {
+    const { stock } = queue;
+    if (!stock?.expiry || stock.count === 0) return undefined;
+    if (stock.quotas !== quotas() || stock.reservation.period !== periodOf(clock())) {
+      returnStock(queue);
+      return undefined;
+    }
+    stock.count -= 1;
+    return stock.reservation;
+  }
+
+  async function work(queue: Queue): Promise<void> {
+    do {
+      const waiting = queue.waiting;
+      const ahead = wantedAhead(queue);
+      queue.waiting = [];
+      queue.arrived = 0;
+      queue.begunAt = performance.now();
+      queue.statement = database.isUp ? ask(queue, waiting, ahead) : Promise.resolve(answer(waiting, { outcome: 'databaseDown' }));
+      const unserved = await queue.statement;
+      queue.statementMs = performance.now() - queue.begunAt;
+      queue.isBusy = queue.arrived > 0;
+      queue.waiting.unshift(...unserved);
+    } while (queue.waiting.length > 0);
+    queue.statement = undefined;
+    if (!queue.stock) queues.delete(queue.key);
+  }
+
+  function wantedAhead(queue: Queue): number {
+    const perMs = queue.isBusy && holds === 0 ? queue.arrived / (performance.now() - queue.begunAt) : 0;
+    queue.lowWater = 1.5 * perMs * queue.statementMs; // not every statement is as quick as the last
+    return Math.max(0, Math.min(largestStock, Math.ceil(perMs * aheadMs)) - (queue.stock?.count ?? 0));
   }
 
   /** @returns those to ask for again: the chosen connection had no room for them, another may */
-  async function serve(unusable: ReadonlySet<string>, wants: readonly Want[]): Promise<readonly Want[]> {
+  async function ask(queue: Queue, waiting: readonly Waiter[], ahead: number): Promise<readonly Waiter[]> {
     try {
       await refunds.flush();
       // A server that hangs is not asked once more by those whom the refunds have kept waiting.
-      if (!database.isUp) return answer(wants, { outcome: 'databaseDown' });
-      const period = periodOf(clock());
-      const ask = () => store.reserve(quotas(), (broker) => !unusable.has(broker), { period, wanted: wants.length });
-      const candidates = await again(ask);
+      if (!database.isUp) return answer(waiting, { outcome: 'databaseDown' });
+      const [period, limits, asOf] = [periodOf(clock()), quotas(), changes];
+      const wanted = { period, wanted: waiting.length, ahead };
+      const candidates = await retryIfCut(() => store.reserve(limits, (broker) => !queue.unusable.has(broker), wanted));
       const chosen = candidates.find(({ granted }) => granted !== null);
-      if (!chosen) return answer(wants, refusal(candidates, period));
+      if (!chosen) {
+        returnStock(queue);
+        return answer(waiting, refusal(candidates, period));
+      }
       const { broker, generation, granted } = chosen;
       if (generation === null || granted === null) throw new TypeError('a chosen connection has a generation');
-      const result = { outcome: 'reserved', reservation: { broker, period, generation } } as const;
-      answer(wants.slice(0, granted), result);
-      return wants.slice(granted);
+      const reservation = { broker, period, generation };
+      answer(waiting.slice(0, granted), { outcome: 'reserved', reservation });
+      restock(queue, reservation, { count: Math.max(0, granted - waiting.length), limits });
+      spend(queue);
+      if (holds > 0 || asOf !== changes) returnStock(queue);
+      return waiting.slice(granted);
     } catch (error) {
       // Also for a fault of another kind, such as a missing table: a delivery is spooled rather than lost.
       database.failed(error);
-      return answer(wants, { outcome: 'databaseDown' });
+      returnStock(queue);
+      return answer(waiting, { outcome: 'databaseDown' });
     }
+  }
+
+  /** For those that came while it was reserved. */
+  function spend(queue: Queue): void {
+    for (let next = queue.waiting[0]; next; next = queue.waiting[0]) {
+      const reservation = take(queue);
+      if (!reservation) return;
+      queue.waiting.shift();
+      next({ outcome: 'reserved', reservation });
+    }
+  }
+
+  async function returnAll(): Promise<void> {
+    for (const queue of queues.values()) returnStock(queue);
+    for (const { statement } of [...queues.values()]) await statement;
+    await refunds.flush();
   }
 
   return {
@@ -77,28 +188,43 @@ export function createReservations({ store, quotas, database, clock }: Reservati
      *  @param unusable names of connections that cannot be published to now */
     reserve(unusable: readonly string[]): Promise<ReserveResult> {
       if (!database.isUp) return Promise.resolve({ outcome: 'databaseDown' });
-      return new Promise((resolve) => {
-        const key = unusable.join(' ');
-        const queue = queues.get(key);
-        if (queue) {
-          queue.waiting.push(resolve);
-          return;
-        }
-        const fresh: Queue = { unusable: new Set(unusable), waiting: [resolve] };
-        queues.set(key, fresh);
-        void work(key, fresh);
-      });
+      const queue = queueFor(unusable);
+      queue.arrived += 1;
+      const reservation = take(queue);
+      const reserved = reservation
+        ? Promise.resolve<ReserveResult>({ outcome: 'reserved', reservation })
+        : new Promise<ReserveResult>((resolve) => queue.waiting.push(resolve));
+      if (!queue.statement && (!reservation || (queue.stock?.count ?? 0) < queue.lowWater)) void work(queue);
+      return reserved;
     },
     /** For a message that was certainly not published. */
-    refund: (reservation: Reservation): void => refunds.add(reservation),
+    refund: (reservation: Reservation): void => refunds.add(reservation, 1),
+    /** What `read` reads counts nothing that this process has in stock. */
+    async withoutStock<T>(read: () => Promise<T>): Promise<T> {
+      holds += 1;
+      try {
+        await returnAll();
+        return await read();
+      } finally {
+        holds -= 1;
+      }
+    },
+    /** The active connection or a count was changed from here: the next delivery asks anew. */
+    changed(): void {
+      changes += 1;
+      for (const queue of queues.values()) returnStock(queue);
+    },
     /** Resolves when every refund is stored. */
-    close: () => refunds.flush(),
+    async close(): Promise<void> {
+      holds += 1;
+      await returnAll();
+    },
   };
 }
 
 // A connection that was idle may have been cut meanwhile: then a fresh one answers. A server that hangs is not asked twice.
 const quickMs = 250;
-async function again<T>(ask: () => Promise<T>): Promise<T> {
+async function retryIfCut<T>(ask: () => Promise<T>): Promise<T> {
   const begun = performance.now();
   try {
     return await ask();
@@ -108,10 +234,12 @@ async function again<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-function answer(wants: readonly Want[], result: ReserveResult): readonly Want[] {
-  for (const resolve of wants) resolve(result);
+function answer(waiting: readonly Waiter[], result: ReserveResult): readonly Waiter[] {
+  for (const resolve of waiting) resolve(result);
   return [];
 }
+
+const keyOf = ({ broker, period, generation }: Reservation) => `${broker} ${period} ${generation}`;
 
 /** Gathered by the count that they came from. */
 function createRefunds(store: Pick<UsageStore, 'refund'>, database: DatabaseState) {
@@ -134,9 +262,10 @@ function createRefunds(store: Pick<UsageStore, 'refund'>, database: DatabaseStat
     }));
 
   return {
-    add({ broker, period, generation }: Reservation): void {
-      const key = `${broker} ${period} ${generation}`;
-      gathered.set(key, { broker, period, generation, count: (gathered.get(key)?.count ?? 0) + 1 });
+    add(reservation: Reservation, count: number): void {
+      if (count === 0) return;
+      const key = keyOf(reservation);
+      gathered.set(key, { ...reservation, count: (gathered.get(key)?.count ?? 0) + count });
       void flush();
     },
     flush,

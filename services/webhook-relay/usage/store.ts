@@ -15,13 +15,18 @@ export type Candidate = {
   readonly broker: string;
   readonly messageCount: number;
   readonly monthlyLimit: number;
-  /** Of the one connection that was chosen, else null. A race for its last room may have left 0. */
+  /** Of the one connection that was chosen, else null: less than was wanted near its limit, more where a stock was granted. */
   readonly granted: number | null;
   readonly generation: string | null;
 };
 
 /** How many reservations to take off one count again. */
 export type Refund = { readonly broker: string; readonly period: string; readonly generation: string; readonly count: number };
+
+/** So near to a limit nothing is reserved ahead: fifty times the largest stock of a replica, so that none is refused for what another holds. */
+const exactWithin = 10_000;
+const granted = (room: string) =>
+  `case when ${room} >= $6::bigint + $7::bigint + ${exactWithin} then $6::bigint + $7::bigint else greatest(0, least($6::bigint, ${room})) end`;
 
 // One statement for any number of waiting deliveries. It sees the active connection as of now, whoever switched it.
 // The count is decided under the row's lock, on the row as it is then: the snapshot only chooses the connection.
@@ -32,6 +37,7 @@ type ReserveValues = [
   usable: readonly boolean[],
   period: string,
   wanted: number,
+  ahead: number,
 ];
 const reserve = statement<Candidate, ReserveValues>(
   'usage.reserve',
@@ -59,10 +65,10 @@ const reserve = statement<Candidate, ReserveValues>(
     where next.failover_order > 0 and active_connection.broker = (select stored from active)
   ), reserved as (
     insert into broker_usage as u (broker, period, message_count, monthly_limit, limit_source, granted)
-    select broker, $5, least($6::bigint, monthly_limit), monthly_limit, limit_source, least($6::bigint, monthly_limit) from chosen
+    select broker, $5, ${granted('monthly_limit')}, monthly_limit, limit_source, ${granted('monthly_limit')} from chosen
     on conflict (broker, period) do update set
-      message_count = u.message_count + greatest(0, least(excluded.granted, excluded.monthly_limit - u.message_count)),
-      granted = greatest(0, least(excluded.granted, excluded.monthly_limit - u.message_count)),
+      message_count = u.message_count + ${granted('(excluded.monthly_limit - u.message_count)')},
+      granted = ${granted('(excluded.monthly_limit - u.message_count)')},
       monthly_limit = excluded.monthly_limit,
       limit_source = excluded.limit_source
     returning u.broker, u.granted, u.generation
@@ -112,7 +118,8 @@ const activate = statement<{ previous: string }, [broker: string]>(
 export type UsageStore = ReturnType<typeof createUsageStore>;
 
 export const createUsageStore = (database: Database) => ({
-  reserve: (quotas: readonly Quota[], isUsable: (broker: string) => boolean, { period, wanted }: { period: string; wanted: number }) =>
+  /** @param ahead so many more are reserved, where the limit is far */
+  reserve: (quotas: readonly Quota[], isUsable: (broker: string) => boolean, { period, wanted, ahead }: { period: string; wanted: number; ahead: number }) =>
     database.all(
       reserve,
       quotas.map(({ broker }) => broker),
@@ -121,6 +128,7 @@ export const createUsageStore = (database: Database) => ({
       quotas.map(({ broker }) => isUsable(broker)),
       period,
       wanted,
+      ahead,
     ),
   /** What was reset or deleted meanwhile stays as it is. */
   refund: (refunds: readonly Refund[]) =>

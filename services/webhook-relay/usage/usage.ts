@@ -2,6 +2,7 @@
 import { withTimeout } from '../../platform/time.ts';
 import { type BrokerUsage, type PeriodUsage, Problems } from '../contract.ts';
 import { type DatabaseState, readTimeoutMs } from '../database.ts';
+import type { Reservations } from './reservations.ts';
 import { periodOf, type Quota, type UsageRow, type UsageStore } from './store.ts';
 
 export type Overview = {
@@ -16,6 +17,7 @@ export type Overviews = ReturnType<typeof createOverviews>;
 
 export type OverviewsParts = {
   readonly store: Pick<UsageStore, 'ofPeriod' | 'active'>;
+  readonly reservations: Pick<Reservations, 'withoutStock' | 'changed'>;
   readonly quotas: () => readonly Quota[];
   readonly database: DatabaseState;
   readonly clock: () => Date;
@@ -25,7 +27,7 @@ type Known = { readonly rows: readonly UsageRow[]; readonly active: string };
 
 const freshMs = 1000;
 
-export function createOverviews({ store, quotas, database, clock }: OverviewsParts) {
+export function createOverviews({ store, reservations, quotas, database, clock }: OverviewsParts) {
   let known: Known = { rows: [], active: '' };
   let askedAt = -Infinity;
   let asking: Promise<Known | undefined> | undefined;
@@ -33,7 +35,7 @@ export function createOverviews({ store, quotas, database, clock }: OverviewsPar
 
   async function ask(): Promise<Known> {
     const asOf = changes;
-    const [rows, active] = await Promise.all([store.ofPeriod(periodOf(clock())), store.active()]);
+    const [rows, active] = await reservations.withoutStock(() => Promise.all([store.ofPeriod(periodOf(clock())), store.active()]));
     const answer = { rows, active };
     // What was asked before a change may come after what was asked behind it.
     if (asOf === changes) {
@@ -74,6 +76,7 @@ export function createOverviews({ store, quotas, database, clock }: OverviewsPar
     },
     /** Something was changed from here: what was asked until now is no longer recent. */
     changed(): void {
+      reservations.changed();
       changes++;
       askedAt = -Infinity;
       asking = undefined;

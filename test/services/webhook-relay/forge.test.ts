@@ -8,7 +8,7 @@ import { version } from '../../../services/platform/version.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
-import { counts, deliver, migrations, payload, sign, startRelay, type TestRelay } from './relay.ts';
+import { administer, counts, deliver, migrations, payload, sign, startRelay, type TestRelay } from './relay.ts';
 
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -83,7 +83,10 @@ describe('POST /Forge', () => {
   it('reserves one message for each delivery', async () => {
     const before = (await counts(relay.database))['BROKER_URL_1'] ?? 0;
     await Promise.all(Array.from({ length: 30 }, () => deliver(relay.url)));
-    expect(await counts(relay.database)).to.deep.equal({ BROKER_URL_1: before + 30 });
+    const shown = await administer(relay.url, 'GET', '/broker/usage/current');
+    expect(shown.body).to.have.nested.property('brokers[0].messageCount', before + 30);
+    // What was reserved ahead goes back when the traffic pauses.
+    await eventually(async () => expect(await counts(relay.database)).to.deep.equal({ BROKER_URL_1: before + 30 }));
   });
 
   it('takes every configured secret', async () => {
