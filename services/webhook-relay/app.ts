@@ -17,7 +17,7 @@ import type { Connections } from './connections/connections.ts';
 import { createPublisher, type Publisher } from './connections/publisher.ts';
 import { createDatabaseState } from './database.ts';
 import { budgetMs, createDeliveries, createSignatures } from './deliveries.ts';
-import { createHealthReporter } from './health.ts';
+import { createHealthReport } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createDeliveryCounter, createPublishCounter, measureQueues, measureUsage } from './metrics.ts';
 import { createRejected } from './rejected/rejected.ts';
@@ -60,7 +60,7 @@ export function createRelay(given: RelayParts): App {
     administration: createAdministration({ connections, overviews, store, log }),
     usage: createUsage({ store, overviews, clock }),
     senders,
-    healthReporter: createHealthReporter({ connections, overviews, database: databaseState }),
+    reportHealth: createHealthReport({ connections, overviews, database: databaseState }),
     maxPayloadBytes: config.maxPayloadBytes,
     bodyMemory: createBodyMemory(config.maxBodyMemoryBytes),
   });

@@ -9,7 +9,6 @@ import type { Problem } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
 import { withTimeout } from '../platform/time.ts';
 import type { Alerts } from './alerts.ts';
-import { collectGarbage } from './collect-garbage.ts';
 import type { Publisher, Published } from './connections/publisher.ts';
 import { type DeliveryResponse, Problems } from './contract.ts';
 import { type Identity, readIdentity, refuseRepeated, senderLogin, toMessage } from './message.ts';
@@ -26,10 +25,7 @@ export type IncomingDelivery = {
   readonly startedAtMs: number;
 };
 
-export type Deliveries = {
-  /** @throws Problem 400 when it cannot be understood or published, 503 when every connection is at its limit */
-  receive(delivery: IncomingDelivery): Promise<DeliveryResponse>;
-};
+export type Deliveries = ReturnType<typeof createDeliveries>;
 
 export type DeliveriesParts = {
   readonly signatures: Signatures;
@@ -49,9 +45,8 @@ export type DeliveriesParts = {
 export const budgetMs = 8000;
 /** What nobody signed is parsed for its score up to this size only. */
 const unsignedParseBytes = 64 * 1024;
-const largeBytes = 4 * 1024 * 1024;
 
-export function createDeliveries(parts: DeliveriesParts): Deliveries {
+export function createDeliveries(parts: DeliveriesParts) {
   const { signatures, scoring, senders, publisher, count, clock } = parts;
 
   const scoreOf = ({ event }: Identity, payload: unknown) => scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
@@ -83,7 +78,10 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
   async function fail(published: Exclude<Published, { outcome: 'published' }>, message: Message, deadline: number): Promise<Problem> {
     if (published.outcome === 'exhausted') {
       count('exhausted');
-      parts.log.error({ id: message.id, period: published.period, connections: published.counts }, 'refused: every connection is at its limit');
+      parts.log.error(
+        { id: message.id, period: published.period, connections: published.counts },
+        'delivery refused, every connection has reached its monthly limit',
+      );
       parts.alerts.limitsReached({ deliveryId: message.id, period: published.period, counts: published.counts });
       return limitsReached(published);
     }
@@ -94,16 +92,14 @@ export function createDeliveries(parts: DeliveriesParts): Deliveries {
   }
 
   return {
-    async receive(delivery) {
+    /** @throws Problem 400 when it cannot be understood or published, 503 when every connection is at its limit */
+    async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
       const { body, headers, startedAtMs } = delivery;
       const receivedAt = clock();
       const id = newDeliveryId(receivedAt);
       const signature = headers['x-hub-signature-256'];
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return refuse(delivery, id, receivedAt);
 
-      // 25 MiB of JSON are over 100 MB once parsed, and reading them leaves as much again in chunks. Left to V8 that piles
-      // up: 50 at once took 625 MiB, and take 390 so.
-      if (body.length > largeBytes) collectGarbage();
       const { message, score } = prepare(delivery, id, receivedAt);
       senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', receivedAt);
       const deadline = startedAtMs + budgetMs;

@@ -6,12 +6,13 @@ import type { HealthReport } from './contract.ts';
 import type { DatabaseState } from './database.ts';
 import type { Overviews } from './usage/usage.ts';
 
-export type HealthReporter = { report(): Promise<HealthReport> };
+type Sources = { readonly connections: Connections; readonly overviews: Overviews; readonly database: DatabaseState };
 
-export type HealthReporterParts = { readonly connections: Connections; readonly overviews: Overviews; readonly database: DatabaseState };
+export type ReportHealth = ReturnType<typeof createHealthReport>;
 
-export const createHealthReporter = ({ connections, overviews, database }: HealthReporterParts): HealthReporter => ({
-  async report() {
+export const createHealthReport =
+  ({ connections, overviews, database }: Sources) =>
+  async (): Promise<HealthReport> => {
     const { active, brokers: usages } = await overviews.recent();
     const brokers = connections.all.map(({ target: { name }, isConnected }) => ({
       broker: name,
@@ -21,8 +22,7 @@ export const createHealthReporter = ({ connections, overviews, database }: Healt
     }));
     const isDatabaseReachable = database.isUp;
     return { status: judge(brokers, isDatabaseReachable), version, brokers, isDatabaseReachable };
-  },
-});
+  };
 
 function judge(brokers: HealthReport['brokers'], isDatabaseReachable: boolean): HealthReport['status'] {
   const usable = brokers.filter(({ isConnected, limitReached }) => isConnected && !limitReached);

@@ -19,7 +19,7 @@ import {
   UsageHistory,
 } from './contract.ts';
 import { budgetMs, type Deliveries } from './deliveries.ts';
-import { type HealthReporter, prefersText } from './health.ts';
+import { prefersText, type ReportHealth } from './health.ts';
 import type { Senders } from './senders/senders.ts';
 import type { Usage } from './usage/usage.ts';
 
@@ -28,7 +28,7 @@ export type RouteParts = {
   readonly administration: Administration;
   readonly usage: Usage;
   readonly senders: Pick<Senders, 'statistics'>;
-  readonly healthReporter: HealthReporter;
+  readonly reportHealth: ReportHealth;
   readonly maxPayloadBytes: number;
   readonly bodyMemory: ByteBudget;
 };
@@ -132,7 +132,7 @@ const usageRoutes = ({ usage }: RouteParts) => [
   }),
 ];
 
-const reportRoutes = ({ senders, healthReporter }: RouteParts) => [
+const reportRoutes = ({ senders, reportHealth }: RouteParts) => [
   route({
     method: 'get',
     path: '/Stats',
@@ -148,7 +148,7 @@ const reportRoutes = ({ senders, healthReporter }: RouteParts) => [
     summary: 'Health of the relay and of its broker connections; as one word for `Accept: text/plain`',
     answers: { 200: HealthReport, 503: HealthReport },
     async handle({ headers }) {
-      const report = await healthReporter.report();
+      const report = await reportHealth();
       const body = prefersText(headers.accept) ? text(report.status) : report;
       return report.status === 'Unhealthy' ? answer(503, body) : answer(200, body);
     },

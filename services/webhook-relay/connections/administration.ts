@@ -6,14 +6,6 @@ import type { Overviews } from '../usage/usage.ts';
 import type { UsageStore } from '../usage/store.ts';
 import type { Connections } from './connections.ts';
 
-export type Administration = {
-  list(): Promise<ConnectionList>;
-  /** @param index its 1-based position @throws Problem 404 */
-  switchTo(index: string): Promise<SwitchResult>;
-  /** @throws Problem 409 when what it finds is not usable; then nothing has changed */
-  reload(): Promise<ReloadResult>;
-};
-
 export type AdministrationParts = {
   readonly connections: Connections;
   readonly overviews: Overviews;
@@ -21,9 +13,11 @@ export type AdministrationParts = {
   readonly log: Log;
 };
 
-export function createAdministration({ connections, overviews, store, log }: AdministrationParts): Administration {
+export type Administration = ReturnType<typeof createAdministration>;
+
+export function createAdministration({ connections, overviews, store, log }: AdministrationParts) {
   return {
-    async list() {
+    async list(): Promise<ConnectionList> {
       const { active, brokers } = await overviews.now();
       const usageOf = new Map(brokers.map((usage) => [usage.broker, usage]));
       return {
@@ -39,7 +33,8 @@ export function createAdministration({ connections, overviews, store, log }: Adm
       };
     },
 
-    async switchTo(index) {
+    /** @param index its 1-based position @throws Problem 404 */
+    async switchTo(index: string): Promise<SwitchResult> {
       const chosen = connections.all.find(({ target }) => String(target.index) === index);
       if (!chosen) throw Problems.connectionMissing({ detail: `Connections are numbered 1 to ${connections.all.length}.` });
       const { name, index: position } = chosen.target;
@@ -47,13 +42,14 @@ export function createAdministration({ connections, overviews, store, log }: Adm
       overviews.changed();
       // What is stored may be configured no more; then the first one was active.
       const previous = (connections.find(stored) ?? connections.all[0] ?? chosen).target.name;
-      log.info({ previous, active: name }, 'the active connection was switched');
+      log.info({ previous, active: name }, 'active connection switched');
       return { previous, active: name, index: position };
     },
 
-    async reload() {
+    /** @throws Problem 409 when what it finds is not usable; then nothing has changed */
+    async reload(): Promise<ReloadResult> {
       const changes = await connections.reload().catch((error: unknown) => {
-        log.error({ error }, 'the connections could not be reloaded');
+        log.error({ error }, 'reloading broker connections failed');
         throw Problems.connectionsUnusable({ detail: reasonOf(error) });
       });
       const { active } = await overviews.recent();

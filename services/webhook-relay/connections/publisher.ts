@@ -16,12 +16,8 @@ export type Published =
   /** Every connection that could have taken it refuses this message for its own sake. */
   | { readonly outcome: 'refused'; readonly reason: string };
 
-export type Publisher = {
-  /** Never rejects. @param deadline by `performance.now()`; nothing new is begun shortly before it */
-  publish(message: Message, deadline: number): Promise<Published>;
-};
-
-export type PublisherParts = { readonly connections: Connections; readonly reservations: Reservations; readonly count: CountPublish };
+export type Publisher = ReturnType<typeof createPublisher>;
+type PublisherParts = { readonly connections: Connections; readonly reservations: Reservations; readonly count: CountPublish };
 
 const gzipAboveBytes = 256 * 1024;
 /** A server that works confirms in milliseconds; what it confirms later than this is published elsewhere, too. */
@@ -31,7 +27,7 @@ const reserveMs = 700;
 
 type Failures = ReadonlyMap<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
-export function createPublisher({ connections, reservations, count }: PublisherParts): Publisher {
+export function createPublisher({ connections, reservations, count }: PublisherParts) {
   function unusable(failures: Failures): string[] {
     const names: string[] = [];
     for (const { target, isConnected } of connections.all) if (!isConnected || failures.has(target.name)) names.push(target.name);
@@ -58,7 +54,8 @@ export function createPublisher({ connections, reservations, count }: PublisherP
   }
 
   return {
-    async publish(message, deadline) {
+    /** Never rejects. @param deadline by `performance.now()`; nothing new is begun shortly before it */
+    async publish(message: Message, deadline: number): Promise<Published> {
       const failures = new Map<string, Exclude<PublishResult, { outcome: 'confirmed' }>>();
       const packing = message.body.length > gzipAboveBytes ? pack(message) : message;
       for (;;) {
