@@ -1,6 +1,6 @@
 // Refusals a caller can meet: problem documents of RFC 9457, declared by kind.
 
-/** One refusal, thrown by a service's rules and rendered once, in http.ts. */
+/** One refusal, thrown by a service's rules and rendered once, in http/errors.ts. */
 export class Problem extends Error {
   readonly kind: ProblemDefinition;
   readonly detail: string | undefined;
@@ -71,9 +71,7 @@ export const Common = problems({
   timeout: plain(408, 'Request Timeout'),
   tooLarge: plain(413, 'Content Too Large'),
   mediaType: plain(415, 'Unsupported Media Type'),
-  expectation: plain(417, 'Expectation Failed'),
   tooMany: plain(429, 'Too Many Requests'),
-  headersTooLarge: plain(431, 'Request Header Fields Too Large'),
   failure: plain(500, 'Internal Server Error'),
   unavailable: plain(503, 'Service Unavailable'),
 });

@@ -2,6 +2,7 @@
 import type { Message } from '../platform/broker/broker.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
+import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { authorization, createCredentials } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/http/health.ts';
 import type { Log } from '../platform/log.ts';
@@ -10,7 +11,6 @@ import type { Database } from '../platform/postgres/database.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { version } from '../platform/version.ts';
 import { createAlerts } from './alerts.ts';
-import { createBodyMemory } from './body-memory.ts';
 import type { RelayConfig } from './config.ts';
 import { createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
@@ -62,7 +62,7 @@ export function createRelay(given: RelayParts): App {
     senders,
     reportHealth: createHealthReport({ connections, overviews, database: databaseState }),
     maxPayloadBytes: config.maxPayloadBytes,
-    bodyMemory: createBodyMemory(config.maxBodyMemoryBytes),
+    bodyMemory: createBodyMemory(config.maxBodyMemoryBytes, config.maxPayloadBytes),
   });
   return createApp({
     ...parts,

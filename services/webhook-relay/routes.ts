@@ -1,6 +1,6 @@
 // The webhook relay's routes: declarations; what they do is in the files they call.
 import { z } from 'zod';
-import type { ByteBudget } from '../platform/http/byte-budget.ts';
+import type { BodyMemory } from '../platform/http/body-memory.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../platform/http/route.ts';
 import { answerInTime } from './database.ts';
 import type { Administration } from './connections/administration.ts';
@@ -30,7 +30,7 @@ export type RouteParts = {
   readonly senders: Pick<Senders, 'statistics'>;
   readonly reportHealth: ReportHealth;
   readonly maxPayloadBytes: number;
-  readonly bodyMemory: ByteBudget;
+  readonly bodyMemory: BodyMemory;
 };
 
 // Of the budget: what a body waits for memory at most, and when it must have arrived; the rest is for publishing.
@@ -52,7 +52,7 @@ const deliveryRoutes = ({ deliveries, maxPayloadBytes, bodyMemory }: RouteParts)
     path: '/Forge',
     access: 'checkedByHandler',
     summary: 'Receives a delivery of the forge and publishes it',
-    body: rawBody({ mediaTypes: ['application/json'], maxBytes: maxPayloadBytes, timeoutMs: bodyMs, memory: { budget: bodyMemory, waitMs: memoryWaitMs } }),
+    body: rawBody({ mediaTypes: ['application/json'], maxBytes: maxPayloadBytes, timeoutMs: bodyMs, memory: { shared: bodyMemory, waitMs: memoryWaitMs } }),
     answers: { 202: DeliveryResponse, 401: DeliveryResponse },
     problems: [Problems.notPublished, Problems.limitsReached],
     async handle(request) {

@@ -1,16 +1,27 @@
-// Watches every request: one access line, one duration by route template.
-import type { Exchange } from './exchange.ts';
-import type { OnBroken } from './answer.ts';
+// Watches every request: its id, one access line, one duration by route template.
+import { randomUUID } from 'node:crypto';
+import type { Context as KoaContext, Middleware, ParameterizedContext } from 'koa';
+import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** Told when a request was answered. */
-export type Observer = (exchange: Exchange) => void;
+/** What the middleware knows of a request beside Koa. */
+export type State = {
+  requestId: string;
+  /** `performance.now()` when the head was read. */
+  startedAtMs: number;
+  /** Template of the route that took the request. */
+  route?: string;
+};
+export type Context = ParameterizedContext<State>;
+export type Step = Middleware<State>;
 
+const givenId = /^[\w.-]{1,64}$/;
 /** Asked every few seconds by probes; their lines would hide the others. */
 const quietRoutes = new Set(['/health', '/health/ready']);
 
-export function createObserver({ log, metrics, service }: { log: Log; metrics: Metrics; service: string }): Observer {
+/** The first middleware: whatever the others answer is seen here. */
+export function logRequests({ log, metrics, service }: { log: Log; metrics: Metrics; service: string }): Step {
   const durations = metrics.histogram({
     name: 'signalbox_http_request_duration_seconds',
     help: 'Time from the request head to the answer, by route template.',
@@ -18,7 +29,15 @@ export function createObserver({ log, metrics, service }: { log: Log; metrics: M
   });
   // Looking for credentials costs more than the rest of the line, and these lines hold nothing of the caller's but a request id.
   const accessLog = log.child({}, { redact: [] });
-  return ({ requestId, method, route = 'unrouted', status, startedAtMs }) => {
+  return async (context, next) => {
+    const startedAtMs = performance.now();
+    const given = context.req.headers['x-request-id'];
+    const requestId = typeof given === 'string' && givenId.test(given) ? given : randomUUID();
+    context.state = { requestId, startedAtMs };
+    context.set('X-Request-Id', requestId);
+    await next();
+    const { method, status } = context;
+    const { route = 'unrouted' } = context.state;
     const ms = performance.now() - startedAtMs;
     durations.observe({ service, method, route, status }, ms / 1000);
     const line = { requestId, method, route, status, ms: Math.round(ms * 10) / 10 };
@@ -27,12 +46,14 @@ export function createObserver({ log, metrics, service }: { log: Log; metrics: M
   };
 }
 
-// The caller went away or sent what is no HTTP: nothing that an operator could mend.
-const callersFault = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_)/;
+// The client disconnected or sent what is no HTTP: nothing that an operator could mend.
+const clientsFault = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_)/;
 
-export const logBroken =
-  (log: Log): OnBroken =>
-  (error, { requestId }) => {
-    if (callersFault.test(error.code ?? '')) log.debug({ error, requestId }, 'the caller went away');
-    else log.warn({ error, requestId }, 'an answer broke off');
+/** For Koa's `error` event: an answer that failed while it was sent. */
+export const logAborted =
+  (log: Log) =>
+  (error: Error, context?: KoaContext): void => {
+    const line = { error, requestId: (context?.state as Partial<State> | undefined)?.requestId }; // set by logRequests, the first of all
+    if (clientsFault.test(codeOf(error) ?? '')) log.debug(line, 'client disconnected');
+    else log.warn(line, 'response aborted');
   };

@@ -1,4 +1,5 @@
 // Who is asking: the socket's address, or behind trusted proxies the right-most untrusted entry of X-Forwarded-For.
+import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 export type AddressOf = (socketAddress: string, forwardedFor: string | undefined) => string;
@@ -24,7 +25,7 @@ function parseRange(cidr: string): Range {
 
 const within = (address: Address, [base, bits]: Range) => address.kind() === base.kind() && address.match(base, bits);
 
-/** IPv4 in the clothes of IPv6 (RFC 4291, 2.5.5.2) is IPv4. Undefined when it is no address. */
+/** An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is the IPv4 address. Undefined when it is no address. */
 const addressIn = (text: string): Address | undefined => (isAddress(text) ? ipaddr.process(text) : undefined);
 
 const normalize = (text: string) => addressIn(text)?.toString() ?? text;
@@ -49,6 +50,11 @@ export function createAddressOf(trusted: readonly string[]): AddressOf {
     const client = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0];
     return client !== undefined && isAddress(client) ? normalize(client) : normalize(socketAddress);
   };
+}
+
+export function clientAddress({ socket, headers }: IncomingMessage, addressOf: AddressOf = (address) => address): string {
+  const forwarded = headers['x-forwarded-for'];
+  return addressOf(socket.remoteAddress ?? '', Array.isArray(forwarded) ? forwarded.join(', ') : forwarded);
 }
 
 /** RFC 6052: how IPv4 clients look to a server that has IPv6 only, all of them in one /64. */

@@ -1,8 +1,9 @@
-// Static credentials: lists of valid values, compared as digests in constant time, and the guards that ask for them.
+// Who may ask: static credentials compared as digests in constant time, guards that ask for them, and the path prefixes they protect.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Common } from '../problem.ts';
 import type { Secret } from '../config/secret.ts';
+import { Common } from '../problem.ts';
+import type { Method } from './route.ts';
 
 const digest = (value: string) => createHash('sha256').update(value).digest();
 
@@ -56,4 +57,32 @@ export function headerCredential(header: string, credentials: Credentials): Guar
       if (typeof presented !== 'string' || !credentials.accept(presented)) throw refuse(header);
     },
   };
+}
+
+export type Limit = {
+  /** Counts one request of a client address or other key; throws the 429 problem when the window is used up. @returns answer headers */
+  count(key: string): Promise<Readonly<Record<string, string>>>;
+};
+
+/** A path prefix whose routes, known or not, share a credential and rate limits. */
+export type Area = {
+  /** `/api` covers `/api` and everything below it; `/` everything. */
+  readonly prefix: `/${string}`;
+  readonly methods?: readonly Method[];
+  /** Counted before the credential is looked at. */
+  readonly limit?: Limit;
+  /** Checked for every path below the prefix, known or not, unless the route declares another `access`. */
+  readonly guard?: Guard;
+  /** Counted by a key of the request once its credential was accepted: a limit for each token. */
+  readonly quota?: { readonly limit: Limit; readonly keyOf: (headers: IncomingHttpHeaders) => string };
+};
+
+/** The first area that covers a path; prefixes are compared in lower case, which can only make them cover more. */
+export function findArea(areas: readonly Area[], method: string, path: string): Area | undefined {
+  const lower = path.toLowerCase();
+  return areas.find(({ prefix, methods }) => {
+    const start = prefix === '/' ? '' : prefix.toLowerCase();
+    const covers = lower === start || lower.startsWith(`${start}/`);
+    return covers && (methods === undefined || methods.some((one) => one === method.toLowerCase() || (one === 'get' && method === 'HEAD')));
+  });
 }

@@ -1,5 +1,11 @@
-// Liveness and readiness of one deployable: the state of what it cannot answer without.
-import { withTimeout } from '../time.ts';
+// Liveness and readiness of a deployable, the state of what it cannot answer without: checks, routes, gauge, log line.
+import { z } from 'zod';
+import { codeOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
+import { every, withTimeout } from '../time.ts';
+import { answer, type AnyRoute, route } from './route.ts';
 
 export type CheckResult = { readonly ok: boolean; readonly detail?: string };
 export type Check = () => CheckResult | Promise<CheckResult>;
@@ -11,10 +17,6 @@ export type Health = {
   /** Unready from now on: the first step of stopping. */
   markStopping(): void;
   readonly isStopping: boolean;
-  /** A request came that is no probe. */
-  asked(): void;
-  /** When the last one came, by `performance.now()`; 0 before. */
-  readonly lastAskedMs: number;
   readiness(): Promise<Readiness>;
 };
 
@@ -22,7 +24,8 @@ const checkTimeoutMs = 2000;
 
 // Readiness is open to everybody, and messages of drivers name hosts, ports and users.
 function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? `failed (${error.code})` : 'failed';
+  const code = codeOf(error);
+  return code === undefined ? 'failed' : `failed (${code})`;
 }
 
 async function outcome(check: Check): Promise<CheckResult> {
@@ -37,7 +40,6 @@ async function outcome(check: Check): Promise<CheckResult> {
 export function createHealth(): Health {
   const checks = new Map<string, Check>();
   let stopping = false;
-  let lastAskedMs = 0;
   return {
     addCheck: (name, check) => checks.set(name, check),
     markStopping: () => {
@@ -45,12 +47,6 @@ export function createHealth(): Health {
     },
     get isStopping() {
       return stopping;
-    },
-    asked: () => {
-      lastAskedMs = performance.now();
-    },
-    get lastAskedMs() {
-      return lastAskedMs;
     },
     async readiness() {
       const results = await Promise.all([...checks].map(async ([name, check]) => [name, await outcome(check)] as const));
@@ -65,4 +61,66 @@ export async function readinessOfAll(healths: ReadonlyMap<string, Health>): Prom
   const all = await Promise.all([...healths].map(async ([name, health]) => ({ name, ...(await health.readiness()) })));
   const checks = all.flatMap(({ name, checks: own }) => Object.entries(own).map(([check, result]): [string, CheckResult] => [`${name}.${check}`, result]));
   return { status: all.every(({ status }) => status === 'ready') ? 'ready' : 'unready', checks: Object.fromEntries(checks) };
+}
+
+const CheckAnswer = z.object({ ok: z.boolean(), detail: z.string().optional() });
+const ReadinessAnswer = z.object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckAnswer) });
+
+/** The two open routes that every service answers: is the process alive, may it get traffic. */
+export const healthRoutes = (health: Health): AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/health',
+    access: 'open',
+    summary: 'Liveness: the process runs; nothing else is asked',
+    answers: { 200: z.object({ status: z.literal('alive') }) },
+    handle: () => ({ status: 'alive' as const }),
+  }),
+  route({
+    method: 'get',
+    path: '/health/ready',
+    access: 'open',
+    summary: 'Readiness: everything the service cannot answer without',
+    answers: { 200: ReadinessAnswer, 503: ReadinessAnswer },
+    handle: async () => {
+      const readiness = await health.readiness();
+      return readiness.status === 'ready' ? answer(200, readiness) : answer(503, readiness);
+    },
+  }),
+];
+
+/** What a probe is told, to look at and to be alerted by. */
+export function measureHealth(metrics: Metrics, healths: ReadonlyMap<string, Health>): void {
+  metrics.gauge({
+    name: 'signalbox_health_check_ok',
+    help: '1 while the readiness check passes, by what runs in the process and the name of its check.',
+    labels: ['service', 'check'],
+    async collect(gauge) {
+      const all = await Promise.all([...healths].map(async ([service, health]) => ({ service, ...(await health.readiness()) })));
+      for (const { service, checks } of all) for (const [check, { ok }] of Object.entries(checks)) gauge.set({ service, check }, ok ? 1 : 0);
+    },
+  });
+}
+
+const lookEveryMs = 1000;
+
+/** Looks until the lifecycle stops. A line tells that the set of failing checks is another one than before, with the reasons of that
+ *  moment; a check that fails on for another reason is no news: a server that is away refuses, hangs and times out in turn. */
+export function watchReadiness(healths: ReadonlyMap<string, Health>, { stopping }: Pick<Lifecycle, 'stopping'>, log: Log): void {
+  let said: string | undefined;
+  const look = async () => {
+    const reasons = await failing(healths);
+    const checks = Object.keys(reasons).toSorted().join();
+    if (checks === said || stopping.aborted) return;
+    said = checks;
+    if (checks === '') log.info('ready');
+    else log.warn({ checks: reasons }, 'not ready');
+  };
+  void every(lookEveryMs, stopping, look);
+}
+
+/** Name of each failing check → its reason. */
+async function failing(healths: ReadonlyMap<string, Health>): Promise<Record<string, string>> {
+  const { checks } = await readinessOfAll(healths);
+  return Object.fromEntries(Object.entries(checks).flatMap(([check, { ok, detail }]) => (ok ? [] : [[check, detail ?? 'failed'] as const])));
 }

@@ -1,8 +1,9 @@
 // The API description (OpenAPI 3.1) of an app, from the very declarations that run it.
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { z } from 'zod';
-import type { Area } from './area.ts';
 import { Common, type ProblemKind } from '../problem.ts';
+import type { Area } from './credentials.ts';
+import type { Refusals } from './errors.ts';
 import type { AnyRoute } from './route.ts';
 
 export type Description = { readonly title: string; readonly summary: string; readonly version: string };
@@ -19,8 +20,7 @@ export type OpenApiParts = {
   readonly description: Description;
   readonly routes: readonly AnyRoute[];
   readonly areaOf: (route: AnyRoute) => Area | undefined;
-  /** Schema and media type of refusals; problem documents unless a service has an envelope of its own. */
-  readonly refusals?: { readonly mediaType: string; readonly schema: z.ZodType };
+  readonly refusals: Pick<Refusals, 'mediaType' | 'schema'>;
 };
 
 /** @returns the document, ready to be sent as JSON */
@@ -85,14 +85,14 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   ];
 }
 
-function refusalAnswers(route: AnyRoute, area: Area | undefined, refusals: OpenApiParts['refusals']) {
+function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, schema: own }: OpenApiParts['refusals']) {
   const byStatus = Map.groupBy(refusalsOf(route, area), ({ status }) => status);
   const fresh = [...byStatus].filter(([status]) => !(status in route.answers));
   return Object.fromEntries(
     fresh.map(([status, kinds]) => {
-      const schema = refusals?.schema ?? (kinds.includes(Common.invalid) ? ValidationProblem : ProblemDocument);
+      const schema = own ?? (kinds.includes(Common.invalid) ? ValidationProblem : ProblemDocument);
       const description = [...new Set(kinds.map(({ title }) => title))].join('; ');
-      return [status, { description, content: { [refusals?.mediaType ?? 'application/problem+json']: { schema } } }];
+      return [status, { description, content: { [mediaType]: { schema } } }];
     }),
   );
 }

@@ -1,14 +1,15 @@
 // Rate limits: fixed windows counted in Redis or Postgres, so that they hold across replicas and restarts.
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
-import type { Limit } from './area.ts';
-import { clientIn } from './client-address.ts';
+import { describeError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { Common } from '../problem.ts';
 import type { RedisConnection } from '../redis.ts';
 import { withTimeout } from '../time.ts';
+import { clientIn } from './client-address.ts';
+import type { Limit } from './credentials.ts';
 
 /**
  * What a service that counts in Postgres has among its migrations; an app's role may not create tables.
@@ -71,7 +72,7 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
     uncounted.inc({ service, limit: name });
     if (performance.now() - warnedAt > warnEveryMs) {
       warnedAt = performance.now();
-      log.warn({ limit: name, reason: error instanceof Error ? error.message : String(error) }, 'requests pass uncounted: the store of the rate limit is away');
+      log.warn({ limit: name, reason: describeError(error) }, 'rate-limit store unavailable, not limiting');
     }
     return {};
   }

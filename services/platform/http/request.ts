@@ -1,65 +1,47 @@
 // What a handler gets of a request: parameters, query, headers and body, parsed by the route's schemas, all faults told at once.
 import type { IncomingHttpHeaders } from 'node:http';
-import { parse } from 'node:querystring';
+import { parse as parseQuerystring } from 'node:querystring';
 import type { z } from 'zod';
-import { parseJson } from '../json.ts';
-import { goOn, readBody, requireMediaType, requirePlain } from './body.ts';
-import type { AddressOf } from './client-address.ts';
-import { clientAddress, type Exchange } from './exchange.ts';
 import { Common } from '../problem.ts';
-import type { AnyRoute, HeaderSchema, RawBody, RouteRequest, Schema } from './route.ts';
+import type { Context, Step } from './access-log.ts';
+import type { AnyRoute, HeaderSchema, RouteRequest, Schema } from './route.ts';
 
-type Read = { readonly request: RouteRequest<Schema, Schema, Schema, Schema>; readonly release: () => void };
+/** Requests may name the whole URL, RFC 9112 section 3.2.2. */
+const beforePath = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+const unreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/gi;
 
-const jsonBody = { mediaTypes: ['application/json'], maxBytes: 1_048_576, timeoutMs: 30_000 };
-const noQuery: Readonly<Record<string, undefined>> = {};
-const nothing = { value: undefined, release: () => undefined };
+/** `http://host/%61pi` and `/api` are one path: an escape of an unreserved character stands for that character, RFC 3986 section 6.2.2.2. */
+export const normalizeTarget: Step = (context, next) => {
+  const { url } = context;
+  if (!url.startsWith('/')) context.url = url.replace(beforePath, '').replace(/^(?!\/)/, '/');
+  if (url.includes('%')) context.url = context.url.replaceAll(unreserved, decodeURIComponent);
+  return next();
+};
 
-/** @param exchange with the parameters that the router found in its path */
-export async function readRequest(
-  exchange: Exchange,
-  route: AnyRoute,
-  { params: found, addressOf }: { params: unknown; addressOf?: AddressOf | undefined },
-): Promise<Read> {
-  const { value, release } = route.body ? await readValue(exchange, route.body, route.maxBodyBytes) : nothing;
+/** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */
+export function requirePercentEncoding({ path, querystring }: Context): void {
+  if (!path.includes('%') && !querystring.includes('%')) return;
   try {
-    const faults = noFaults();
-    const params = parsed(route.params, found, { root: 'path', faults });
-    const query = route.query && parsedQuery(route.query, exchange.querystring, faults);
-    const { headers: all } = exchange.request;
-    const headers = route.headers ? parsed(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
-    const body = route.body && !('kind' in route.body) ? parsed(route.body, value, { root: 'body', faults }) : value;
-    if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
-    const { requestId, startedAtMs } = exchange;
-    const request = {
-      params,
-      query,
-      headers,
-      body,
-      requestId,
-      startedAtMs,
-      // Parsing addresses is not free, and few handlers ask.
-      get clientAddress() {
-        return clientAddress(exchange, addressOf);
-      },
-    };
-    return { request, release };
-  } catch (error) {
-    release();
-    throw error;
+    decodeURIComponent(path);
+    decodeURIComponent(querystring);
+  } catch {
+    throw Common.malformed({ detail: 'The path or query holds a malformed percent escape.' });
   }
 }
 
-async function readValue(
-  { request, response }: Exchange,
-  body: Schema | RawBody,
-  maxBodyBytes: number | undefined,
-): Promise<{ value: unknown; release: () => void }> {
-  const spec = 'kind' in body ? body : { ...jsonBody, ...(maxBodyBytes !== undefined && { maxBytes: maxBodyBytes }) };
-  requireMediaType(request, spec.mediaTypes);
-  requirePlain(request);
-  const { bytes, release } = await readBody(request, { ...spec, goOn: () => goOn(request, response) });
-  return 'kind' in body ? { value: bytes, release } : { value: parseJson(bytes), release };
+const noQuery: Readonly<Record<string, undefined>> = {};
+
+/** @param value the parsed JSON of the body, or its bytes */
+export function parseRequest(context: Context, route: AnyRoute, value: unknown): Omit<RouteRequest<Schema, Schema, Schema, Schema>, 'clientAddress'> {
+  const faults = noFaults();
+  const { headers: all } = context.req;
+  const params = parse(route.params, context['params'], { root: 'path', faults });
+  const query = route.query && parseQuery(route.query, context.querystring, faults);
+  const headers = route.headers ? parse(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
+  const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
+  if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
+  const { requestId, startedAtMs } = context.state;
+  return { params, query, headers, body, requestId, startedAtMs };
 }
 
 /** By the names as they are declared; Node has them in lower case. */
@@ -72,7 +54,7 @@ const noFaults = () => Object.create(null) as Faults; // nothing is in it, and n
 /** What faults of the whole are filed under, and where. */
 type Place = { readonly root: string; readonly faults: Faults };
 
-function parsed(schema: Schema | undefined, value: unknown, { root, faults }: Place): unknown {
+function parse(schema: Schema | undefined, value: unknown, { root, faults }: Place): unknown {
   if (!schema) return undefined;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -81,11 +63,11 @@ function parsed(schema: Schema | undefined, value: unknown, { root, faults }: Pl
 }
 
 /** A parameter that stands there twice means nothing: which one a proxy before us reads is anybody's guess. */
-function parsedQuery(schema: Schema, querystring: string, faults: Faults): unknown {
-  const given = querystring === '' ? noQuery : parse(querystring, undefined, undefined, { maxKeys: 0 });
+function parseQuery(schema: Schema, querystring: string, faults: Faults): unknown {
+  const given = querystring === '' ? noQuery : parseQuerystring(querystring, undefined, undefined, { maxKeys: 0 });
   const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
   for (const name of repeated) faults[name] = ['is given more than once'];
-  return repeated.length === 0 ? parsed(schema, given, { root: 'query', faults }) : undefined;
+  return repeated.length === 0 ? parse(schema, given, { root: 'query', faults }) : undefined;
 }
 
 /** `routingKeys[0]`, `[2].expiresAt`. */

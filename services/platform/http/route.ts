@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { SharedMemory } from './byte-budget.ts';
 import type { ProblemKind } from '../problem.ts';
+import type { BodyMemory } from './body-memory.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type Schema = z.ZodType;
@@ -16,7 +16,7 @@ export type RawBody = {
   /** Slower than this is answered 408; the wait for memory counts. */
   readonly timeoutMs: number;
   /** Bodies of all requests together stay within it; a request that gets no room in `waitMs` is answered 503. */
-  readonly memory?: SharedMemory;
+  readonly memory?: { readonly shared: BodyMemory; readonly waitMs: number };
 };
 export const rawBody = (body: Omit<RawBody, 'kind'>): RawBody => ({ kind: 'raw', ...body });
 

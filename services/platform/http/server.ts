@@ -1,7 +1,6 @@
 // A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { refuseUnreadable, requireHost, type WordRefusal, wordProblem } from './listen-refusals.ts';
 
 export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
 
@@ -14,19 +13,15 @@ const headersMs = 20_000;
 
 export type ListenOptions = {
   readonly port: number;
-  /** Every address, IPv6 and IPv4, unless given. */
+  /** Default: all addresses, IPv6 and IPv4. */
   readonly host?: string;
   /** Requests in work get this long after close() began. */
   readonly drainMs?: number;
   /** A whole request, head and body, must have arrived within it. */
   readonly requestMs?: number;
-  /** How what never becomes a request is refused; as a problem document unless given. */
-  readonly refusal?: WordRefusal;
 };
 
-export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { port, host, drainMs = 12_000, requestMs = 60_000, refusal = wordProblem } = options;
-  const requested = requireHost(handler, refusal);
+export async function listen(handler: RequestListener, { port, host, drainMs = 12_000, requestMs = 60_000 }: ListenOptions): Promise<Listening> {
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -34,13 +29,11 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
       requestTimeout: requestMs,
       connectionsCheckingInterval: 2000,
       noDelay: true,
-      requireHostHeader: false,
     },
-    requested,
+    handler,
   );
   // The app asks for the body when nothing speaks against it.
-  server.on('checkContinue', requested);
-  refuseUnreadable(server, refusal);
+  server.on('checkContinue', handler);
   server.setTimeout(silentMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen({ port, ...(host !== undefined && { host }), backlog: 1024 }, () => {

@@ -3,14 +3,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Environment } from '../config/config.ts';
 import type { Runtime } from './deployable.ts';
-import { createHealth, type Health, readinessOfAll } from '../http/health.ts';
-import { measureHealth } from '../http/health-metrics.ts';
+import { createHealth, type Health, measureHealth, readinessOfAll, watchReadiness } from '../http/health.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { App } from '../http/app.ts';
 import { listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { watchReadiness } from '../http/readiness-watch.ts';
 import { describeError, hasCode } from '../errors.ts';
 import { Common, type Problem, toDocument } from '../problem.ts';
 
@@ -37,8 +35,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
   const ports = new Map<string, number>();
   const healths = new Map<string, Health>();
   measureHealth(metrics, healths);
-  const open = ({ handler, refusal }: Pick<App, 'handler'> & Partial<App>, port: number) =>
-    listen(handler, { port, ...(host !== undefined && { host }), ...(refusal && { refusal }) });
+  const open = ({ handler }: Pick<App, 'handler'>, port: number) => listen(handler, { port, ...(host !== undefined && { host }) });
   return {
     of(name, environment) {
       const log = logFor(name);

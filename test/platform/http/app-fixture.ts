@@ -41,7 +41,7 @@ export async function startApp({ areas = [], routes = [], ...parts }: Partial<Ap
     log: captured.log,
     ...parts,
   });
-  const listening = await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000, refusal: app.refusal, ...options });
+  const listening = await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000, ...options });
   running.add(listening);
   const { port } = listening;
   return { ...captured, app, health, metrics, listening, port, url: `http://127.0.0.1:${port}`, raw: (bytes) => exchange(port, bytes) };

@@ -5,7 +5,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
-import { type ByteBudget, createByteBudget } from '../../../services/platform/http/byte-budget.ts';
+import { type BodyMemory, createBodyMemory } from '../../../services/platform/http/body-memory.ts';
 import { answer, type RawBody, rawBody, route } from '../../../services/platform/http/route.ts';
 import { eventually } from '../../support/wait.ts';
 import { startApp, type Started, stopApps } from './app-fixture.ts';
@@ -165,118 +165,137 @@ describe('the body of a request', () => {
   });
 
   describe('its memory', () => {
-    const withBudget = (budget: ByteBudget, waitMs: number) => startHooks({ maxBytes: 600, memory: { budget, waitMs } });
+    const withMemory = (shared: BodyMemory, waitMs: number) => startHooks({ maxBytes: 600, memory: { shared, waitMs } });
+    /** Bodies in work that hold so much. */
+    function hold(memory: BodyMemory, bytes: number): () => void {
+      const share = memory.open(() => undefined);
+      expect(share.take(bytes)).to.equal(true);
+      share.complete();
+      return share.release;
+    }
 
     it('waits for room in the budget, unread, and is answered once there is some', async () => {
-      const budget = createByteBudget(1000);
-      const { raw, url } = await withBudget(budget, 20_000);
-      const holder = await budget.acquire(900, 0);
+      const memory = createBodyMemory(1000, 600);
+      const { raw, url } = await withMemory(memory, 20_000);
+      const release = hold(memory, 900);
       const waiting = raw(head('Connection: close', 'Content-Length: 500') + 'x'.repeat(500));
       expect((await request(url).get('/health')).status).to.equal(200);
-      expect(budget.used).to.equal(900);
-      holder?.release();
+      expect(memory.used).to.equal(900);
+      release();
       expect(await waiting).to.include('{"length":500}');
-      expect(budget.used).to.equal(0);
+      expect(memory.used).to.equal(0);
     });
 
     it('is 503 with Retry-After when there is no room in time', async () => {
-      const budget = createByteBudget(1000);
-      const { raw } = await withBudget(budget, 10);
-      const holder = await budget.acquire(900, 0);
+      const memory = createBodyMemory(1000, 600);
+      const { raw } = await withMemory(memory, 10);
+      const release = hold(memory, 900);
       const answered = await raw(head('Connection: close', 'Content-Length: 500') + 'x'.repeat(500));
       expect(statusOf(answered)).to.equal(503);
       expect(answered).to.match(/^Retry-After: \d+\r$/m);
-      expect(budget.used).to.equal(900);
-      holder?.release();
+      expect(memory.used).to.equal(900);
+      release();
     });
 
-    it('is leased as it comes, and what it did not need is given back', async () => {
-      const budget = createByteBudget(1000);
-      const { port } = await withBudget(budget, 10);
+    it('is charged as it comes, and given back behind the answer', async () => {
+      const memory = createBodyMemory(1000, 600);
+      const { port } = await withMemory(memory, 10);
       const sending = httpRequest({ port, host: '127.0.0.1', path: '/hooks', method: 'POST', headers: { 'Content-Type': 'application/json' } });
       sending.write('x'.repeat(10));
-      await eventually(() => budget.used === 20);
+      await eventually(() => memory.used === 10);
       sending.end();
       const [response] = await once(sending, 'response');
       expect(await textOf(response)).to.equal('{"length":10}');
-      expect(budget.used).to.equal(0);
+      expect(memory.used).to.equal(0);
     });
 
     it('is not taken by what is only announced: neither by heads alone nor by a large body that has barely begun', async () => {
-      const budget = createByteBudget(4_000_000);
-      const { port } = await startHooks({ maxBytes: 3_000_000, memory: { budget, waitMs: 20_000 } });
+      const memory = createBodyMemory(4_000_000, 3_000_000);
+      const { port } = await startHooks({ maxBytes: 3_000_000, memory: { shared: memory, waitMs: 20_000 } });
       const sockets = Array.from({ length: 20 }, (_, index) => {
         const socket = connect(port, '127.0.0.1');
         socket.write(head('Content-Length: 3000000') + (index < 10 ? '' : 'x'));
         return socket;
       });
-      await eventually(() => budget.used === 10 * 2);
+      await eventually(() => memory.used === 10);
       const answered = httpRequest({ port, host: '127.0.0.1', path: '/hooks', method: 'POST', headers: { 'Content-Type': 'application/json' } });
       answered.end('x'.repeat(3_000_000));
       const [response] = await once(answered, 'response');
       expect(await textOf(response)).to.equal('{"length":3000000}');
       for (const socket of sockets) socket.destroy();
-      await eventually(() => budget.used === 0);
+      await eventually(() => memory.used === 0);
     });
 
-    it('is taken from a large body that stalls while others wait: 503 with Retry-After, and they go on', async () => {
-      const budget = createByteBudget(4_000_000);
-      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 20_000, memory: { budget, waitMs: 20_000 } });
-      const stalling = connect(port, '127.0.0.1');
-      stalling.write(head('Content-Length: 3000000') + 'x'.repeat(200_000));
-      await eventually(() => budget.used === 3_000_000);
+    it('is taken from bodies that stall while others wait: 503 with Retry-After, and those go on', async () => {
+      const memory = createBodyMemory(4_000_000, 3_000_000);
+      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 20_000, memory: { shared: memory, waitMs: 20_000 } });
+      const stalling = [1_500_000, 500_000].map((bytes) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(head('Content-Length: 3000000') + 'x'.repeat(bytes));
+        return socket;
+      });
+      await eventually(() => memory.used === 2_000_000);
+      const heard = stalling.map(async (socket) => String((await once(socket, 'data'))[0]));
       const sending = httpRequest({ port, host: '127.0.0.1', path: '/hooks', method: 'POST', headers: { 'Content-Type': 'application/json' } });
       sending.end('x'.repeat(2_500_000));
       const [response] = await once(sending, 'response');
       expect(await textOf(response)).to.equal('{"length":2500000}');
-      const answered = String((await once(stalling, 'data'))[0]);
-      expect(statusOf(answered)).to.equal(503);
-      expect(answered).to.match(/^Retry-After: \d+\r$/m);
-      stalling.destroy();
+      for (const answered of await Promise.all(heard)) {
+        expect(statusOf(answered)).to.equal(503);
+        expect(answered).to.match(/^Retry-After: \d+\r$/m);
+      }
+      for (const socket of stalling) socket.destroy();
+    });
+
+    it('lets bodies that together need far more come to their end one after the other', async () => {
+      const memory = createBodyMemory(1_500_000, 1_000_000);
+      const { url } = await startHooks({ maxBytes: 1_000_000, memory: { shared: memory, waitMs: 20_000 } });
+      const sent = await Promise.all(Array.from({ length: 20 }, () => request(url).post('/hooks').type('json').send('x'.repeat(1_000_000))));
+      expect(sent.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 200));
+      expect(memory.used).to.equal(0);
     });
 
     it('is 503, not 408, when the time went by in waiting for room', async () => {
-      const budget = createByteBudget(1000);
-      const { port } = await startHooks({ maxBytes: 600, timeoutMs: 400, memory: { budget, waitMs: 20_000 } });
-      const holder = await budget.acquire(900, 0);
+      const memory = createBodyMemory(1000, 600);
+      const { port } = await startHooks({ maxBytes: 600, timeoutMs: 400, memory: { shared: memory, waitMs: 20_000 } });
+      const release = hold(memory, 900);
       const waiting = connect(port, '127.0.0.1');
       waiting.write(head('Content-Length: 500') + 'x'.repeat(400));
       const answered = String((await once(waiting, 'data'))[0]);
       expect(statusOf(answered)).to.equal(503);
       expect(answered).to.match(/^Retry-After: \d+\r$/m);
-      expect(budget.used).to.equal(900);
-      holder?.release();
+      expect(memory.used).to.equal(900);
+      release();
       waiting.destroy();
     });
 
     it('is kept by a large body that stalls while nobody waits', async () => {
-      const budget = createByteBudget(4_000_000);
-      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 2000, memory: { budget, waitMs: 1000 } });
+      const memory = createBodyMemory(4_000_000, 3_000_000);
+      const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 2000, memory: { shared: memory, waitMs: 1000 } });
       const stalling = connect(port, '127.0.0.1');
       stalling.write(head('Content-Length: 3000000') + 'x'.repeat(200_000));
       expect(statusOf(await textOf(stalling))).to.equal(408);
     });
 
     it('is given back when the body is refused, invalid, too slow, or its sender goes away', async () => {
-      const budget = createByteBudget(10_000);
-      const memory = { budget, waitMs: 20_000 };
-      const { raw, port } = await startHooks({ maxBytes: 600, memory });
-      const { port: impatient } = await startHooks({ maxBytes: 600, timeoutMs: 100, memory });
+      const memory = createBodyMemory(10_000, 600);
+      const { raw, port } = await withMemory(memory, 20_000);
+      const { port: impatient } = await startHooks({ maxBytes: 600, timeoutMs: 100, memory: { shared: memory, waitMs: 20_000 } });
       expect(statusOf(await raw(head('Connection: close', 'Transfer-Encoding: chunked') + chunk('x'.repeat(601)) + '0\r\n\r\n'))).to.equal(413);
       const socket = connect(impatient, '127.0.0.1');
       socket.write(head('Content-Length: 10') + 'four');
       expect(statusOf(await textOf(socket))).to.equal(408);
       const leaving = connect(port, '127.0.0.1');
       leaving.write(head('Content-Length: 10') + 'four');
-      await eventually(() => budget.used === 8);
+      await eventually(() => memory.used === 4);
       leaving.resetAndDestroy();
-      await eventually(() => budget.used === 0);
+      await eventually(() => memory.used === 0);
     });
 
     it('is given back at once by a sender that left while it waited for room', async () => {
-      const budget = createByteBudget(1000);
-      const { port } = await startHooks({ maxBytes: 600, timeoutMs: 3_600_000, memory: { budget, waitMs: 20_000 } });
-      const holder = await budget.acquire(900, 0);
+      const memory = createBodyMemory(1000, 600);
+      const { port } = await startHooks({ maxBytes: 600, timeoutMs: 3_600_000, memory: { shared: memory, waitMs: 20_000 } });
+      const release = hold(memory, 900);
       const leaving = connect(port, '127.0.0.1');
       leaving.write(head('Content-Length: 500') + 'four');
       const other = connect(port, '127.0.0.1');
@@ -288,8 +307,8 @@ describe('the body of a request', () => {
       leaving.resetAndDestroy();
       await hear();
       await hear(); // and by now its end
-      holder?.release();
-      await eventually(() => budget.used === 0);
+      release();
+      await eventually(() => memory.used === 0);
       other.destroy();
     });
   });

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { z } from 'zod';
-import type { Area } from '../../../services/platform/http/area.ts';
+import type { Area } from '../../../services/platform/http/credentials.ts';
 import { authorization, createCredentials, headerCredential } from '../../../services/platform/http/credentials.ts';
 import { problems } from '../../../services/platform/problem.ts';
 import { rawBody, route } from '../../../services/platform/http/route.ts';

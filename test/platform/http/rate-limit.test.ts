@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import type { Limit } from '../../../services/platform/http/area.ts';
+import type { Limit } from '../../../services/platform/http/credentials.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../services/platform/postgres/pool.ts';
 import { Problem } from '../../../services/platform/problem.ts';
@@ -138,7 +138,7 @@ async function passesUncounted(store: Store): Promise<void> {
   const limit = createRateLimit({ ...store, service: 'test', log, metrics }, { ...window, requests: 1, storeMs: 300 });
   for (let round = 0; round < 3; round++) expect(await limit.count('a')).to.deep.equal({});
   expect(lines()).to.have.length(1);
-  expect(lines()[0]).to.include({ level: 'warn', limit: 'api', msg: 'requests pass uncounted: the store of the rate limit is away' });
+  expect(lines()[0]).to.include({ level: 'warn', limit: 'api', msg: 'rate-limit store unavailable, not limiting' });
   expect(await metrics.text()).to.include('signalbox_rate_limit_uncounted_total{service="test",limit="api"} 3');
 }
 

@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
 import { answer, Content, type Returned, route } from '../../../services/platform/http/route.ts';
+import { authorization, createCredentials } from '../../../services/platform/http/credentials.ts';
+import { Secret } from '../../../services/platform/config/secret.ts';
 import { Timestamp } from '../../../services/platform/schema.ts';
 import { eventually } from '../../support/wait.ts';
 import { startApp, type Started, stopApps } from './app-fixture.ts';
@@ -75,7 +77,7 @@ describe('an answer', () => {
     );
     const answered = await raw('GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(answered).to.include('one,').and.to.not.include('\r\n0\r\n');
-    const broken = await eventually(() => lines().find(({ msg }) => msg === 'an answer broke off') ?? false);
+    const broken = await eventually(() => lines().find(({ msg }) => msg === 'response aborted') ?? false);
     expect(broken['error']).to.include({ message: 'the disk is gone' });
   });
 
@@ -104,5 +106,71 @@ describe('an answer', () => {
     const { url, lines } = await serve(() => ({ big: 1n }));
     expect((await request(url).get('/x')).status).to.equal(500);
     expect(lines().filter(({ level }) => level === 'error')).to.have.length(1);
+  });
+});
+
+describe('the credential of a route', () => {
+  after(stopApps);
+
+  const guard = authorization('Bearer', createCredentials([new Secret('good')]));
+  const good = { Authorization: 'Bearer good' };
+  const areas = [{ prefix: '/api', guard } as const];
+  const plain = { method: 'get', summary: 's', answers: { 200: z.unknown() }, handle: () => ({}) } as const;
+  const named = route({
+    ...plain,
+    path: '/api/names/{name}',
+    access: 'checkedByHandler',
+    params: z.object({ name: z.string().max(3, 'is too long') }),
+    query: z.object({ x: z.string().optional() }),
+  });
+  const sent = route({ ...plain, method: 'post', path: '/api/names', access: 'checkedByHandler', body: z.object({}) });
+
+  it('is that of its prefix where it declares nothing', async () => {
+    const { url } = await startApp({ routes: [named, route({ ...plain, path: '/api/added' })], areas });
+    expect((await request(url).get('/api/added')).status).to.equal(401);
+    expect((await request(url).get('/api/added').set(good)).status).to.equal(200);
+  });
+
+  it('must be declared where no guard covers its path, or the app does not start', async () => {
+    for (const unguarded of [
+      [],
+      [{ prefix: '/api' } as const, ...areas],
+      [{ prefix: '/api', methods: ['post'], guard } as const, { prefix: '/other', guard } as const],
+    ]) {
+      const failure = await startApp({ routes: [route({ ...plain, path: '/api/added' })], areas: [...unguarded, { prefix: '/elsewhere', guard }] }).catch(
+        (error: unknown) => error,
+      );
+      expect(failure)
+        .to.be.instanceOf(TypeError)
+        .with.property('message', "access of GET /api/added must be 'open' or 'checkedByHandler': no guarded area covers it");
+    }
+  });
+
+  it('is none where it declares itself open', async () => {
+    const { url } = await startApp({ routes: [route({ ...plain, path: '/api/open', access: 'open' })], areas });
+    expect((await request(url).get('/api/open')).status).to.equal(200);
+    expect((await request(url).get('/api/open/nothing')).status).to.equal(401);
+  });
+
+  it('is asked for by the handler where it declares that', async () => {
+    const { url } = await startApp({ routes: [named], areas });
+    expect((await request(url).get('/api/names/abc')).status).to.equal(200);
+  });
+
+  it('is asked for by the guard when a request never gets to that handler, so that a stranger learns nothing', async () => {
+    const { url } = await startApp({ routes: [named, sent], areas });
+    for (const path of ['/api/names/abcd', '/api/names/abc?x=1&x=2', '/api/names/%zz', '/api/names/abc?x=%zz']) {
+      expect((await request(url).get(path)).status, path).to.equal(401);
+      expect((await request(url).get(path).set(good)).status, path).to.equal(400);
+    }
+    expect((await request(url).delete('/api/names/abc')).status).to.equal(401);
+    expect((await request(url).delete('/api/names/abc').set(good)).status).to.equal(405);
+    for (const [type, status] of [
+      ['text', 415],
+      ['json', 400],
+    ] as const) {
+      expect((await request(url).post('/api/names').type(type).send('x')).status, type).to.equal(401);
+      expect((await request(url).post('/api/names').set(good).type(type).send('x')).status, type).to.equal(status);
+    }
   });
 });

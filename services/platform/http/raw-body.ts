@@ -1,0 +1,60 @@
+// A body as raw bytes: counted while it streams, cut off when too long or too slow, within the memory that bodies share.
+import type { IncomingMessage } from 'node:http';
+import { Common, type Problem } from '../problem.ts';
+import type { Body } from './body.ts';
+import type { BodyShare } from './body-memory.ts';
+import type { RawBody } from './route.ts';
+
+export const bodyTooLarge = (maxBytes: number): Problem => Common.tooLarge({ detail: `The body is larger than ${maxBytes} bytes.` });
+
+const noRoom = () => Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
+const tooSlow = () => Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } });
+const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
+
+const unlimited: BodyShare = { take: () => true, wait: () => Promise.resolve(), complete: () => undefined, release: () => undefined };
+
+/** @throws Problem 413, 408, or 503 with Retry-After when there is no memory in time */
+export function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawBody): Promise<Body> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    let hasWaited = false;
+    let waitTimer: NodeJS.Timeout | undefined;
+    const share = memory?.shared.open(() => refuse(noRoom())) ?? unlimited;
+
+    function finish(): void {
+      clearTimeout(timer);
+      clearTimeout(waitTimer);
+      request.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
+    }
+    function refuse(problem: Problem): void {
+      finish();
+      share.release();
+      reject(problem);
+    }
+    /** A chunk per connection is in memory uncharged; the rest of its body stays unread. */
+    async function waitForRoom(bytes: number, waitMs: number): Promise<void> {
+      hasWaited = true;
+      request.pause();
+      waitTimer = setTimeout(() => refuse(noRoom()), waitMs);
+      await share.wait(bytes);
+      clearTimeout(waitTimer);
+      request.resume();
+    }
+    function onData(chunk: Buffer): void {
+      length += chunk.length;
+      if (length > maxBytes) return refuse(bodyTooLarge(maxBytes));
+      chunks.push(chunk);
+      if (!share.take(chunk.length)) void waitForRoom(chunk.length, memory?.waitMs ?? 0);
+    }
+    function onEnd(): void {
+      finish();
+      share.complete();
+      resolve({ value: Buffer.concat(chunks), release: share.release });
+    }
+    const onClose = () => refuse(interrupted());
+    const timer = setTimeout(() => refuse(hasWaited ? noRoom() : tooSlow()), timeoutMs);
+    if (request.destroyed) return onClose(); // no event would ever end the reading
+    request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
+  });
+}
