@@ -3,11 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { koaBody } from 'koa-body';
 import { Common } from '../problem.ts';
 import type { Context } from './access-log.ts';
-import { bodyTooLarge, readRaw } from './raw-body.ts';
+import { type Body, bodyTooLarge, readRaw } from './raw-body.ts';
 import type { RawBody, Schema } from './route.ts';
 
-/** The parsed value or the bytes, and the release of the memory they were counted against. */
-export type Body = { readonly value: unknown; readonly release: () => void };
 export type ReadBody = (context: Context) => Promise<Body> | Body;
 
 const jsonBytes = 1_048_576;

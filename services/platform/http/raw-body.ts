@@ -1,9 +1,11 @@
 // A body as raw bytes: counted while it streams, cut off when too long or too slow, within the memory that bodies share.
 import type { IncomingMessage } from 'node:http';
 import { Common, type Problem } from '../problem.ts';
-import type { Body } from './body.ts';
 import type { BodyShare } from './body-memory.ts';
 import type { RawBody } from './route.ts';
+
+/** The bytes, or the value parsed of them, and the release of the memory they were counted against. */
+export type Body = { readonly value: unknown; readonly release: () => void };
 
 export const bodyTooLarge = (maxBytes: number): Problem => Common.tooLarge({ detail: `The body is larger than ${maxBytes} bytes.` });
 
