@@ -5,7 +5,7 @@ import type { Deployable } from '../platform/process/deployable.ts';
 import type { Log } from '../platform/log.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { isUnavailable } from '../platform/postgres/errors.ts';
-import { describeDatabaseFault } from '../platform/postgres/fault.ts';
+import { describeDatabaseFault } from '../platform/postgres/errors.ts';
 import { retryUntil } from '../platform/time.ts';
 import { rolesScript } from './roles-sql.ts';
 import { readDatabaseName, readTarget, type RolesTarget } from './settings.ts';

@@ -9,7 +9,8 @@ type Buckets = { readonly buckets?: readonly number[] };
 export type Reading<L extends string> = { set(value: number): void; set(labels: Labels<L>, value: number): void };
 
 export type Metrics = {
-  counter<L extends string>(definition: Definition<L>): Counter<L>;
+  /** @param definition `series` stand at 0 from the start, so that increase() sees their first event */
+  counter<L extends string>(definition: Definition<L> & { readonly series?: readonly Labels<L>[] }): Counter<L>;
   histogram<L extends string>(definition: Definition<L> & Buckets): Histogram<L>;
   /** `collect` is asked at every scrape, and of several deployables with the same gauge each one's; what none of them sets again is gone. */
   gauge<L extends string>(definition: Definition<L> & { readonly collect?: (reading: Reading<L>) => void | Promise<void> }): Gauge<L>;
@@ -33,7 +34,11 @@ export function createMetrics({ process = false }: { readonly process?: boolean 
   }
 
   return {
-    counter: ({ name, help, labels }) => once(name, () => new Counter({ name, help, labelNames: labels, registers: [registry] })),
+    counter({ name, help, labels, series = [] }) {
+      const counter = once(name, () => new Counter({ name, help, labelNames: labels, registers: [registry] }));
+      for (const one of series) counter.inc(one, 0);
+      return counter;
+    },
     histogram: ({ name, help, labels, buckets = durations }) =>
       once(name, () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [registry] })),
     gauge<L extends string>({ name, help, labels, collect }: Definition<L> & { collect?: Collect<L> }) {

@@ -11,14 +11,13 @@ type WorkerOptions = {
   readonly oldestSeconds: () => number;
 };
 
-/** Counters begin at 0, so that `increase()` sees the first event. */
 export function createWorkerMetrics(metrics: Metrics, { worker, queue, oldestSeconds }: WorkerOptions) {
   const runs = metrics.counter({
     name: 'signalbox_worker_runs_total',
     help: 'Batches that a worker has worked on, by outcome: a failed one is tried again as a whole.',
     labels: ['worker', 'outcome'],
+    series: ['succeeded', 'failed'].map((outcome) => ({ worker, outcome })),
   });
-  for (const outcome of ['succeeded', 'failed']) runs.inc({ worker, outcome }, 0);
   metrics.gauge({
     name: 'signalbox_worker_oldest_message_seconds',
     help: 'Age, since the relay received it, of the oldest delivery that the worker is at, or that it could not store yet; 0 when there is none.',
@@ -29,8 +28,8 @@ export function createWorkerMetrics(metrics: Metrics, { worker, queue, oldestSec
     name: 'signalbox_intake_deliveries_total',
     help: 'Deliveries by queue and by what became of them: stored, duplicate, refused (tried again), unreadable (dead)',
     labels: ['queue', 'outcome'],
+    series: outcomes.map((outcome) => ({ queue, outcome })),
   });
-  for (const outcome of outcomes) deliveries.inc({ queue, outcome }, 0);
   const delay = metrics.histogram({
     name: 'signalbox_intake_delay_seconds',
     help: 'From reception by the relay to the end of work on it, by queue',
@@ -46,8 +45,8 @@ export function createTypedMetrics(metrics: Metrics, tables: readonly string[]) 
     name: 'signalbox_intake_objects_left_out_total',
     help: 'Objects of deliveries that lack a member which their row needs, by table; the rest of the delivery is stored',
     labels: ['table'],
+    series: tables.map((table) => ({ table })),
   });
-  for (const table of tables) leftOut.inc({ table }, 0);
   return { leftOut };
 }
 

@@ -7,7 +7,7 @@ import { authorization, createCredentials } from '../platform/http/credentials.t
 import type { Health } from '../platform/http/health.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { Database } from '../platform/postgres/database.ts';
+import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { version } from '../platform/version.ts';
 import { createAlerts } from './alerts.ts';

@@ -12,11 +12,13 @@ import type { Overviews } from './usage/usage.ts';
 const deliveryOutcomes = ['published', 'unsigned', 'exhausted', 'spooled', 'lost'] as const;
 export type CountDelivery = (outcome: (typeof deliveryOutcomes)[number]) => void;
 
-// Every series is initialised to 0, so that increase() sees its first event.
-
 export function createDeliveryCounter(metrics: Metrics): CountDelivery {
-  const deliveries = metrics.counter({ name: 'signalbox_relay_deliveries_total', help: 'Deliveries received, by what became of them.', labels: ['outcome'] });
-  for (const outcome of deliveryOutcomes) deliveries.inc({ outcome }, 0);
+  const deliveries = metrics.counter({
+    name: 'signalbox_relay_deliveries_total',
+    help: 'Deliveries received, by what became of them.',
+    labels: ['outcome'],
+    series: deliveryOutcomes.map((outcome) => ({ outcome })),
+  });
   return (outcome) => deliveries.inc({ outcome });
 }
 

@@ -19,6 +19,15 @@ describe('createMetrics', () => {
     expect(metrics.contentType).to.match(/^text\/plain; version=0\.0\.4/);
   });
 
+  it('shows the series of a counter that are known beforehand as 0, of each deployable that declares it', async () => {
+    const metrics = createMetrics();
+    for (const service of ['one', 'two'])
+      metrics.counter({ name: 'signalbox_things_total', help: 'Things.', labels: ['service'], series: [{ service }] }).inc({ service: 'one' });
+    expect(await metrics.text())
+      .to.include('signalbox_things_total{service="one"} 2')
+      .and.to.include('signalbox_things_total{service="two"} 0');
+  });
+
   it('gives two deployables of one process the same metric', async () => {
     const metrics = createMetrics();
     const declare = () => metrics.counter({ name: 'signalbox_things_total', help: 'Things.', labels: ['service'] });

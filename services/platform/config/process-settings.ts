@@ -16,6 +16,9 @@ export const processSettings = {
 export const commonSettings = {
   port: integer('PORT', { summary: 'The public port', min: 0, max: 65_535, default: 8080 }),
   databaseUrl: secretUrl('DATABASE_URL', ['postgres', 'postgresql'], { summary: 'The Postgres database' }),
-  trustedProxies: addressRanges('TrustedProxies', { summary: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For names the client, by whose address limits count', default: [] }),
+  trustedProxies: addressRanges('TrustedProxies', {
+    summary: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For names the client, by whose address limits count',
+    default: [],
+  }),
   corsOrigins: origins('Cors__AllowedOrigins', { summary: 'Origins that browsers may call from', default: [] }),
 };

@@ -1,6 +1,9 @@
-// What an error of Postgres or of the way to it means: by SQLSTATE and constraint name; by message only where node-postgres gives no code.
+// What an error of Postgres or of the way to it means, to a program and in words: by SQLSTATE and constraint name; by message only
+// where node-postgres gives no code.
 import pg from 'pg';
-import { codeOf } from '../errors.ts';
+import { codeOf, hasCode } from '../errors.ts';
+
+const hasState = (error: unknown, ...states: readonly string[]): boolean => error instanceof pg.DatabaseError && hasCode(error, ...states);
 
 /** The constraint that refused a row (SQLSTATE class 23), if that is what happened. */
 export function violatedConstraint(error: unknown): string | undefined {
@@ -18,15 +21,15 @@ const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'
 // to connections
 const unavailableStates = /^(08|53|57P|25006|55000)/;
 
-/** True when no connection came to stand in time. */
-export const isConnectTimeout = (error: unknown): boolean =>
+const isConnectTimeout = (error: unknown): boolean =>
   error instanceof Error && /timeout exceeded when trying to connect|^timeout expired$/i.test(error.message);
 
 /** True when the database could not be asked at all, so that the same question may succeed later as it is. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return unavailableStates.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
-  if ('code' in error && typeof error.code === 'string') return networkCodes.has(error.code);
+  const code = codeOf(error);
+  if (code !== undefined) return networkCodes.has(code);
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   // node-postgres gives these no code
   return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout/i.test(error.message);
@@ -48,10 +51,32 @@ export function isOutage(error: unknown): boolean {
 }
 
 /** True when a statement was ended before it was done, mostly since it ran or waited for too long: nothing is said of its rows. */
-export const isCancelled = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '57014';
+export const isCancelled = (error: unknown): boolean => hasState(error, '57014');
 
 /** True when a row or table was held by others for longer than a question may wait. */
-export const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03';
+export const isLockTimeout = (error: unknown): boolean => hasState(error, '55P03');
 
 /** True when a table or schema is not there: the migrations of this release have not run. */
-export const isUnmigrated = (error: unknown): boolean => error instanceof pg.DatabaseError && (error.code === '42P01' || error.code === '3F000');
+export const isUnmigrated = (error: unknown): boolean => hasState(error, '42P01', '3F000');
+
+const silent = 'it does not answer; is the address right, and does a firewall or network policy let this machine through';
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there; is Postgres running, and are host and port right',
+  ENOTFOUND: 'there is no such host; is its name right',
+  EAI_AGAIN: 'its name cannot be looked up now; does DNS work here',
+  ETIMEDOUT: silent,
+  EHOSTUNREACH: silent,
+  ENETUNREACH: silent,
+  '28P01': 'it refuses the user or the password; are those of the address right',
+  '28000': 'it does not let this user in; are user, database and pg_hba.conf right',
+  '3D000': 'the server has no database of this name; create it, or correct the address',
+  '53300': 'it has no connection left; end some, or raise max_connections',
+  '57P03': 'it is starting or stopping; try again in a moment',
+};
+
+/** What stands between a command and its database, and what to do: a sentence without host, user or password; undefined when something else went wrong than getting there. */
+export function describeDatabaseFault(error: unknown): string | undefined {
+  const code = codeOf(error);
+  const reason = code === undefined ? (isConnectTimeout(error) ? silent : undefined) : words[code];
+  return reason === undefined ? undefined : `the database cannot be reached: ${reason}${code === undefined ? '' : ` (${code})`}`;
+}

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { CheckResult } from '../http/health.ts';
 import type { Log } from '../log.ts';
-import { type Database, statement } from './pool.ts';
+import { type Database, statement, transactionOn } from './pool.ts';
 import { isUnmigrated } from './errors.ts';
 
 export type MigrationSource = {
@@ -67,15 +67,15 @@ function isApplied({ version, name, hash }: Migration, applied: readonly { versi
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('begin');
-  try {
-    await client.query(migration.sql);
-    await client.query('insert into migrations (version, name, hash) values ($1, $2, $3)', [migration.version, migration.name, migration.hash]);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined); // a lost connection has rolled back; the cause is below
-    throw new Error(`migration ${migration.name} failed`, { cause: error });
-  }
+  const { version, name, sql, hash } = migration;
+  const work = async () => {
+    await client.query(sql);
+    await client.query('insert into migrations (version, name, hash) values ($1, $2, $3)', [version, name, hash]);
+  };
+  // A connection that is lost has rolled back.
+  await transactionOn(client, work, () => undefined).catch((cause: unknown) => {
+    throw new Error(`migration ${name} failed`, { cause });
+  });
 }
 
 const versionNow = statement<{ version: number }>('migrations.version', 'select coalesce(max(version), 0) as version from migrations');

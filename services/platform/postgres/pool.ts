@@ -1,12 +1,34 @@
-// A pool of connections to Postgres as a database to ask; what may be asked is in database.ts.
+// A pool of connections to Postgres, what a store may ask of it, and work that keeps one connection for itself: transactions, locks.
 import { Socket } from 'node:net';
 import pg from 'pg';
-import type { Database } from './database.ts';
 import type { Log } from '../log.ts';
-import { bind, inTransaction, onAnyConnection, whileLocked } from './session.ts';
 import { withTimeout } from '../time.ts';
 
-export { type Database, type Statement, statement } from './database.ts';
+/** A question in SQL with the types of its row and parameters. Each name has one text; Postgres plans it once a connection. */
+export type Statement<Row, Values extends readonly unknown[]> = {
+  readonly name: string;
+  readonly text: string;
+  /** Only for the compiler. */
+  readonly types?: (values: Values) => Row;
+};
+export const statement = <Row, const Values extends readonly unknown[] = []>(name: string, text: string): Statement<Row, Values> => ({ name, text });
+
+/** What knex builds: `toSQL().toNative()`. */
+export type Built = { toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } } };
+
+/** On a pool or inside a transaction alike. */
+export type Database = {
+  all<Row, Values extends readonly unknown[]>(question: Statement<Row, Values>, ...values: Values): Promise<Row[]>;
+  first<Row, Values extends readonly unknown[]>(question: Statement<Row, Values>, ...values: Values): Promise<Row | undefined>;
+  /** @returns how many rows were affected */
+  run<Values extends readonly unknown[]>(command: Statement<unknown, Values>, ...values: Values): Promise<number>;
+  /** A query built by knex, not prepared by name. */
+  select<Row>(query: Built): Promise<Row[]>;
+  /** Commits when `work` ends, rolls back when it throws. */
+  transaction<T>(work: (inTransaction: Database) => Promise<T>): Promise<T>;
+  /** Runs `work` if nobody else holds the session lock `name`, in any process; undefined when somebody does. */
+  whileLocked<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
+};
 
 export type Pool = Database & {
   /** For libraries that want a pool of node-postgres. */
@@ -21,11 +43,11 @@ export type PoolOptions = {
   readonly maxConnections?: number;
   /** A statement that runs longer is cancelled by the server. */
   readonly statementMs?: number;
-  /** A statement that waits longer for a lock fails with `lock_not_available`. Without end unless given. */
+  /** A statement that waits longer for a lock fails with `lock_not_available`. Default: no limit. */
   readonly lockMs?: number;
-  /** For a connection, a free one or a new one. 8 s unless given: a lookup of its host whose packet got lost takes 5 s. */
+  /** For a connection, a free one or a new one. Default 8 s: a lookup of its host whose packet got lost takes 5 s. */
   readonly connectMs?: number;
-  /** A question without an answer by then has failed and its connection is given up: a server or network that hangs. Without end unless given. */
+  /** A question without an answer by then has failed and its connection is given up: a server or network that hangs. Default: no limit. */
   readonly answerMs?: number;
 };
 
@@ -35,6 +57,9 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (numeric.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown)), // untyped upstream
 };
 
+/** Kept open however long nothing is asked: opening one took above 5 s on a busy node. */
+const keptConnections = 2;
+
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
 export function createPool(url: string, options: PoolOptions): Pool {
   const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs } = options;
@@ -42,6 +67,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
   const driver = new pg.Pool({
     connectionString: url,
     stream: sockets.open,
+    min: Math.min(keptConnections, maxConnections),
     max: maxConnections,
     connectionTimeoutMillis: connectMs,
     ...(answerMs !== undefined && { query_timeout: answerMs }),
@@ -52,14 +78,9 @@ export function createPool(url: string, options: PoolOptions): Pool {
     types,
   });
   // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.
-  driver.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
-  const database = bind(
-    onAnyConnection(driver),
-    (work) => inTransaction(driver, work),
-    (name, work) => whileLocked(driver, name, work),
-  );
+  driver.on('error', (error) => log.warn({ error }, 'lost an idle database connection'));
   return {
-    ...database,
+    ...databaseOn(driver),
     driver,
     close: () => sockets.close(driver.end()),
   };
@@ -88,4 +109,92 @@ export function createSockets() {
     /** What waits for an answer fails. */
     cut,
   };
+}
+
+type Runner = { query(question: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> };
+
+/** What can be asked of a pool or of one connection alike. */
+export function questionsTo(runner: Runner): Omit<Database, 'transaction' | 'whileLocked'> {
+  const ask = (question: { name: string; text: string }, values: readonly unknown[]) =>
+    runner.query({ name: question.name, text: question.text, values: [...values] });
+  return {
+    async all<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
+      return (await ask(question, values)).rows as Row[]; // the statement's declaration says what its columns are
+    },
+    async first<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
+      return (await ask(question, values)).rows[0] as Row | undefined; // as above
+    },
+    run: async (command, ...values) => (await ask(command, values)).rowCount ?? 0,
+    async select<Row>(query: Built) {
+      const { sql, bindings } = query.toSQL().toNative();
+      return (await runner.query(sql, [...bindings])).rows as Row[]; // the caller's query says what its columns are
+    },
+  };
+}
+
+function databaseOn(driver: pg.Pool): Database {
+  return {
+    ...questionsTo({
+      // The pool's own `query` closes the connection of every question that failed; here an error that the server answered,
+      // such as a unique violation, leaves it in use.
+      query: (question, values) =>
+        withConnection(driver, async (client, broke) => {
+          try {
+            return await client.query(question, values);
+          } catch (error) {
+            if (error instanceof Error && !(error instanceof pg.DatabaseError)) broke(error);
+            throw error;
+          }
+        }),
+    }),
+    transaction: (work) => withConnection(driver, (client, broke) => transactionOn(client, () => work(inTransaction(client)), broke)),
+    whileLocked: (name, work) => withConnection(driver, (client, broke) => whileLockedOn(client, { name, work, broke })),
+  };
+}
+
+const nested = () => Promise.reject(new TypeError('a transaction cannot be opened inside a transaction'));
+const inTransaction = (client: pg.PoolClient): Database => ({ ...questionsTo(client), transaction: nested, whileLocked: nested });
+
+/** A connection of one's own, given back as usable, or closed when `work` says that it broke. */
+export async function withConnection<T>(driver: pg.Pool, work: (client: pg.PoolClient, broke: (error: Error) => void) => Promise<T>): Promise<T> {
+  const client = await driver.connect();
+  let broken: Error | undefined;
+  const broke = (error: Error) => {
+    broken ??= error;
+  };
+  // Lost between two questions, it tells so by an event that would end the process unheard; the next question fails with it.
+  client.on('error', broke);
+  try {
+    return await work(client, broke);
+  } finally {
+    client.off('error', broke);
+    client.release(broken);
+  }
+}
+
+/** Commits when `work` ends, rolls back when it throws. @param broke told when not even that can be done */
+export async function transactionOn<T>(client: pg.ClientBase, work: () => Promise<T>, broke: (error: Error) => void): Promise<T> {
+  try {
+    await client.query('begin');
+    const result = await work();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(broke);
+    throw error;
+  }
+}
+
+type Locked<T> = { readonly name: string; readonly work: () => Promise<T>; readonly broke: (error: Error) => void };
+
+/** `work` uses other connections of the pool; when it fails, its error is what the caller gets. */
+async function whileLockedOn<T>(client: pg.PoolClient, { name, work, broke }: Locked<T>): Promise<T | undefined> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
+  if (rows[0]?.locked !== true) return undefined;
+  try {
+    return await work();
+  } finally {
+    // A connection that may still hold the lock is closed, which frees it.
+    await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(broke);
+  }
 }

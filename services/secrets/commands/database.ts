@@ -3,7 +3,7 @@ import { silentLog } from '../../platform/log.ts';
 import { createSchemaCheck } from '../../platform/postgres/migrations.ts';
 import { createPool, type Database } from '../../platform/postgres/pool.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
-import { describeDatabaseFault } from '../../platform/postgres/fault.ts';
+import { describeDatabaseFault } from '../../platform/postgres/errors.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { createKeyCheck } from '../encryption/key-check.ts';
 import { type Keyring, type MasterKey, readMasterKeys } from '../encryption/master-keys.ts';

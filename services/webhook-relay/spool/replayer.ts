@@ -54,8 +54,8 @@ export function createReplayer({ spool, failedPayloads, publish, lifecycle, log,
     name: 'signalbox_replays_total',
     help: 'Tries to publish a spooled delivery, from a file or a row, by outcome',
     labels: ['source', 'outcome'],
+    series: ['file', 'row'].flatMap((source) => outcomes.map((outcome) => ({ source, outcome }))),
   });
-  for (const source of ['file', 'row'] as const) for (const outcome of outcomes) replays.inc({ source, outcome }, 0);
 
   async function loadAndPublish(entry: SpoolEntry): Promise<Attempt> {
     const loaded = await entry.load();

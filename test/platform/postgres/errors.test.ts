@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import {
+  describeDatabaseFault,
   isCancelled,
   isLockTimeout,
   isOutage,
@@ -81,5 +82,25 @@ describe('refusesData', () => {
     for (const code of ['22P02', '22021', '23505', '54000']) expect(refusesData(databaseError(code)), code).to.equal(true);
     for (const code of ['42P01', '57014', '53300']) expect(refusesData(databaseError(code)), code).to.equal(false);
     expect(refusesData(networkError('22P02'))).to.equal(false);
+  });
+});
+
+const coded = (code: string) => Object.assign(new Error('at host.internal for user admin'), { code });
+
+describe('describeDatabaseFault', () => {
+  it('says what is in the way and what to do, with the code and nothing else of the message', () => {
+    for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', '28P01', '28000', '3D000', '53300', '57P03'])
+      expect(describeDatabaseFault(coded(code)), code)
+        .to.match(new RegExp(`^the database cannot be reached: [^()]+ \\(${code}\\)$`))
+        .and.not.contain('internal');
+  });
+
+  it('knows a server that does not answer in time, and all addresses of a host refused at once', () => {
+    expect(describeDatabaseFault(new Error('timeout exceeded when trying to connect'))).to.match(/^the database cannot be reached: it does not answer; /);
+    expect(describeDatabaseFault(Object.assign(new AggregateError([coded('ECONNREFUSED')]), { code: 'ECONNREFUSED' }))).to.contain('nothing listens there');
+  });
+
+  it('is silent of everything else', () => {
+    for (const other of [coded('23505'), coded('42P01'), new Error('x'), 'ECONNREFUSED', undefined]) expect(describeDatabaseFault(other)).to.equal(undefined);
   });
 });

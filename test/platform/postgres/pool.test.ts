@@ -1,4 +1,3 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import knex from 'knex';
 import pg from 'pg';
@@ -204,43 +203,6 @@ describe('createPool', () => {
       });
       expect(done).to.equal('done');
       expect(await pidOf(holder)).to.not.equal(pid);
-    });
-  });
-
-  describe('with one connection that stands and no other that comes to stand', () => {
-    let one: Pool;
-    let way: Server;
-    const sockets: Socket[] = [];
-    beforeEach(async () => {
-      const direct = new URL(database.url);
-      // The first connection goes through; of others nothing arrives, as where packets get lost.
-      way = createServer((socket) => {
-        sockets.push(socket);
-        if (sockets.length > 1) return;
-        const onwards = connect(Number(direct.port), direct.hostname);
-        socket.pipe(onwards).pipe(socket);
-      });
-      await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
-      const { port } = way.address() as AddressInfo;
-      one = open(Object.assign(new URL(direct), { hostname: '127.0.0.1', port }).href);
-    });
-    afterEach(async () => {
-      for (const socket of sockets.splice(0)) socket.destroy();
-      await new Promise((resolve) => way.close(resolve));
-    });
-
-    it('takes it when it is given back', async () => {
-      const waiting = await one.transaction(async (inTransaction) => {
-        const [asked, pid] = [pidOf(one), (await inTransaction.first(backend))?.pid];
-        await eventually(() => sockets.length === 2);
-        return { asked, pid };
-      });
-      expect(await waiting.asked).to.equal(waiting.pid);
-    });
-
-    it('lets all that ask at once have it in turn', async () => {
-      const pid = await pidOf(one);
-      expect(await Promise.all([pidOf(one), pidOf(one), pidOf(one)])).to.deep.equal([pid, pid, pid]);
     });
   });
 

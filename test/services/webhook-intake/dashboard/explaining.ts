@@ -1,8 +1,8 @@
 // A database that asks each question for its plan and cost, too.
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Database } from '../../../../services/platform/postgres/database.ts';
-import { bind } from '../../../../services/platform/postgres/session.ts';
+import type { Database } from '../../../../services/platform/postgres/pool.ts';
+import { questionsTo } from '../../../../services/platform/postgres/pool.ts';
 
 type Node = { readonly type: string; readonly of: string; readonly read: number; readonly parts: readonly Node[] };
 const Node: z.ZodType<Node> = z.lazy(() =>
@@ -47,7 +47,7 @@ export function explaining(driver: pg.Pool): Plans {
     walk(Explained.parse(rows)[0]['QUERY PLAN'][0].Plan);
   };
   const refuse = () => Promise.reject(new TypeError('no part of a reader'));
-  const asked = bind(driver, refuse, refuse);
+  const asked = { ...questionsTo(driver), transaction: refuse, whileLocked: refuse };
   return {
     scans,
     sequential: () => scans.filter(({ type, of, read }) => type === 'Seq Scan' && of !== '' && read > 0),

@@ -1,6 +1,6 @@
 // What each question costs on 100 000 rows: it goes by an index and reads about a page, however long the list.
 import { expect } from 'chai';
-import type { Database } from '../../../../services/platform/postgres/database.ts';
+import type { Database } from '../../../../services/platform/postgres/pool.ts';
 import { makePartitions } from '../../../../services/platform/postgres/partitions.ts';
 import { createDashboardStore } from '../../../../services/webhook-intake/dashboard/store.ts';
 import { issues } from '../../../../services/webhook-intake/typed/issues.ts';
