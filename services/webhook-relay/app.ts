@@ -102,7 +102,7 @@ function startSpool(parts: Parts, publisher: Publisher): Spool {
   const failedPayloads = createFailedPayloads(database);
   const replayer = createReplayer({ ...parts, spool, failedPayloads, publish, intervalMs: replayEveryMs });
   connections.onUsable(() => replayer.nudge());
-  startHousekeeping({ ...parts, spool });
+  startHousekeeping({ ...parts, spool, retention: config });
   return spool;
 }
 
@@ -113,7 +113,10 @@ function createReceiving({ config, database, lifecycle, log, metrics, clock }: P
   const scoring = createScoring(config);
   const { frequencyFactor } = scoring;
   const senders = lifecycle.opened('senders', createSenders({ store: createSenderStore(database), frequencyFactor, log, clock, metrics }));
-  const rejected = lifecycle.opened('rejected deliveries', createRejected({ store: createRejectedStore(database), log, metrics }));
+  const rejected = lifecycle.opened(
+    'rejected deliveries',
+    createRejected({ store: createRejectedStore(database), maxRows: config.rejectedRows, log, metrics }),
+  );
   const alerts = lifecycle.opened('alerts', createAlerts({ url: config.alertUrl, log }));
   const deliveries = createDeliveries({
     signatures: createSignatures(config.webhookSecrets),

@@ -30,6 +30,27 @@ export const settings = {
   scoringFile: optional(text('Scoring__File', { summary: 'A YAML file that overrides scoring tables' })),
   ownerLogins: list('Scoring__OwnerLogins', { summary: 'Senders that count as owner', default: [] }),
   ownBotLogins: list('Scoring__OwnBotLogins', { summary: 'Senders that count as own bots', default: [] }),
+  rejectedDays: integer('Retention__RejectedDeliveriesDays', {
+    summary: 'Days that a delivery without a valid signature is kept',
+    min: 1,
+    max: 3650,
+    default: 14,
+  }),
+  rejectedRows: integer('Retention__RejectedDeliveriesRows', { summary: 'Most of those that are kept, the newest', min: 1, max: 10_000_000, default: 10_000 }),
+  replayedDays: integer('Retention__ReplayedPayloadsDays', {
+    summary: 'Days that a row of failed_payloads is kept after its delivery was published',
+    min: 1,
+    max: 3650,
+    default: 7,
+  }),
+  refusedDays: integer('Retention__RefusedPayloadsDays', {
+    summary: 'Days that a spooled delivery is kept that was given up, as a file or as a row',
+    min: 1,
+    max: 3650,
+    default: 30,
+  }),
+  usageMonths: integer('Retention__UsageMonths', { summary: 'Months of usage that are kept, besides the current one', min: 1, max: 1200, default: 24 }),
+  senderDays: integer('Retention__SendersDays', { summary: 'Days that a sender is kept who was not seen again', min: 1, max: 3650, default: 90 }),
 } as const;
 
 /** The settings, and the scoring tables with what the file overrides. */

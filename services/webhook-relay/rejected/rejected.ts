@@ -19,21 +19,18 @@ export type Rejected = ReturnType<typeof createRejected>;
 
 export type RejectedParts = {
   readonly store: RejectedStore;
+  /** Rows of the table that are kept, the newest. */
+  readonly maxRows: number;
   readonly log: Log;
   readonly metrics?: Pick<Metrics, 'counter'>;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<BatchLimits>;
 };
 
-type Limits = BatchLimits & { readonly maxRows: number };
-
-/** Rows of the table that are kept, the newest. */
-export const maxRejectedRows = 10_000;
 const maxPayloadBytes = 64 * 1024;
 // At most 16 MiB wait, and a flood costs the database at most a hundred rows, 6.4 MB, a second and replica.
-const usualLimits: Limits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, batchesPerPause: 1, closeMs: 2000, maxRows: maxRejectedRows };
+const usualLimits: BatchLimits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, batchesPerPause: 1, closeMs: 2000 };
 
-export function createRejected({ store, log, metrics, limits }: RejectedParts) {
-  const { maxRows, ...batchLimits } = { ...usualLimits, ...limits };
+export function createRejected({ store, maxRows, log, metrics, limits }: RejectedParts) {
   const dropped = metrics?.counter({
     name: 'signalbox_relay_rejected_dropped_total',
     help: 'Deliveries without a valid signature that were not logged',
@@ -59,7 +56,7 @@ export function createRejected({ store, log, metrics, limits }: RejectedParts) {
     },
     onFailure: (error) => log.warn({ error, waiting: writer.waiting }, 'logging rejected deliveries failed, retrying'),
     onRefused: drop,
-    limits: batchLimits,
+    limits: { ...usualLimits, ...limits },
   });
 
   return {

@@ -6,6 +6,7 @@ import { createLifecycle } from '../../../services/platform/process/lifecycle.ts
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Database, type Pool, statement } from '../../../services/platform/postgres/pool.ts';
+import { readConfig } from '../../../services/webhook-relay/config.ts';
 import { startHousekeeping } from '../../../services/webhook-relay/housekeeping.ts';
 import { createSpool } from '../../../services/webhook-relay/spool/spool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -23,6 +24,7 @@ const addRejected = statement<unknown, [event: string, at: Date]>(
   values (gen_random_uuid(), $2, $1, '', '0', '0', '{}', '', 0)`,
 );
 const addBucket = statement<unknown, [login: string, at: Date]>('test.addBucket', 'insert into sender_buckets values ($1, $2, 1)');
+const addSender = statement<unknown, [login: string, lastAt: Date]>('test.addSender', 'insert into senders values ($1, false, 1, $2, $2)');
 const addUsage = statement<unknown, [period: string]>(
   'test.addUsage',
   `
@@ -39,9 +41,12 @@ const left = statement<{ name: string }>(
   `
   select event as name from rejected_deliveries
   union all select login from sender_buckets
+  union all select login from senders
   union all select period from broker_usage
   union all select id from failed_payloads order by name`,
 );
+
+const environment = { DATABASE_URL: 'postgres://u:p@db/relay', Broker__AuthToken: 'token', Forge__WebhookSecrets: 'secret' };
 
 const namesLeft = async (database: Database) => (await database.all(left)).map(({ name }) => name);
 
@@ -57,7 +62,8 @@ describe("the relay's housekeeping", () => {
     await testDatabase.drop();
   });
 
-  async function keepHouseUntil(expected: readonly string[], retention = {}): Promise<void> {
+  async function keepHouseUntil(expected: readonly string[], settings: Record<string, string> = {}): Promise<void> {
+    const retention = await readConfig({ ...environment, ...settings });
     const lifecycle = createLifecycle(silentLog);
     const { spool } = openSpool(newDirectory());
     startHousekeeping({ database, spool, lifecycle, log: silentLog, clock: () => now, retention });
@@ -69,6 +75,8 @@ describe("the relay's housekeeping", () => {
     await database.run(addRejected, 'rejected just under 14 days ago', ago(14, -1));
     await database.run(addBucket, 'counted 21 minutes ago', ago(0, 21 * 60));
     await database.run(addBucket, 'counted 19 minutes ago', ago(0, 19 * 60));
+    await database.run(addSender, 'seen just over 90 days ago', ago(90, 1));
+    await database.run(addSender, 'seen just under 90 days ago', ago(90, -1));
     await database.run(addUsage, '2024-02');
     await database.run(addUsage, '2024-03');
     await database.run(addFailed, 'replayed just over 7 days ago', ago(90), ago(7, 1), null);
@@ -83,12 +91,23 @@ describe("the relay's housekeeping", () => {
       'not replayed for 90 days',
       'rejected just under 14 days ago',
       'replayed just under 7 days ago',
+      'seen just under 90 days ago',
     ]);
+  });
+
+  it('goes by the settings', async () => {
+    await database.run(addRejected, 'rejected 3 days ago', ago(3));
+    await database.run(addSender, 'seen 3 days ago', ago(3));
+    await database.run(addUsage, '2026-01');
+    await database.run(addFailed, 'replayed 3 days ago', ago(90), ago(3), null);
+    await database.run(addFailed, 'given up 3 days ago', ago(90), null, ago(3));
+    const families = ['RejectedDeliveriesDays', 'SendersDays', 'UsageMonths', 'ReplayedPayloadsDays', 'RefusedPayloadsDays'];
+    await keepHouseUntil([], Object.fromEntries(families.map((family) => [`Retention__${family}`, '1'])));
   });
 
   it('keeps the newest of the rejected deliveries when they are too many', async () => {
     for (let n = 1; n <= 9; n++) await database.run(addRejected, `rejected ${n} days ago`, ago(n));
-    await keepHouseUntil(['rejected 1 days ago', 'rejected 2 days ago', 'rejected 3 days ago'], { rejectedRows: 3 });
+    await keepHouseUntil(['rejected 1 days ago', 'rejected 2 days ago', 'rejected 3 days ago'], { Retention__RejectedDeliveriesRows: '3' });
   });
 
   it('deletes files of deliveries that were given up and are old, whether the database answers or not', async () => {
@@ -106,7 +125,7 @@ describe("the relay's housekeeping", () => {
     expect(await valueOf(metrics, 'signalbox_spool_refused_files')).to.equal(2);
     const nowhere = createPool('postgres://nobody:x@127.0.0.1:1/none', { schema: 'relay', log: silentLog });
     const lifecycle = createLifecycle(silentLog);
-    startHousekeeping({ database: nowhere, spool, lifecycle, log: silentLog, clock: () => now });
+    startHousekeeping({ database: nowhere, spool, retention: await readConfig(environment), lifecycle, log: silentLog, clock: () => now });
     await eventually(async () => (await valueOf(metrics, 'signalbox_spool_refused_files')) === 1).finally(() => lifecycle.stop());
     expect((await readdir(join(directory, 'refused')))[0]).to.include(ago(30, -1).toISOString().slice(0, 13));
     await nowhere.close();

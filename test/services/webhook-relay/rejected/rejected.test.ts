@@ -33,7 +33,7 @@ describe('rejected deliveries', () => {
     await testDatabase.drop();
   });
 
-  const create = (parts: Partial<RejectedParts> = {}) => createRejected({ store: createRejectedStore(database), log: silentLog, ...parts });
+  const create = (parts: Partial<RejectedParts> = {}) => createRejected({ store: createRejectedStore(database), maxRows: 10_000, log: silentLog, ...parts });
   const delivery = (text = '{}', headers: Record<string, string> = {}) => ({ id: newId(), receivedAt, headers, payload: Buffer.from(text) });
 
   it('are logged by themselves, with what the forge said of them', async () => {
@@ -111,7 +111,7 @@ describe('rejected deliveries', () => {
   });
 
   it('never fill the table beyond its cap: the oldest go first', async () => {
-    const rejected = create({ limits: { maxRows: 30, batchSize: 20 } });
+    const rejected = create({ maxRows: 30, limits: { batchSize: 20 } });
     for (let n = 0; n < 100; n++) rejected.record({ ...delivery(String(n)), receivedAt: new Date(receivedAt.getTime() + n) });
     await rejected.close();
     const payloads = (await database.all(logged)).map(({ payload }) => Number(payload.toString()));
@@ -119,7 +119,7 @@ describe('rejected deliveries', () => {
   });
 
   it('of two replicas at once stay within the cap too', async () => {
-    const replicas = [create({ limits: { maxRows: 25, batchSize: 10 } }), create({ limits: { maxRows: 25, batchSize: 10 } })];
+    const replicas = [create({ maxRows: 25, limits: { batchSize: 10 } }), create({ maxRows: 25, limits: { batchSize: 10 } })];
     for (const rejected of replicas) for (let n = 0; n < 100; n++) rejected.record(delivery(String(n)));
     await Promise.all(replicas.map((rejected) => rejected.close()));
     expect((await database.all(logged)).length).to.be.within(25, 35); // each counts before it sees the other's last batch
