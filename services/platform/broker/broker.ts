@@ -39,12 +39,13 @@ export type Delivery = Message & {
   readonly redelivered: boolean;
 };
 
-/** What became of one delivery. `retry` waits as the queue's topology says and dead-letters after the last wait.
+/** `retry` waits as the queue's topology says and dead-letters after the last wait.
  *  On the dead-letter queue itself both put the message back at its end, still saying which queue it came from. */
 export type Outcome = 'ack' | { readonly retry: string } | { readonly deadLetter: string };
 
-/** One outcome for each delivery of the batch, in its order. A throw means the world failed: nothing is
- *  acknowledged or counted, and the same batch is handed over again after a growing pause. */
+/** One outcome for each delivery of the batch, in its order. A throw means that every message would fail, as when a database is
+ *  away: nothing is acknowledged or counted, the queue waits, and the same batch is handed over again after a growing pause. So what
+ *  fails on one message alone must not be thrown on, whatever it is: the handler finds that message and answers `retry` for it. */
 export type BatchHandler = (batch: readonly Delivery[]) => Promise<readonly Outcome[]>;
 
 export type ConsumeOptions = {
@@ -67,6 +68,13 @@ export type Consumer = {
  *  - refused: certainly not published, and because of the message itself (its size): another connection will not help.
  *  - unknown: written, and no answer came in time or the channel was lost: it may or may not be there. */
 export type PublishResult = { readonly outcome: 'confirmed' } | { readonly outcome: 'unpublished' | 'refused' | 'unknown'; readonly reason: string };
+
+export type DeadLetterSelection = {
+  /** Only those from this queue of the topology. */
+  readonly queue?: string | undefined;
+  /** Most that are returned. */
+  readonly limit: number;
+};
 
 export type DeadLetterReturn = {
   /** Each has gone back to the one queue that it came from, and is a dead letter no more. */
@@ -94,10 +102,8 @@ export type Broker = {
   /** Sends dead letters back to the queue that their `x-dead-queue` names, oldest first and each once: those that are there when it begins.
    *  They are as they were before they died: attempt 1, none of the three headers. No other queue gets a copy. Each is confirmed before
    *  its dead letter goes, so that one may come twice and none is lost.
-   *  Rejects when not connected, or no longer: what was returned by then stays so.
-   *  @param options.queue only those from this queue of the topology
-   *  @param options.limit most that are returned */
-  returnDeadLetters(options: { readonly queue?: string | undefined; readonly limit: number }): Promise<DeadLetterReturn>;
-  /** Stops consumers, settles pending publishes, closes the connection. */
+   *  Rejects when not connected, or no longer: what was returned by then stays so. */
+  returnDeadLetters(selection: DeadLetterSelection): Promise<DeadLetterReturn>;
+  /** Stops consumers, waits a moment for pending publishes, closes the connection. */
   close(): Promise<void>;
 };

@@ -2,13 +2,13 @@
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
-import type { Broker, Topology } from '../broker.ts';
+import type { Broker, DeadLetterReturn, DeadLetterSelection, Topology } from '../broker.ts';
 import { createConnectionState } from '../connection-state.ts';
-import { queueRules } from '../retry-policy.ts';
+import { queueRules, returnPolicy, withoutDeath } from '../retry-policy.ts';
 import { type AmqpConnection, createAmqpConnection } from './connection.ts';
 import { type AmqpConsumer, createAmqpConsumer } from './consumer.ts';
-import { returnDeadLetters } from './dead-letters.ts';
-import { createAmqpPublisher } from './publisher.ts';
+import { toDelivery } from './message.ts';
+import { type AmqpPublisher, createAmqpPublisher } from './publisher.ts';
 import { declareTopology, type QueueType } from './topology.ts';
 
 export type AmqpBrokerOptions = {
@@ -20,6 +20,7 @@ export type AmqpBrokerOptions = {
 
 const closingReason = 'the broker connection is closing';
 const pendingTimeoutMs = 5000;
+const returnTimeoutMs = 10_000;
 
 export function createAmqpBroker(url: string, topology: Topology, { log, name, queueType, onConnected }: AmqpBrokerOptions): Broker {
   const state = createConnectionState(onConnected);
@@ -112,9 +113,9 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       await channel.close();
       return messageCount;
     },
-    async returnDeadLetters({ queue, limit }) {
-      const result = await returnDeadLetters({ model: connected('return dead letters'), publisher, topology, queue, limit });
-      log.info({ queue, ...result }, 'dead letters returned to their queues');
+    async returnDeadLetters(selection) {
+      const result = await returnDeadLetters({ model: connected('return dead letters'), publisher, topology }, selection);
+      log.info({ queue: selection.queue, ...result }, 'dead letters returned to their queues');
       return result;
     },
     async close() {
@@ -127,4 +128,34 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       state.closed();
     },
   };
+}
+
+type ReturnParts = { readonly model: ChannelModel; readonly publisher: AmqpPublisher; readonly topology: Topology };
+
+async function returnDeadLetters({ model, publisher, topology }: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetterReturn> {
+  const targetOf = returnPolicy(topology, queue);
+  const deadQueue = topology.deadLetters.queue;
+  let returned = 0;
+  let kept = 0;
+  const channel = await model.createChannel();
+  channel.on('error', () => undefined); // whatever is asked of the channel rejects with it
+  try {
+    // What dies again meanwhile joins the end of the queue, and is not looked at twice.
+    const { messageCount } = await channel.checkQueue(deadQueue);
+    while (returned < limit && returned + kept < messageCount) {
+      const source = await channel.get(deadQueue);
+      if (!source) break;
+      const delivery = toDelivery(source);
+      const target = targetOf(delivery);
+      const result = target && (await publisher.publish({ exchange: '', routingKey: target.name, attempt: 1 }, withoutDeath(delivery), returnTimeoutMs));
+      if (result?.outcome === 'confirmed') {
+        channel.ack(source);
+        returned += 1;
+      } else if (result === undefined || result.outcome === 'refused') kept += 1;
+      else throw new Error(`cannot send a dead letter back to "${target?.name}" after ${returned} others: ${result.reason}`);
+    }
+  } finally {
+    await channel.close().catch(() => undefined); // puts what is kept back in its place
+  }
+  return { returned, kept };
 }

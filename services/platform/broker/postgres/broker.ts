@@ -1,11 +1,12 @@
 // The broker inside Postgres, for installations without RabbitMQ: pg-boss in a schema of its own.
+import type { Db } from 'pg-boss';
 import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
-import type { Broker, Topology } from '../broker.ts';
+import type { Broker, DeadLetterReturn, DeadLetterSelection, QueueTopology, Topology } from '../broker.ts';
 import { createConnectionState } from '../connection-state.ts';
-import { queueRules } from '../retry-policy.ts';
+import { queueRules, returnPolicy, withoutDeath } from '../retry-policy.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
-import { returnDeadLetters } from './dead-letters.ts';
+import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
 import { createEmbeddedPublisher } from './publisher.ts';
 import { createEmbeddedConnection, type EmbeddedSession } from './session.ts';
 
@@ -72,9 +73,9 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
       const { rows }: { rows: { depth: number }[] } = await database.executeSql(sql, [queue]);
       return rows[0]?.depth ?? 0;
     },
-    async returnDeadLetters({ queue, limit }) {
-      const result = await returnDeadLetters({ session: connected('return dead letters'), schema, topology, queue, limit });
-      log.info({ queue, ...result }, 'dead letters returned to their queues');
+    async returnDeadLetters(selection) {
+      const result = await returnDeadLetters({ session: connected('return dead letters'), schema, topology }, selection);
+      log.info({ queue: selection.queue, ...result }, 'dead letters returned to their queues');
       return result;
     },
     async close() {
@@ -86,4 +87,51 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
       state.closed();
     },
   };
+}
+
+type ReturnParts = { readonly session: EmbeddedSession; readonly schema: string; readonly topology: Topology };
+
+/** Each in a transaction of its own. */
+async function returnDeadLetters({ session, schema, topology }: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetterReturn> {
+  const { boss, database } = session;
+  const targetOf = returnPolicy(topology, queue);
+  const deadQueue = topology.deadLetters.queue;
+
+  /** False when somebody else has taken it. */
+  async function move(id: string, target: QueueTopology, db: Db): Promise<boolean> {
+    const locked = `select data from ${schema}.job where name = $1 and id = $2 and state < 'active' for update skip locked`;
+    const { rows }: { rows: { data: StoredMessage }[] } = await db.executeSql(locked, [deadQueue, id]);
+    const data = rows[0]?.data;
+    if (!data) return false;
+    await boss.deleteJob(deadQueue, id, { db });
+    await boss.insert(target.name, [toJob(toStored(withoutDeath(toDelivery({ data, retryCount: 0 })), 1), target)], { db });
+    return true;
+  }
+
+  /** The bodies may be large, and stay where they are. */
+  async function look(offset: number) {
+    const oldest = `select id, data - 'body' as data from ${schema}.job where name = $1 and state < 'active' order by created_on, id offset $2 limit 1000`;
+    const { rows }: { rows: { id: string; data: Omit<StoredMessage, 'body'> }[] } = await database.executeSql(oldest, [deadQueue, offset]);
+    return rows;
+  }
+
+  let returned = 0;
+  let kept = 0;
+  let taken = 0;
+  // What dies again meanwhile joins the end of the queue, and is not looked at twice.
+  const count = `select count(*)::int as count from ${schema}.job where name = $1 and state < 'active'`;
+  const { rows }: { rows: { count: number }[] } = await database.executeSql(count, [deadQueue]);
+  const isDone = () => returned === limit || returned + kept + taken >= (rows[0]?.count ?? 0);
+  while (!isDone()) {
+    const page = await look(kept + taken);
+    if (page.length === 0) break;
+    for (const { id, data } of page) {
+      if (isDone()) break;
+      const target = targetOf(toDelivery({ data: { ...data, body: '' }, retryCount: 0 }));
+      if (target === undefined) kept += 1;
+      else if (await database.transaction((db) => move(id, target, db))) returned += 1;
+      else taken += 1;
+    }
+  }
+  return { returned, kept };
 }

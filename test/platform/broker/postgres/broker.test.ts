@@ -1,10 +1,9 @@
 // What only the embedded broker has to prove: atomic fanout, live owners, shared tables, Postgres's own limits.
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
-import { collect, connect, generousMs, ids, message, newTopology, publish, until } from '../fixture.ts';
+import { collect, connect, generousMs, message, newTopology, publish, until } from '../fixture.ts';
 
 describe('the embedded adapter', function () {
   this.timeout(300_000);
@@ -135,24 +134,6 @@ describe('the embedded adapter', function () {
     };
     // By looking alone it would be nearly the 500 ms between two looks, each time: each message comes just after one. A machine under load gets several tries.
     await until(async () => (await medianOfTen()) < 300, 'most come at once');
-  });
-
-  it('never hands a batch in slow work to another while its owner lives', async () => {
-    const { topology, first } = newTopology();
-    const [owner, other] = [await connected(topology), await connected(topology)];
-    await publish(owner, message('slow'));
-    let started = 0;
-    // Half as long again as a silent owner is given.
-    owner.consume(first, { batchSize: 1, prefetch: 1 }, async (batch) => {
-      started += 1;
-      await pause(16_000);
-      return batch.map(() => 'ack' as const);
-    });
-    await until(() => started === 1, 'the owner is at work');
-    const seen = collect(other, first);
-    await until(async () => (await jobs(first)) === 0, 'the owner has finished');
-    expect(started).to.equal(1);
-    expect(ids(seen.deliveries)).to.deep.equal([]);
   });
 
   it('keeps no trace of what is done', async () => {

@@ -1,0 +1,64 @@
+// What takes the RabbitMQ adapter seconds to notice: a memory alarm, a server that hangs.
+import { expect } from 'chai';
+import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
+import { describeWith } from '../../../support/need.ts';
+import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../../support/rabbitmq.ts';
+import { collect, connect, generousMs, message, newTopology, publish, until } from '../fixture.ts';
+
+describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
+  this.timeout(600_000);
+  let server: RabbitmqServer;
+  let broker: Broker | undefined;
+
+  async function connected(topology: Topology): Promise<Broker> {
+    broker = connect(server.url, topology);
+    await broker.ready(generousMs);
+    return broker;
+  }
+
+  before(async () => {
+    server = await startRabbitmq();
+  });
+  afterEach(() => broker?.close());
+  after(() => server.close());
+
+  it('answers `unpublished` under a memory alarm, while consumers go on', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...Array.from({ length: 20 }, (_, index) => message(`m${index}`)));
+    await server.control('set_vm_memory_high_watermark', 'absolute', '1MB');
+    try {
+      // The server tells a connection of the alarm when it next publishes; that message's fate is not known.
+      const unlucky = broker.publish(message('unlucky'), 2000);
+      await until(() => !broker.isConnected, 'the alarm is noticed');
+      expect(await broker.publish(message('a'), 600_000))
+        .to.include({ outcome: 'unpublished' })
+        .and.have.property('reason')
+        .that.includes('blocked');
+      expect(broker.lastError).to.include('blocked');
+      expect(await unlucky)
+        .to.have.property('outcome')
+        .that.is.oneOf(['unknown', 'unpublished']);
+      const { deliveries } = collect(broker, first);
+      await until(() => deliveries.length >= 20, 'the queue is drained under the alarm');
+      await until(async () => (await server.control('list_queues', 'name', 'messages')).includes(`${first}\t0`), 'and acknowledged');
+    } finally {
+      await server.control('set_vm_memory_high_watermark', '0.4');
+    }
+    await broker.ready(generousMs);
+    await publish(broker, message('a'));
+  });
+
+  it('is not connected to a server that hangs, deliveries or not, and connects again when it goes on', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    server.hang();
+    try {
+      await until(() => !broker.isConnected, 'the silence is noticed');
+    } finally {
+      server.resume();
+    }
+    await broker.ready(generousMs);
+    await publish(broker, message('a'));
+  });
+});
