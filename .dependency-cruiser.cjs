@@ -79,7 +79,7 @@ module.exports = {
     ),
 
     home('postgres', '(/store\\.ts$|^services/platform/postgres/|^services/platform/broker/)', 'pg', 'knex'),
-    home('http-libraries', '^services/platform/http/', 'koa', '@koa/[^/]+', 'koa-body', 'find-my-way', 'cors', 'express', 'fastify'),
+    home('http-libraries', '^services/platform/http/', 'koa', '@koa/[^/]+', 'koa-body', 'express', 'fastify'),
     home('rabbitmq', '^services/platform/broker/', 'amqplib'),
     home('queue-library', '^services/platform/broker/', 'pg-boss'),
     home('redis', '^services/platform/redis\\.ts$', 'ioredis'),

@@ -1,5 +1,4 @@
 // The webhook intake's HTTP side put together; what tests construct.
-import { createByteBudget, type SharedMemory } from '../platform/http/byte-budget.ts';
 import type { AddressOf } from '../platform/http/client-address.ts';
 import type { Guard } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/http/health.ts';
@@ -7,8 +6,9 @@ import { type App, createApp } from '../platform/http/app.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
+import { createSemaphore } from '../platform/semaphore.ts';
 import { version } from '../platform/version.ts';
-import { createEvents } from './dashboard/events.ts';
+import { createEvents, type PayloadMemory } from './dashboard/events.ts';
 import { createRecent, createSenders } from './dashboard/overviews.ts';
 import { createStatistics } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
@@ -25,7 +25,7 @@ export type IntakeParts = {
   readonly addressOf?: AddressOf;
   readonly corsOrigins?: readonly string[];
   /** For payloads on their way to readers. */
-  readonly payloadMemory?: SharedMemory;
+  readonly payloadMemory?: PayloadMemory;
 };
 
 const payloadMemoryBytes = 128 * 1024 * 1024;
@@ -33,7 +33,7 @@ const payloadMemoryBytes = 128 * 1024 * 1024;
 const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts): App {
-  const { payloadMemory = { budget: createByteBudget(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
+  const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
   const store = createDashboardStore(database);
   return createApp({
     ...parts,

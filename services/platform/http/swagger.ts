@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { absolutePath } from 'swagger-ui-dist';
 import { z } from 'zod';
-import { Common } from '../problem.ts';
 import { answer, type AnyRoute, Content, route } from './route.ts';
 
 const files: Readonly<Record<string, string>> = {
@@ -34,20 +33,24 @@ const html = 'text/html; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';
 const Anything = z.any();
 
-async function asset(name: string): Promise<Content> {
-  const mediaType = files[name];
-  if (mediaType === undefined) throw Common.notFound();
-  return new Content(mediaType, await readFile(join(absolutePath(), name)));
+/** Read once and shared by all answers: a copy for each would fill the memory of a service that strangers ask without reading. */
+const assets = new Map<string, Promise<Buffer>>();
+
+async function asset(name: string, mediaType: string): Promise<Content> {
+  let bytes = assets.get(name);
+  if (!bytes) assets.set(name, (bytes = readFile(join(absolutePath(), name))));
+  return new Content(mediaType, await bytes);
 }
 
 export function swaggerRoutes(openapi: object): AnyRoute[] {
   const get = (path: `/${string}`, content: () => Content | Promise<Content>) =>
     route({ method: 'get', path, access: 'open', summary: 'API description', answers: { 200: Anything }, handle: content });
+  const description = Buffer.from(JSON.stringify(openapi));
   return [
-    get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', JSON.stringify(openapi))),
+    get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', description)),
     get('/swagger/index.html', () => new Content(html, page)),
     get('/swagger/initializer.js', () => new Content(script, initializer)),
-    ...Object.keys(files).map((name) => get(`/swagger/${name}`, () => asset(name))),
+    ...Object.entries(files).map(([name, mediaType]) => get(`/swagger/${name}`, () => asset(name, mediaType))),
     route({
       method: 'get',
       path: '/swagger',

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { z } from 'zod';
-import type { SharedMemory } from '../../platform/http/byte-budget.ts';
 import { Content } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { TimestampInput } from '../../platform/schema.ts';
+import type { Semaphore } from '../../platform/semaphore.ts';
 import { storable } from '../../platform/text.ts';
 import { type Event, Problems } from '../contract.ts';
 import type { PullRequest } from '../typed/pull-requests.ts';
@@ -34,8 +34,11 @@ export type RepositoryPath = { readonly owner: string; readonly repo: string };
 const isUuid = (text: string) => z.uuid().safeParse(text).success;
 const maxNumber = 2 ** 31 - 1;
 
+/** Bytes that payloads may hold together, and how long one of them waits for its share. */
+export type PayloadMemory = { readonly bytes: Semaphore; readonly waitMs: number };
+
 /** @param payloadMemory shared by the payloads of all events that are being answered */
-export function createEvents(store: DashboardStore, payloadMemory: SharedMemory) {
+export function createEvents(store: DashboardStore, payloadMemory: PayloadMemory) {
   async function page(of: string, filter: EventFilter, { limit, after }: TimePage): Promise<Page<Event>> {
     const rows = await store.newestEvents(filter, { limit, after });
     return pageOf(of, { rows, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
@@ -78,15 +81,17 @@ const copies = 4;
  * @param read asked for once there is room
  * @throws Problem 503 when there is none in time
  */
-async function eventDocument(event: EventWithHeaders, read: () => Promise<StoredPayload | undefined>, memory: SharedMemory): Promise<Content> {
-  const room = await memory.budget.acquire(event.bytes * copies, memory.waitMs);
-  if (!room) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
+async function eventDocument(event: EventWithHeaders, read: () => Promise<StoredPayload | undefined>, memory: PayloadMemory): Promise<Content> {
+  const { bytes, waitMs } = memory;
+  const units = Math.min(event.bytes * copies, bytes.capacity);
+  const release = () => bytes.release(units);
+  if (!(await bytes.acquire(units, waitMs))) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
   try {
     const { mediaType, data } = await compose(event, await read());
     // Closed when it was sent to its end, and when the reader went away before.
-    return new Content(mediaType, data.once('close', room.release));
+    return new Content(mediaType, data.once('close', release));
   } catch (error) {
-    room.release();
+    release();
     throw error;
   }
 }

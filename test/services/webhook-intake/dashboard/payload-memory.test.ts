@@ -1,31 +1,31 @@
 // The memory that payloads on their way to readers share.
 import { expect } from 'chai';
-import { createByteBudget } from '../../../../services/platform/http/byte-budget.ts';
+import { createSemaphore } from '../../../../services/platform/semaphore.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createDashboard, type Dashboard, tokens } from './ground.ts';
 
 const megabyte = 1024 * 1024;
-const budget = createByteBudget(64 * megabyte);
+const bytes = createSemaphore(64 * megabyte);
 
 describe('GET /api/v1/events/{id}, read by many at once', () => {
   let dashboard: Dashboard;
   let id: string;
   const get = () => dashboard.get('/events/{id}', { path: { id } });
-  const allGivenBack = () => eventually(() => expect(budget.used).to.equal(0));
+  const allGivenBack = () => eventually(() => expect(bytes.used).to.equal(0));
 
   before(async () => {
-    dashboard = await createDashboard({ payloadMemory: { budget, waitMs: 20 } });
+    dashboard = await createDashboard({ payloadMemory: { bytes, waitMs: 20 } });
     await dashboard.deliver([{ event: 'push', payload: { data: 'x'.repeat(10 * megabyte) } }]);
     id = String((await dashboard.get('/events')).body.items[0]?.['id']);
   });
   after(() => dashboard.close());
 
   it('answers 503 with Retry-After while others fill the memory, and the payload once there is room', async () => {
-    const others = await budget.acquire(40 * megabyte, 0);
+    expect(await bytes.acquire(40 * megabyte, 0)).to.equal(true);
     const { status, headers } = await get();
     expect(status).to.equal(503);
     expect(Number(headers['retry-after'])).to.be.greaterThan(0);
-    others?.release();
+    bytes.release(40 * megabyte);
     expect((await get()).status).to.equal(200);
   });
 
@@ -38,7 +38,7 @@ describe('GET /api/v1/events/{id}, read by many at once', () => {
     const leaving = new AbortController();
     const response = await fetch(`${dashboard.url}/api/v1/events/${id}`, { headers: { Authorization: `token ${tokens[0]}` }, signal: leaving.signal });
     expect(response.status).to.equal(200);
-    expect(budget.used).to.be.greaterThan(10 * megabyte);
+    expect(bytes.used).to.be.greaterThan(10 * megabyte);
     leaving.abort();
     await allGivenBack();
   });

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { createSemaphore } from '../../services/platform/semaphore.ts';
+
+describe('createSemaphore', () => {
+  it('gives units as long as there are any, and in order of asking when some come back', async () => {
+    const semaphore = createSemaphore(10);
+    expect(await semaphore.acquire(7, 0)).to.equal(true);
+    const order: string[] = [];
+    const first = semaphore.acquire(8, 60_000).then(() => order.push('first'));
+    const second = semaphore.acquire(2, 60_000).then(() => order.push('second'));
+    expect(semaphore.tryAcquire(1)).to.equal(false); // not before those who wait
+    semaphore.release(7);
+    await Promise.all([first, second]);
+    expect(order).to.deep.equal(['first', 'second']);
+    expect(semaphore.used).to.equal(10);
+  });
+
+  it('says no when its time is over, and lets those behind it go on', async () => {
+    const semaphore = createSemaphore(10);
+    expect(semaphore.tryAcquire(7)).to.equal(true);
+    const large = semaphore.acquire(8, 10);
+    const small = semaphore.acquire(2, 60_000);
+    expect(await large).to.equal(false);
+    expect(await small).to.equal(true);
+    expect(semaphore.used).to.equal(9);
+  });
+
+  it('refuses to be made without room', () => {
+    for (const capacity of [0, -1, 1.5]) expect(() => createSemaphore(capacity)).to.throw(TypeError, 'capacity must be a positive integer');
+  });
+});
