@@ -53,11 +53,14 @@ export function createFolderLock(file: string) {
     }
     if (holder && isAlive(holder)) return holder;
     await rm(file, { force: true });
-    await writeFile(file, `${own.id} ${own.pid} ${own.host}\n`, { flag: 'wx', mode: 0o600 });
+    await writeFile(file, `${own.id} ${own.pid} ${own.host}\n`, { flag: 'wx', mode: 0o600 }).catch(async (error: unknown) => {
+      if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
+      await rm(file, { force: true }); // held without a file: a full disk must not keep its owner from emptying it
+    });
     return undefined;
   }
 
-  /** Takes the folder, or sees that it is still held. @returns the living process that has it instead. Rejects when the file cannot be written. */
+  /** Takes the folder, or sees that it is still held. @returns the living process that has it instead. Rejects when the file cannot be written, but for a full disk. */
   function hold(): Promise<{ readonly pid: number; readonly host: string } | undefined> {
     if (isClosed) return Promise.resolve(undefined);
     touching ??= setInterval(() => void hold().catch(() => undefined), touchEveryMs).unref(); // whoever asks next meets the error

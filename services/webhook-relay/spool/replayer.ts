@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Lifecycle } from '../../platform/process/lifecycle.ts';
-import { createSemaphore } from '../../platform/semaphore.ts';
+import { createSemaphore, type Semaphore } from '../../platform/semaphore.ts';
 import { createWakeUp, withTimeout } from '../../platform/time.ts';
 import { type Attempt, corrupt, createFileEntries, createRowEntries, type SpoolEntry } from './entries.ts';
 import { type FailedPayloads, leaseMs, type Position, start } from './failed-payloads.ts';
@@ -64,16 +64,12 @@ export function createReplayer({ spool, failedPayloads, publish, lifecycle, log,
   }
 
   async function tryToPublish(entry: SpoolEntry): Promise<Attempt> {
-    let held = 0;
     try {
-      const bytes = Math.min(await entry.bytes(), memoryBytes);
-      if (await memory.acquire(bytes, forEver)) held = bytes;
-      return stopping.aborted ? { outcome: 'unavailable' } : await loadAndPublish(entry);
+      const bytes = await entry.bytes();
+      return await withMemory(memory, bytes, async () => (stopping.aborted ? { outcome: 'unavailable' } : loadAndPublish(entry)));
     } catch (error) {
       // one that fails by itself must not keep those behind it; a database that is down fails them all
       return isUnavailable(error) ? { outcome: 'unavailable' } : { outcome: 'failed', pauseMs: retries.failed(entry.id, error) };
-    } finally {
-      memory.release(held);
     }
   }
 
@@ -144,6 +140,17 @@ export function createReplayer({ spool, failedPayloads, publish, lifecycle, log,
   };
 }
 
+/** Runs `work` once so many bytes are free; more than there are waits for all. */
+async function withMemory<T>(memory: Semaphore, bytes: number, work: () => Promise<T>): Promise<T> {
+  const units = Math.min(bytes, memory.capacity);
+  await memory.acquire(units, forEver);
+  try {
+    return await work();
+  } finally {
+    memory.release(units);
+  }
+}
+
 type FlushParts = Pick<ReplayerParts, 'spool' | 'failedPayloads' | 'log'> & { readonly deadlineMs: number };
 
 /** Moves pending files to the database: the disk of a relay that stops may end with it. Ends at the deadline at the latest. A file is removed after its row is committed, never before. */
@@ -163,18 +170,13 @@ async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }: Flush
   }
 
   async function step(file: SpoolFile): Promise<boolean> {
-    let held = 0;
     try {
-      const bytes = Math.min(await spool.bytesOf(file), memoryBytes);
-      if (await memory.acquire(bytes, deadlineMs)) held = bytes;
-      else return false;
-      if (!isLate) await toRow(file);
+      const bytes = await spool.bytesOf(file);
+      await withMemory(memory, bytes, async () => (isLate ? undefined : toRow(file)));
       return !isLate;
     } catch (error) {
       retries.failed(file.name, error);
       return !isLate && !isUnavailable(error); // one that fails by itself does not keep the others from the database
-    } finally {
-      memory.release(held);
     }
   }
 

@@ -39,7 +39,7 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
   const pathOf = ({ name }: SpoolFile) => join(directory, name);
   const pending = () => listFiles(directory);
   const count = measureSpool(metrics, { outstanding: pending, refused: refused.count }, clock);
-  let otherOwner: number | undefined;
+  let loggedOwner: string | undefined;
   let isAdopted = false;
   let probed: { readonly at: number; readonly answer: Promise<CheckResult> } | undefined;
 
@@ -88,11 +88,12 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
 
   async function own(): Promise<boolean> {
     const other = await inDirectory(lock.hold);
-    if (other && other.pid !== otherOwner)
-      log.error({ ownerPid: other.pid, ownerHost: other.host }, 'the spool folder is in use by another process; not replaying its files');
-    otherOwner = other?.pid;
-    if (!other && !isAdopted) await adopt();
-    isAdopted = !other;
+    const name = other && `process ${other.pid} on ${other.host}`;
+    if (other && name !== loggedOwner) log.error({ owner: name }, 'the spool folder is in use by another process; not replaying its files');
+    loggedOwner = name;
+    const isNew = !other && !isAdopted;
+    isAdopted = !other; // before it is done: who asks meanwhile need not do it again
+    if (isNew) await adopt();
     return !other;
   }
 

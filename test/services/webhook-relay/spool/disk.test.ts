@@ -42,6 +42,16 @@ describeOnDisk(`a spool on a disk that is full${because}`, () => {
     expect(await spool.pending()).to.have.length(1);
   });
 
+  it('is emptied by its owner all the same', async () => {
+    const { spool } = openSpool(directory);
+    await writeFile(join(directory, 'others'), Buffer.alloc(2_000_000)).catch(() => undefined);
+    expect(await spool.own()).to.equal(true);
+    expect(spool.isOwner()).to.equal(true);
+    for (const file of await spool.pending()) await spool.remove(file);
+    expect(await spool.pending()).to.deep.equal([]);
+    await spool.close();
+  });
+
   it('says that it is not writable when not even little fits', async () => {
     await writeFile(join(directory, 'others'), Buffer.alloc(2_000_000)).catch(() => undefined);
     const { spool } = openSpool(directory);

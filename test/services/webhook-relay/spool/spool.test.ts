@@ -117,7 +117,7 @@ describe('the owner of a spool folder', () => {
     const { spool, stop } = startReplica({ directory, database: nowhere, publish: (message) => target.publish(message), intervalMs: 20, log });
     expect(await spool.isWritable()).to.deep.equal({ ok: false, detail: 'another process uses the spool folder' });
     await fill(spool, 3);
-    await eventually(() => lines().some(({ level, ownerPid }) => level === 'error' && ownerPid === first.pid));
+    await eventually(() => lines().some(({ level, owner }) => level === 'error' && owner === `process ${first.pid} on ${hostname()}`));
     await new Promise((resolve) => setTimeout(resolve, 200)); // ten passes
     expect(target.asked).to.deep.equal([]);
     signalGroup(first.pid ?? 0, 'SIGKILL');
