@@ -19,7 +19,7 @@ import { createDatabaseState } from './database.ts';
 import { budgetMs, createDeliveries, createSignatures } from './deliveries.ts';
 import { createHealthReport } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createDeliveryCounter, createPublishCounter, measureQueues, measureUsage } from './metrics.ts';
+import { createDeliveryCounter, createPublishCounters, measureQueues, measureUsage } from './metrics.ts';
 import { createRejected } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createRoutes } from './routes.ts';
@@ -79,11 +79,10 @@ export function createRelay(given: RelayParts): App {
 function createPublishing({ connections, counters, lifecycle, log, metrics, clock }: Parts) {
   const store = createUsageStore(counters);
   const databaseState = createDatabaseState({ ping: () => store.active(), log, stopping: lifecycle.stopping });
-  const quotas = () => connections.quotas;
-  const reservations = lifecycle.opened('reservations', createReservations({ store, quotas, database: databaseState, clock }));
-  const overviews = createOverviews({ store, reservations, quotas, database: databaseState, clock });
+  const reservations = lifecycle.opened('reservations', createReservations({ store, connections, database: databaseState, clock }));
+  const overviews = createOverviews({ store, reservations, connections, database: databaseState, clock });
   connections.onUsable(() => overviews.changed()); // after a reload the list is another
-  const publisher = createPublisher({ connections, reservations, count: createPublishCounter(metrics) });
+  const publisher = createPublisher({ connections, reservations, counters: createPublishCounters(metrics, connections) });
   measureUsage(metrics, { connections, overviews, database: databaseState });
   measureQueues(metrics, connections);
   return { store, databaseState, overviews, publisher };
@@ -127,7 +126,7 @@ function createReceiving({ config, database, lifecycle, log, metrics, clock }: P
     spool,
     alerts,
     activeBroker: async () => (await overviews.recent()).active ?? '',
-    count: createDeliveryCounter(metrics),
+    counter: createDeliveryCounter(metrics),
     log,
     clock,
   });

@@ -1,7 +1,15 @@
 // A circuit breaker: after a failure nothing is asked of what failed until it has answered a half-open probe.
 import { type BackOffRange, backOffMs, sleepUntil, withTimeout } from '../platform/time.ts';
 
-export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+export type CircuitBreaker = {
+  readonly isClosed: boolean;
+  /** How often it opened since the last success. */
+  readonly openings: number;
+  /** Opens it. Many fail together: they count as one failure. */
+  failed(reason: unknown): void;
+  /** Closes it: what it guards has just been heard of, or was made anew. Without openings there is no need to tell. */
+  succeeded(): void;
+};
 
 export type CircuitBreakerParts = {
   /** Asked while half-open; rejects, or never settles, while there is no answer. */
@@ -17,20 +25,19 @@ export type CircuitBreakerParts = {
   readonly stopping: AbortSignal;
 };
 
-export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, openMs, onOpen, onClose, stopping }: CircuitBreakerParts) {
-  /** While it is open; aborted when it closes. */
-  let opening: AbortController | undefined;
-  /** Openings since the last success. */
-  let openings = 0;
+export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, openMs, onOpen, onClose, stopping }: CircuitBreakerParts): CircuitBreaker {
+  const state = { isClosed: true, openings: 0 };
+  /** Aborted when it closes. */
+  let opening = new AbortController();
 
   function close(): void {
-    opening?.abort();
-    opening = undefined;
+    state.isClosed = true;
+    opening.abort();
   }
 
   async function probeUntilAnswered(closed: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([closed, stopping]);
-    let pauseMs = backOffMs(openings, openMs);
+    let pauseMs = backOffMs(state.openings, openMs);
     while (await sleepUntil(ended, pauseMs)) {
       const isAnswered = await withTimeout(probe().then(yes, no), probeTimeoutMs, no);
       if (ended.aborted) return;
@@ -42,24 +49,20 @@ export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, open
     }
   }
 
-  return {
-    get isClosed(): boolean {
-      return opening === undefined;
-    },
-    /** Opens it. Many fail together: they count as one failure. */
+  return Object.assign(state, {
     failed(reason: unknown): void {
-      if (opening || stopping.aborted) return;
-      openings += 1;
+      if (!state.isClosed || stopping.aborted) return;
+      state.isClosed = false;
+      state.openings += 1;
       opening = new AbortController();
       onOpen(reason);
       void probeUntilAnswered(opening.signal);
     },
-    /** Closes it: what it guards has just been heard of, or was made anew. */
     succeeded(): void {
-      openings = 0;
-      if (opening) close();
+      state.openings = 0;
+      if (!state.isClosed) close();
     },
-  };
+  });
 }
 
 const yes = () => true;

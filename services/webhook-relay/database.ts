@@ -27,34 +27,30 @@ export const answerInTime = <T>(asked: Promise<T>): Promise<T> =>
 export type DatabaseState = {
   /** False from the first failure until the database has answered again: nobody waits for it meanwhile. */
   readonly isUp: boolean;
-  failed(error: unknown): void;
+  readonly failed: (error: unknown) => void;
 };
 
 const probeEveryMs = 250;
 
+type DatabaseParts = { readonly ping: () => Promise<unknown>; readonly log: Log; readonly stopping: AbortSignal };
+
 /** @param ping rejects while the database does not answer */
-export function createDatabaseState({
-  ping,
-  log,
-  stopping,
-}: {
-  readonly ping: () => Promise<unknown>;
-  readonly log: Log;
-  readonly stopping: AbortSignal;
-}): DatabaseState {
-  const breaker = createCircuitBreaker({
+export function createDatabaseState({ ping, log, stopping }: DatabaseParts): DatabaseState {
+  const { failed } = createCircuitBreaker({
     probe: ping,
     probeTimeoutMs: countersPool.answerMs,
     probeEveryMs,
     openMs: { firstMs: probeEveryMs, longestMs: probeEveryMs },
-    onOpen: (error) => log.error({ error }, 'database unavailable, deliveries are spooled'),
-    onClose: () => log.info('database available again'),
+    onOpen(error) {
+      state.isUp = false;
+      log.error({ error }, 'database unavailable, deliveries are spooled');
+    },
+    onClose() {
+      state.isUp = true;
+      log.info('database available again');
+    },
     stopping,
   });
-  return {
-    get isUp() {
-      return breaker.isClosed;
-    },
-    failed: (error) => breaker.failed(error),
-  };
+  const state = { isUp: true, failed };
+  return state;
 }

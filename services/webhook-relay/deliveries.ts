@@ -12,7 +12,7 @@ import type { Alerts } from './alerts.ts';
 import type { Publisher, Published } from './connections/publisher.ts';
 import { type DeliveryResponse, Problems } from './contract.ts';
 import { type Identity, readIdentity, refuseRepeated, senderLogin, toMessage } from './message.ts';
-import type { CountDelivery } from './metrics.ts';
+import type { DeliveryCounter } from './metrics.ts';
 import type { Rejected } from './rejected/rejected.ts';
 import type { Score, Scoring } from './scoring/scoring.ts';
 import type { Senders } from './senders/senders.ts';
@@ -35,7 +35,7 @@ export type DeliveriesParts = {
   readonly publisher: Publisher;
   readonly spool: Pick<Spool, 'write'>;
   readonly alerts: Alerts;
-  readonly count: CountDelivery;
+  readonly counter: DeliveryCounter;
   readonly activeBroker: () => Promise<string>;
   readonly log: Log;
   readonly clock: () => Date;
@@ -47,12 +47,12 @@ export const budgetMs = 8000;
 const unsignedParseBytes = 64 * 1024;
 
 export function createDeliveries(parts: DeliveriesParts) {
-  const { signatures, scoring, senders, publisher, count, clock } = parts;
+  const { signatures, scoring, senders, publisher, counter, clock } = parts;
 
   const scoreOf = ({ event }: Identity, payload: unknown) => scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
 
   async function refuse({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
-    count('unsigned');
+    counter.inc({ outcome: 'unsigned' });
     parts.rejected.record({ id, receivedAt, headers, payload: body });
     const score = scoreOf(readIdentity(headers, id), body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
     return respond({ id, receivedAt, score, isSignatureValid: false, broker: await parts.activeBroker() });
@@ -71,13 +71,13 @@ export function createDeliveries(parts: DeliveriesParts) {
     const restMs = Math.max(0, deadline - performance.now());
     // A disk that hangs must not hold up the forge.
     const isSpooled = await withTimeout(parts.spool.write({ message, reason }, restMs), restMs, () => false);
-    count(isSpooled ? 'spooled' : 'lost');
+    counter.inc({ outcome: isSpooled ? 'spooled' : 'lost' });
     return isSpooled;
   }
 
   async function fail(published: Exclude<Published, { outcome: 'published' }>, message: Message, deadline: number): Promise<Problem> {
     if (published.outcome === 'exhausted') {
-      count('exhausted');
+      counter.inc({ outcome: 'exhausted' });
       parts.log.error(
         { id: message.id, period: published.period, connections: published.counts },
         'delivery refused, every connection has reached its monthly limit',
@@ -105,7 +105,7 @@ export function createDeliveries(parts: DeliveriesParts) {
       const deadline = startedAtMs + budgetMs;
       const published = await publisher.publish(message, deadline);
       if (published.outcome !== 'published') throw await fail(published, message, deadline);
-      count('published');
+      counter.inc({ outcome: 'published' });
       return respond({ id, receivedAt, score, isSignatureValid: true, broker: published.broker });
     },
   };

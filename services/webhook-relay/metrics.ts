@@ -1,5 +1,4 @@
 // Every metric of the relay but those of senders and rejected deliveries, which are counted where they are written.
-import type { PublishResult } from '../platform/broker/broker.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { withTimeout } from '../platform/time.ts';
 import type { Connection } from './connections/connection.ts';
@@ -10,43 +9,39 @@ import type { Overviews } from './usage/usage.ts';
 
 /** published · unsigned: 401 · exhausted: 503 · spooled and lost: 400, kept on disk or not. */
 const deliveryOutcomes = ['published', 'unsigned', 'exhausted', 'spooled', 'lost'] as const;
-export type CountDelivery = (outcome: (typeof deliveryOutcomes)[number]) => void;
+export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>;
 
-export function createDeliveryCounter(metrics: Metrics): CountDelivery {
-  const deliveries = metrics.counter({
+export function createDeliveryCounter(metrics: Metrics) {
+  return metrics.counter({
     name: 'signalbox_relay_deliveries_total',
     help: 'Deliveries received, by what became of them.',
     labels: ['outcome'],
     series: deliveryOutcomes.map((outcome) => ({ outcome })),
   });
-  return (outcome) => deliveries.inc({ outcome });
 }
 
-const publishFailures = ['unpublished', 'refused', 'unknown'] as const;
-export type CountPublish = (broker: string, outcome: PublishResult['outcome']) => void;
+export type PublishCounters = ReturnType<typeof createPublishCounters>;
 
-export function createPublishCounter(metrics: Metrics): CountPublish {
-  const publishes = metrics.counter({
+export function createPublishCounters(metrics: Metrics, connections: Pick<Connections, 'all' | 'onUsable'>) {
+  const confirmed = metrics.counter({
     name: 'signalbox_broker_publishes_total',
     help: 'Messages that a broker connection confirmed.',
     labels: ['broker'],
   });
-  const failures = metrics.counter({
+  const failed = metrics.counter({
     name: 'signalbox_broker_publish_failures_total',
     help: 'Tries to publish that were not confirmed: unpublished, refused for the message itself, or unknown.',
     labels: ['broker', 'outcome'],
   });
-  const known = new Set<string>();
-  function initialise(broker: string): void {
-    known.add(broker);
-    publishes.inc({ broker }, 0);
-    for (const outcome of publishFailures) failures.inc({ broker, outcome }, 0);
-  }
-  return (broker, outcome) => {
-    if (!known.has(broker)) initialise(broker);
-    if (outcome === 'confirmed') publishes.inc({ broker });
-    else failures.inc({ broker, outcome });
+  const initialise = () => {
+    for (const { target } of connections.all) {
+      confirmed.inc({ broker: target.name }, 0);
+      for (const outcome of ['unpublished', 'refused', 'unknown']) failed.inc({ broker: target.name, outcome }, 0);
+    }
   };
+  initialise();
+  connections.onUsable(initialise); // after a reload there may be others
+  return { confirmed, failed };
 }
 
 export type UsageSources = { readonly connections: Connections; readonly overviews: Overviews; readonly database: DatabaseState };

@@ -41,7 +41,7 @@ export function createAdministration({ connections, overviews, store, log }: Adm
       const stored = await store.activate(name);
       overviews.changed();
       // What is stored may be configured no more; then the first one was active.
-      const previous = (connections.find(stored) ?? connections.all[0] ?? chosen).target.name;
+      const previous = (connections.all.find(({ target }) => target.name === stored) ?? connections.all[0] ?? chosen).target.name;
       log.info({ previous, active: name }, 'active connection switched');
       return { previous, active: name, index: position };
     },

@@ -70,8 +70,8 @@ export function openConnection({ target, quota, connect, usable, clock, log }: C
     if (result.outcome === 'confirmed') past.publishedAt = clock();
     else past.error = result.reason;
     // A message that is refused for its own sake says that the connection works.
-    if (result.outcome === 'confirmed' || result.outcome === 'refused') breaker.succeeded();
-    else breaker.failed(result);
+    if (result.outcome !== 'confirmed' && result.outcome !== 'refused') breaker.failed(result);
+    else if (breaker.openings > 0) breaker.succeeded();
     return result;
   }
 

@@ -14,7 +14,6 @@ export type Connections = {
   /** By ascending n of BROKER_URL_n. */
   readonly all: readonly Connection[];
   readonly quotas: readonly Quota[];
-  find(name: string): Connection | undefined;
   /** Reads the configuration again; what did not change keeps its connection, what goes is kept until what comes
    *  is connected, or had its time. Rejects with every fault of it, and then nothing has changed; nor has it once closed. */
   reload(): Promise<Changes>;
@@ -41,8 +40,7 @@ const depthTimeoutMs = 1000;
 
 export async function createConnections(parts: ConnectionsParts): Promise<Connections> {
   const { read, connect, defaultLimit, clock, log, handOverMs = 3000 } = parts;
-  let all: readonly Connection[] = [];
-  let quotas: readonly Quota[] = [];
+  const current: { all: readonly Connection[]; quotas: readonly Quota[] } = { all: [], quotas: [] };
   let lastReload: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   const closing = Promise.withResolvers<undefined>();
@@ -57,7 +55,7 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
   }
 
   function follow({ target, quota }: Wanted): Connection {
-    const existing = all.find((one) => one.target.name === target.name);
+    const existing = current.all.find((one) => one.target.name === target.name);
     if (existing?.target.url === target.url) return existing.moved(target, quota);
     return openConnection({ target, quota, connect: (up) => connect(target, up), usable, clock, log });
   }
@@ -77,18 +75,18 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
   }
 
   async function reload(isReload: boolean): Promise<Changes> {
-    if (isClosed) return compare(all, all); // what it opened nobody would close
+    if (isClosed) return compare(current.all, current.all); // what it opened nobody would close
     const wanted = await readWanted(isReload);
-    const previous = all;
+    const previous = current.all;
     const next = wanted.map(follow);
     // Those that go work until those that come are there: no delivery has to be spooled in between.
     if (isReload) await allReady(next.filter((connection) => !isAmong(previous, connection)));
-    all = next;
-    quotas = all.map(({ quota }) => quota);
+    current.all = next;
+    current.quotas = next.map(({ quota }) => quota);
     for (const connection of previous) if (!isAmong(next, connection)) retire(connection);
     // Those that came up before they were among all, and limits that were raised.
     usable();
-    if (all.length === 0) log.warn('no BROKER_URL_n is set, deliveries are spooled');
+    if (next.length === 0) log.warn('no BROKER_URL_n is set, deliveries are spooled');
     const changes = compare(previous, wanted);
     if (isReload) log.info(changes, 'broker connections reloaded');
     return changes;
@@ -101,23 +99,16 @@ export async function createConnections(parts: ConnectionsParts): Promise<Connec
   };
 
   await inTurn(false);
-  return {
-    get all() {
-      return all;
-    },
-    get quotas() {
-      return quotas;
-    },
-    find: (name) => all.find(({ target }) => target.name === name),
+  return Object.assign(current, {
     reload: () => inTurn(true),
-    onUsable: (listener) => void listeners.add(listener),
+    onUsable: (listener: () => void) => void listeners.add(listener),
     async close() {
       isClosed = true;
       closing.resolve(undefined);
       await lastReload;
-      await Promise.all([...all.map((connection) => connection.close()), ...retiring]);
+      await Promise.all([...current.all.map((connection) => connection.close()), ...retiring]);
     },
-  };
+  });
 }
 
 const quotaOf = ({ name, limit }: BrokerConnection, defaultLimit: number): Quota => ({

@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Message, PublishResult } from '../../platform/broker/broker.ts';
 import { withTimeout } from '../../platform/time.ts';
-import type { CountPublish } from '../metrics.ts';
+import type { PublishCounters } from '../metrics.ts';
 import type { Count, Reservation, Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Connections } from './connections.ts';
 
@@ -17,7 +17,7 @@ export type Published =
   | { readonly outcome: 'refused'; readonly reason: string };
 
 export type Publisher = ReturnType<typeof createPublisher>;
-type PublisherParts = { readonly connections: Connections; readonly reservations: Reservations; readonly count: CountPublish };
+type PublisherParts = { readonly connections: Connections; readonly reservations: Reservations; readonly counters: PublishCounters };
 
 const gzipAboveBytes = 256 * 1024;
 /** A server that works confirms in milliseconds; what it confirms later than this is published elsewhere, too. */
@@ -27,7 +27,7 @@ const reserveMs = 700;
 
 type Failures = ReadonlyMap<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
-export function createPublisher({ connections, reservations, count }: PublisherParts) {
+export function createPublisher({ connections, reservations, counters }: PublisherParts) {
   function unusable(failures: Failures): string[] {
     const names: string[] = [];
     for (const { target, isConnected } of connections.all) if (!isConnected || failures.has(target.name)) names.push(target.name);
@@ -45,11 +45,12 @@ export function createPublisher({ connections, reservations, count }: PublisherP
 
   async function tryOn(reservation: Reservation, message: Message, timeoutMs: number): Promise<PublishResult> {
     const { broker } = reservation;
-    const connection = connections.find(broker);
+    const connection = connections.all.find(({ target }) => target.name === broker);
     const result = connection ? await connection.publish(message, timeoutMs) : removed;
     // Unknown: it may be there, so its reservation is kept. A count may err high, never low.
     if (result.outcome === 'unpublished' || result.outcome === 'refused') reservations.refund(reservation);
-    count(broker, result.outcome);
+    if (result.outcome === 'confirmed') counters.confirmed.inc({ broker });
+    else counters.failed.inc({ broker, outcome: result.outcome });
     return result;
   }
 

@@ -19,7 +19,8 @@ export type Reservations = ReturnType<typeof createReservations>;
 
 export type ReservationsParts = {
   readonly store: Pick<UsageStore, 'reserve' | 'refund'>;
-  readonly quotas: () => readonly Quota[];
+  /** Others after each reload. */
+  readonly connections: { readonly quotas: readonly Quota[] };
   readonly database: DatabaseState;
   readonly clock: () => Date;
   /** So long after it was reserved or confirmed a stock is spent: what another replica switches or resets is followed within this time. */
@@ -61,7 +62,7 @@ type Queue = {
 const aheadMs = 25;
 const largestStock = 200;
 
-export function createReservations({ store, quotas, database, clock, stockMs = 50 }: ReservationsParts) {
+export function createReservations({ store, connections, database, clock, stockMs = 50 }: ReservationsParts) {
   const queues = new Map<string, Queue>();
   const refunds = createRefunds(store, database);
   /** While above 0 no stock is kept. */
@@ -106,7 +107,7 @@ export function createReservations({ store, quotas, database, clock, stockMs = 5
   function take(queue: Queue): Reservation | undefined {
     const { stock } = queue;
     if (!stock?.expiry || stock.count === 0) return undefined;
-    if (stock.quotas !== quotas() || stock.reservation.period !== periodOf(clock())) {
+    if (stock.quotas !== connections.quotas || stock.reservation.period !== periodOf(clock())) {
       returnStock(queue);
       return undefined;
     }
@@ -143,7 +144,7 @@ export function createReservations({ store, quotas, database, clock, stockMs = 5
       await refunds.flush();
       // A server that hangs is not asked once more by those whom the refunds have kept waiting.
       if (!database.isUp) return answer(waiting, { outcome: 'databaseDown' });
-      const [period, limits, asOf] = [periodOf(clock()), quotas(), changes];
+      const [period, limits, asOf] = [periodOf(clock()), connections.quotas, changes];
       const wanted = { period, wanted: waiting.length, ahead };
       const candidates = await retryIfCut(() => store.reserve(limits, (broker) => !queue.unusable.has(broker), wanted));
       const chosen = candidates.find(({ granted }) => granted !== null);

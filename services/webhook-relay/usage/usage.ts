@@ -18,7 +18,8 @@ export type Overviews = ReturnType<typeof createOverviews>;
 export type OverviewsParts = {
   readonly store: Pick<UsageStore, 'ofPeriod' | 'active'>;
   readonly reservations: Pick<Reservations, 'withoutStock' | 'changed'>;
-  readonly quotas: () => readonly Quota[];
+  /** Others after each reload. */
+  readonly connections: { readonly quotas: readonly Quota[] };
   readonly database: DatabaseState;
   readonly clock: () => Date;
 };
@@ -27,7 +28,7 @@ type Known = { readonly rows: readonly UsageRow[]; readonly active: string };
 
 const freshMs = 1000;
 
-export function createOverviews({ store, reservations, quotas, database, clock }: OverviewsParts) {
+export function createOverviews({ store, reservations, connections, database, clock }: OverviewsParts) {
   let known: Known = { rows: [], active: '' };
   let askedAt = -Infinity;
   let asking: Promise<Known | undefined> | undefined;
@@ -47,7 +48,7 @@ export function createOverviews({ store, reservations, quotas, database, clock }
 
   function compose({ rows: all, active }: Known): Overview {
     const period = periodOf(clock());
-    const configured = quotas();
+    const configured = connections.quotas;
     const rows = all.filter((row) => row.period === period);
     const countOf = (broker: string) => rows.find((row) => row.broker === broker)?.messageCount ?? 0;
     const others = rows.filter(({ broker }) => !configured.some((quota) => quota.broker === broker));

@@ -10,7 +10,7 @@ import { describeWith } from '../../support/need.ts';
 import { createTestDatabase, type PostgresServer, startPostgres, type TestDatabase } from '../../support/postgres.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../support/rabbitmq.ts';
 import { eventually, freePort } from '../../support/wait.ts';
-import { administer, counts, deliver, depthsBecome, migrations, startRelay, type TestRelay } from './relay.ts';
+import { administer, counts, deliver, depthsBecome, findConnection, migrations, startRelay, type TestRelay } from './relay.ts';
 
 const spooled = async (relay: TestRelay) => (await readdir(relay.spoolDirectory)).filter((name) => name.endsWith('.payload')).length;
 const dead = async () => `amqp://user:hush@127.0.0.1:${await freePort()}`;
@@ -27,7 +27,7 @@ describe('a broker that cannot be reached', () => {
   });
   const start = async (environment: Readonly<Record<string, string>>) => {
     relay = await startRelay({ databaseUrl: database.url, environment, awaitBrokers: false });
-    for (const { target } of relay.connections.all) if (target.scheme === 'postgres') await relay.connections.find(target.name)?.ready(30_000);
+    for (const { target } of relay.connections.all) if (target.scheme === 'postgres') await findConnection(relay.connections, target.name)?.ready(30_000);
     return relay;
   };
 
@@ -85,7 +85,7 @@ describe('a broker that cannot be reached', () => {
     expect((await deliver(relay.url)).body['spooled']).to.equal(true);
     await writeFile(file, `BROKER_URL_1=${database.url}\nBROKER_LIMIT_1=0`);
     await administer(relay.url, 'POST', '/Broker/reload');
-    await relay.connections.find('BROKER_URL_1')?.ready(30_000);
+    await findConnection(relay.connections, 'BROKER_URL_1')?.ready(30_000);
     const tries = async () => Number(/replays_total\{source="file",outcome="unavailable"\} (\d+)/.exec((await relay?.metrics.text()) ?? '')?.[1]);
     const triesBefore = await tries();
     await eventually(async () => (await tries()) > triesBefore + 3);

@@ -123,9 +123,11 @@ export async function counts(database: Pool): Promise<Record<string, number>> {
   return Object.fromEntries(rows.rows.map(({ broker, count }) => [broker, count]));
 }
 
+export const findConnection = (connections: Pick<Connections, 'all'>, name: string) => connections.all.find(({ target }) => target.name === name);
+
 /** Waits until both queues hold so many messages. */
 export async function depthsBecome(relay: TestRelay, broker: string, messages: number): Promise<void> {
-  const own = connectBroker(relay.connections.find(broker)?.target.url ?? '', forgeTopology, { log: silentLog, name: 'test' });
+  const own = connectBroker(findConnection(relay.connections, broker)?.target.url ?? '', forgeTopology, { log: silentLog, name: 'test' });
   try {
     await own.ready(30_000);
     await eventually(async () => {

@@ -9,12 +9,12 @@ import { createPool, type Pool, statement } from '../../../../services/platform/
 import { type Connections, createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
 import { createPublisher } from '../../../../services/webhook-relay/connections/publisher.ts';
 import { createDatabaseState } from '../../../../services/webhook-relay/database.ts';
-import { createPublishCounter } from '../../../../services/webhook-relay/metrics.ts';
+import { createPublishCounters } from '../../../../services/webhook-relay/metrics.ts';
 import { createReservations } from '../../../../services/webhook-relay/usage/reservations.ts';
 import { createUsageStore } from '../../../../services/webhook-relay/usage/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
-import { counts, migrations } from '../relay.ts';
+import { counts, findConnection, migrations } from '../relay.ts';
 
 const confirmed: PublishResult = { outcome: 'confirmed' };
 const failed = (outcome: 'unpublished' | 'refused' | 'unknown'): PublishResult => ({ outcome, reason: outcome });
@@ -74,8 +74,8 @@ describe('publishing', () => {
     opened.push(connections);
     const store = createUsageStore(database);
     const state = createDatabaseState({ ping: () => store.active(), log: silentLog, stopping: new AbortController().signal });
-    const reservations = createReservations({ store, quotas: () => connections.quotas, database: state, clock: () => new Date() });
-    const publisher = createPublisher({ connections, reservations, count: createPublishCounter(createMetrics()) });
+    const reservations = createReservations({ store, connections, database: state, clock: () => new Date() });
+    const publisher = createPublisher({ connections, reservations, counters: createPublishCounters(createMetrics(), connections) });
     return { publisher, connections, brokers };
   }
   const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
@@ -84,14 +84,14 @@ describe('publishing', () => {
     const { publisher, connections } = await setUp([[failed('unpublished')], []]);
     expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
     await countsBecome({ BROKER_URL_1: 0, BROKER_URL_2: 1 });
-    expect(connections.find('BROKER_URL_1')).to.include({ isConnected: false, lastError: 'unpublished' });
+    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isConnected: false, lastError: 'unpublished' });
   });
 
   it('keeps the reservation of a publish whose outcome is unknown, and tries the next connection', async () => {
     const { publisher, connections } = await setUp([[failed('unknown')], []]);
     expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
     await countsBecome({ BROKER_URL_1: 1, BROKER_URL_2: 1 });
-    expect(connections.find('BROKER_URL_1')?.isConnected).to.equal(false);
+    expect(findConnection(connections, 'BROKER_URL_1')?.isConnected).to.equal(false);
   });
 
   it('returns the reservation of a message that is refused for its own sake, and opens no breaker', async () => {
@@ -135,9 +135,9 @@ describe('publishing', () => {
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
-    expect(connections.find('BROKER_URL_1')).to.include({ isConnected: false });
+    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isConnected: false });
     brokers[0]?.connectAgain();
-    expect(connections.find('BROKER_URL_1')).to.include({ isConnected: true });
+    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isConnected: true });
     expect(told).to.equal(1);
     expect((await publisher.publish(message, soon())).outcome).to.equal('published');
   });
@@ -149,9 +149,9 @@ describe('publishing', () => {
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
-    expect(connections.find('BROKER_URL_1')?.isConnected).to.equal(false);
+    expect(findConnection(connections, 'BROKER_URL_1')?.isConnected).to.equal(false);
     depth.resolve(0);
-    await eventually(() => connections.find('BROKER_URL_1')?.isConnected === true);
+    await eventually(() => findConnection(connections, 'BROKER_URL_1')?.isConnected === true);
     expect(told).to.equal(1);
   });
 

@@ -35,7 +35,7 @@ describe('reservations', () => {
   const create = (quotas: readonly Quota[], using: Pick<UsageStore, 'reserve' | 'refund'> = store): Reservations =>
     createReservations({
       store: using,
-      quotas: () => quotas,
+      connections: { quotas },
       database: createDatabaseState({ ping: () => store.active(), log: silentLog, stopping: stopping.signal }),
       clock: () => clock.now,
     });
@@ -227,7 +227,7 @@ describe('reservations', () => {
       log: silentLog,
       stopping: stopping.signal,
     });
-    const reservations = createReservations({ store: failing, quotas: () => [quota(1, 9)], database: state, clock: () => clock.now });
+    const reservations = createReservations({ store: failing, connections: { quotas: [quota(1, 9)] }, database: state, clock: () => clock.now });
     expect((await reserveMany([reservations], 5)).map((result) => result?.outcome)).to.deep.equal(Array.from({ length: 5 }, () => 'databaseDown'));
     expect(state.isUp).to.equal(false);
     isDown = false;

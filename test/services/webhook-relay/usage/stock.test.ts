@@ -40,7 +40,18 @@ describe('the stock of reservations', () => {
 
   function create(options: Partial<ReservationsParts> = {}): Reservations {
     const state = { isUp: true, failed: (error: unknown) => expect.fail(String(error)) };
-    const reservations = createReservations({ store, quotas: () => quotas, database: state, clock: () => clock.now, stockMs: kept, ...options });
+    const reservations = createReservations({
+      store,
+      connections: {
+        get quotas() {
+          return quotas;
+        },
+      },
+      database: state,
+      clock: () => clock.now,
+      stockMs: kept,
+      ...options,
+    });
     opened.push(reservations);
     return reservations;
   }

@@ -173,7 +173,7 @@ describe('the recent overview', () => {
     const overviews = createOverviews({
       store: { ofPeriod: () => counts, active: () => Promise.resolve('BROKER_URL_2') },
       reservations: { withoutStock: (read) => read(), changed: () => undefined },
-      quotas: () => quotas,
+      connections: { quotas },
       database: { isUp: true, failed: () => expect.fail('it has not failed') },
       clock: () => new Date('2026-03-15T12:00:00Z'),
     });
