@@ -1,23 +1,17 @@
 // A queue worker as a process runs it: a pool, a handler, and every configured broker connection.
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandler } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
 import { type BrokerConnection, readWithBrokers } from '../platform/broker/environment.ts';
-import type { Runtime, Worker } from '../platform/process/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool, type Database } from '../platform/postgres/pool.ts';
+import type { Runtime, Worker } from '../platform/process/deployable.ts';
+import { sleepUntil } from '../platform/time.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from './config.ts';
-import { consumeConfigured } from './connections/configured.ts';
-import { type Consumption, createConsumption } from './connections/consumption.ts';
-import { createRecord } from './connections/record.ts';
-import { createRecordKeeper, type RecordKeeper } from './connections/record-keeper.ts';
-import { createConnectionStore } from './connections/store.ts';
-import { createUrlSealing } from './connections/url-sealing.ts';
+import { createConnections, followConfigured } from './connections.ts';
 import { measureConnections } from './metrics.ts';
 
-export type QueueWorker = {
+type Work = {
   readonly handle: BatchHandler;
   /** What it does beside the queue; called again and again. @returns whether there may be more to do at once */
   readonly between?: () => Promise<boolean>;
@@ -29,7 +23,7 @@ export type QueueWorkerParts = {
   readonly summary: string;
   readonly queue: (typeof forgeTopology.queues)[number]['name'];
   readonly migrations: MigrationSource;
-  readonly create: (parts: { readonly database: Database; readonly config: WorkerConfig; readonly runtime: Runtime }) => QueueWorker;
+  readonly create: (parts: { readonly database: Database; readonly config: WorkerConfig; readonly runtime: Runtime }) => Work;
 };
 
 const longestRetryMs = Math.max(...forgeTopology.queues.flatMap(({ retryDelaysMs }) => [...retryDelaysMs]));
@@ -39,42 +33,40 @@ const longestRunMs = 5 * 60 * 1000;
 /** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
 const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
 const betweenEveryMs = 500;
-const recordEveryMs = 10_000;
 
 type Configuration = { readonly config: WorkerConfig; readonly connections: readonly BrokerConnection[] };
 
 export function createQueueWorker(parts: QueueWorkerParts): Worker<Configuration> {
+  const { queue } = parts;
   return {
     summary: parts.summary,
     read: (environment) => readWithBrokers(environment, readWorkerConfig),
-    async start(runtime, { config, connections }) {
+    async start(runtime, { config }) {
       const { environment, lifecycle, log } = runtime;
-      const { worker, consumption, recordKeeper } = open(parts, runtime, config);
+      const { work, connections } = open(parts, runtime, config);
       const { stopping } = lifecycle;
-      consumption.configure(connections);
-      void recordKeeper.begin();
-      const consuming = consumeConfigured(consumption, { environment, file: config.environmentFile, stopping, log });
-      const working = Promise.all([consuming, betweenUntil(stopping, worker, runtime)]);
-      lifecycle.onStop(`consumers of ${parts.queue}`, () => working.then(recordKeeper.end));
+      const following = followConfigured(connections, { environment, file: config.environmentFile, stopping, log });
+      const working = Promise.all([following, betweenUntil(stopping, work, runtime)]);
+      lifecycle.onStop(`consumers of ${queue}`, () => working.then(() => undefined));
     },
-    async once(runtime, { config, connections }) {
-      const { worker, consumption, recordKeeper } = open(parts, runtime, config);
-      const deadline = AbortSignal.any([runtime.lifecycle.stopping, AbortSignal.timeout(longestRunMs)]);
+    async once(runtime, { config, connections: configured }) {
+      const { work, connections, assertSchema } = open(parts, runtime, config);
+      const { stopping } = runtime.lifecycle;
+      const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
       const run = async () => {
         try {
-          consumption.configure(connections);
-          // It consumes already; what else is to be drained is known then.
-          await recordKeeper.begin();
-          await consumption.drain(deadline);
-          while (!deadline.aborted && (await worker.between?.()));
+          await assertSchema();
+          connections.configure(configured);
+          await connections.drain(deadline);
+          while (!deadline.aborted && (await work.between?.()));
         } finally {
-          await recordKeeper.end();
-          await consumption.close();
+          await connections.close();
         }
+        if (!stopping.aborted) connections.assertProgress();
       };
       const running = run();
-      // A run that is told to stop ends before its pools do: it stores what it has in hand, and lets others have its connections.
-      runtime.lifecycle.onStop(`run of ${parts.queue}`, () => running.catch(() => undefined)); // whoever waits for the run is told
+      // A run that is told to stop ends before its pools do, and stores what it has in hand.
+      runtime.lifecycle.onStop(`run of ${queue}`, () => running.catch(() => undefined)); // whoever waits for the run is told
       await running;
     },
   };
@@ -84,9 +76,10 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
   const { log, lifecycle, health, metrics } = runtime;
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { ...batchPool, schema: migrations.schema, log }));
   const schemaCheck = createSchemaCheck(database, migrations);
-  health.addCheck('database', async () => (await schemaCheck)());
+  const checkSchema = async () => (await schemaCheck)();
+  health.addCheck('database', checkSchema);
   const work = create({ database, config, runtime });
-  const consumption = createConsumption({
+  const connections = createConnections({
     queue,
     connect: ({ name, url }) =>
       connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
@@ -96,34 +89,18 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
     clock: Date.now,
     log,
   });
-  measureConnections(metrics, worker, consumption.states);
-  return { worker: work, consumption, recordKeeper: openRecord({ queue, migrations, consumption }, runtime, config) };
+  measureConnections(metrics, worker, connections.states);
+  /** @throws when the database cannot be asked, or is not migrated */
+  const assertSchema = async () => {
+    const found = await checkSchema();
+    if (!found.ok) throw new Error(found.detail);
+  };
+  return { work, connections, assertSchema };
 }
 
-/** On a connection of its own: what hangs there holds up no batch, and no batch holds it up. */
-function openRecord(
-  { queue, migrations, consumption }: Pick<QueueWorkerParts, 'queue' | 'migrations'> & { readonly consumption: Consumption },
-  { log, lifecycle }: Runtime,
-  { databaseUrl }: WorkerConfig,
-): RecordKeeper {
-  const options = { schema: migrations.schema, log, maxConnections: 1, connectMs: 3000, statementMs: 4000, answerMs: 5000 };
-  const database = lifecycle.opened('record of connections', createPool(databaseUrl.reveal(), options));
-  const store = createConnectionStore(database, queue, randomUUID());
-  return createRecordKeeper({
-    open: async () => {
-      const sealing = await createUrlSealing(databaseUrl.reveal(), queue);
-      if (sealing) return createRecord({ queue, consumption, store, sealing, keptMs: unreachableMs, log });
-      log.info({ queue }, 'without a password in DATABASE_URL broker connections are not stored: one that is removed while no worker runs stays as it is');
-      return undefined;
-    },
-    everyMs: recordEveryMs,
-    log,
-  });
-}
-
-async function betweenUntil(stopping: AbortSignal, { between }: QueueWorker, { log }: Runtime): Promise<void> {
+async function betweenUntil(stopping: AbortSignal, { between }: Work, { log }: Runtime): Promise<void> {
   while (between && !stopping.aborted) {
-    const isMore = await between().catch((error: unknown) => log.warn({ error }, 'work beside the queue failed, it will be tried again'));
-    if (isMore !== true) await sleep(betweenEveryMs, undefined, { signal: stopping }).catch(() => undefined); // stopping ends the wait
+    const isMore = await between().catch((error: unknown) => log.warn({ error }, 'updating the processing state failed, retrying'));
+    if (isMore !== true) await sleepUntil(stopping, betweenEveryMs);
   }
 }

@@ -1,14 +1,14 @@
 // The forge worker: queued deliveries to event log and bucket, against a bare multi-row insert of the same rows.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Broker, Delivery } from '../../services/platform/broker/broker.ts';
+import type { BatchHandler, Broker } from '../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { makePartitions } from '../../services/platform/postgres/partitions.ts';
 import { createPool } from '../../services/platform/postgres/pool.ts';
-import { consumeOptions, type createSource } from '../../services/webhook-intake/connections/source.ts';
+import { consumeOptions } from '../../services/webhook-intake/connections.ts';
 import { createForgeWorker } from '../../services/webhook-intake/forge-worker.ts';
 import { partitionedTables } from '../../services/webhook-intake/housekeeping.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
@@ -28,7 +28,7 @@ const messages = () =>
     return message({ event, payload, priority: 1 + (index % 10) });
   });
 
-async function ours(broker: Broker, work: (batch: readonly Delivery[]) => ReturnType<Parameters<typeof createSource>[2]>): Promise<number> {
+async function ours(broker: Broker, work: BatchHandler): Promise<number> {
   const published = await Promise.all(messages().map((one) => broker.publish(one, 60_000)));
   if (published.some(({ outcome }) => outcome !== 'confirmed')) throw new Error('not all deliveries could be queued');
   const all = Promise.withResolvers<void>();

@@ -1,0 +1,208 @@
+// Consumes one queue from every configured broker connection, while connections come and go.
+import type { BatchHandler, Broker, Consumer } from '../platform/broker/broker.ts';
+import { createBrokerSettings } from '../platform/broker/environment.ts';
+import type { Environment } from '../platform/config/config.ts';
+import { describeError, toError } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import { every, sleepUntil } from '../platform/time.ts';
+import { longestRetryPauseMs } from './batch-worker.ts';
+
+/** `BROKER_URL_<n>` and where it leads. */
+export type Connection = { readonly name: string; readonly url: string };
+
+export type ConnectionsParts = {
+  readonly queue: string;
+  readonly connect: (connection: Connection) => Broker;
+  readonly handle: BatchHandler;
+  /** How long the queue of a removed connection must have been empty: longer than any delayed retry, which its depth does not show. */
+  readonly quietMs: number;
+  /** How long a removed connection may be unreachable before what is on it is given up. */
+  readonly unreachableMs: number;
+  readonly clock: () => number;
+  readonly log: Log;
+};
+
+type Consumed = {
+  connection: Connection;
+  readonly broker: Broker;
+  consumer: Consumer;
+  isWorking: boolean;
+  /** When its last batch ended, or its queue was last seen not to be empty. */
+  busyMs: number;
+  /** When a batch of it failed that has not been worked on since. */
+  failedMs: number | undefined;
+  /** Undefined while it is configured. By the clock, as are those below. */
+  removedMs: number | undefined;
+  reachableMs: number;
+};
+
+/**
+ * One batch, and as much again at hand: more would blunt the priorities, and half of it costs a tenth of the throughput.
+ * Of the largest deliveries 200 would be 5 GB, hence the bound in bytes.
+ */
+export const consumeOptions = { batchSize: 100, prefetch: 200, maxBytes: 64 * 1024 * 1024 };
+
+/** When one run drains its queue: how long it waits for a connection, how often it looks, and what counts as idle. */
+const reachableMs = 15_000;
+const lookEveryMs = 50;
+const idleMs = 200;
+
+export type Connections = ReturnType<typeof createConnections>;
+
+export function createConnections({ queue, connect, handle, quietMs, unreachableMs, clock, log }: ConnectionsParts) {
+  // By URL and not by name: when a number is given another URL, what waits at the old one must still be fetched.
+  const consumed = new Map<string, Consumed>();
+  const progress: { given: number; stored: number; lastError?: unknown } = { given: 0, stored: 0 };
+  let isClosed = false;
+
+  function open(connection: Connection): void {
+    if (isClosed) return;
+    const broker = connect(connection);
+    const state = { isWorking: false, busyMs: Date.now(), failedMs: undefined, removedMs: undefined, reachableMs: clock() };
+    const one: Consumed = { connection, broker, consumer: { stop: () => Promise.resolve() }, ...state };
+    one.consumer = consume(one);
+    consumed.set(connection.url, one);
+  }
+
+  const consume = (one: Consumed): Consumer =>
+    one.broker.consume(queue, consumeOptions, async (batch) => {
+      one.isWorking = true;
+      progress.given += batch.length;
+      try {
+        const outcomes = await handle(batch);
+        progress.stored += outcomes.filter((outcome) => outcome === 'ack').length;
+        one.failedMs = undefined;
+        return outcomes;
+      } catch (error) {
+        progress.lastError = error;
+        one.failedMs = Date.now();
+        throw error;
+      } finally {
+        one.isWorking = false;
+        one.busyMs = Date.now();
+      }
+    });
+
+  async function isEmpty(one: Consumed): Promise<boolean> {
+    const depth = await one.broker.depth(queue).catch(() => undefined); // not connected: then nobody knows
+    if (depth !== 0) one.busyMs = Date.now();
+    return depth === 0;
+  }
+
+  /** True, and nothing is consumed any more, when the queue is empty and nothing came for so long; else it goes on. */
+  async function isDrained(one: Consumed, quietForMs: number): Promise<boolean> {
+    // What is in work, or between two tries, no depth shows, and stopping would wait for it, or begin its pauses anew.
+    const isRetrying = () => one.failedMs !== undefined && Date.now() - one.failedMs < longestRetryPauseMs;
+    if (!one.broker.isConnected || !(await isEmpty(one)) || one.isWorking || isRetrying() || Date.now() - one.busyMs < quietForMs) return false;
+    // What the consumer held without having begun it goes back to the queue, and is seen there.
+    await one.consumer.stop();
+    if (await isEmpty(one)) return true;
+    one.consumer = consume(one);
+    return false;
+  }
+
+  async function drop(one: Consumed): Promise<void> {
+    consumed.delete(one.connection.url);
+    // It was configured again while its queue was looked at.
+    if (one.removedMs === undefined) open(one.connection);
+    await one.broker.close();
+  }
+
+  async function tidyOne(one: Consumed): Promise<void> {
+    if (one.broker.isConnected) one.reachableMs = clock();
+    if (one.removedMs === undefined) return;
+    const about = { queue, connection: one.connection.name };
+    if (clock() - Math.max(one.reachableMs, one.removedMs) >= unreachableMs) {
+      log.warn({ ...about, error: one.broker.lastError }, 'removed broker connection stayed unreachable, giving up on its messages');
+      await drop(one);
+    } else if (await isDrained(one, quietMs)) {
+      log.info(about, 'queue of the removed broker connection is empty, disconnecting');
+      await drop(one);
+    }
+  }
+
+  async function drainOne(one: Consumed, deadline: AbortSignal): Promise<void> {
+    await readyOrAborted(one.broker, deadline);
+    while (!deadline.aborted && !(await isDrained(one, idleMs))) await sleepUntil(deadline, lookEveryMs);
+  }
+
+  return {
+    /** Those that are new are consumed from now on; those that are missing until they are empty. */
+    configure(connections: readonly Connection[]): void {
+      const urls = new Set(connections.map(({ url }) => url));
+      for (const one of consumed.values()) {
+        if (urls.has(one.connection.url)) one.removedMs = undefined;
+        else if (one.removedMs === undefined) {
+          one.removedMs = clock();
+          log.warn({ queue, connection: one.connection.name }, 'broker connection removed, consuming it until its queue is empty or this process ends');
+        }
+      }
+      for (const connection of connections) {
+        const known = consumed.get(connection.url);
+        // Its number may be another one by now.
+        if (known) known.connection = connection;
+        else {
+          log.info({ queue, connection: connection.name }, 'consuming a broker connection');
+          open(connection);
+        }
+      }
+    },
+    /** Lets go of removed connections that are empty, or given up; to be called every now and then. */
+    async tidy(): Promise<void> {
+      await Promise.all([...consumed.values()].map(tidyOne));
+    },
+    /** Works until the queue is empty everywhere or the deadline passes. @throws when a connection cannot be reached; the others were worked through */
+    async drain(deadline: AbortSignal): Promise<void> {
+      const results = await Promise.allSettled([...consumed.values()].map((one) => drainOne(one, deadline)));
+      const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => toError(reason));
+      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${results.length} connections: ${failures[0]?.message}`);
+    },
+    /** @throws when deliveries were given to the handler and none of them was stored */
+    assertProgress(): void {
+      const { given, stored, lastError } = progress;
+      if (given === 0 || stored > 0) return;
+      const reason = lastError === undefined ? 'each was refused, see the log' : describeError(lastError);
+      throw new Error(`stored none of the deliveries of queue ${queue}: ${reason}`, { cause: lastError });
+    },
+    /** Removed ones first: one of the others may bear a name of theirs by now, and what is said last of a name counts. */
+    states: () =>
+      [...consumed.values()]
+        .map(({ connection: { name }, removedMs, broker }) => ({ name, isConfigured: removedMs === undefined, isConnected: broker.isConnected }))
+        .sort((a, b) => Number(a.isConfigured) - Number(b.isConfigured)),
+    async close(): Promise<void> {
+      isClosed = true;
+      await Promise.all([...consumed.values()].map(({ broker }) => broker.close()));
+      consumed.clear();
+    },
+  };
+}
+
+/** @throws when it is not connected in time */
+async function readyOrAborted(broker: Broker, signal: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  const aborted = sleepUntil(AbortSignal.any([signal, ended.signal]), 2 * reachableMs);
+  await Promise.race([broker.ready(reachableMs), aborted]).finally(() => ended.abort());
+}
+
+type FollowOptions = { readonly environment: Environment; readonly file: string | undefined; readonly stopping: AbortSignal; readonly log: Log };
+
+const followEveryMs = 1000;
+
+/** Keeps the connections in step with the environment and its file until stopping. A file that turned faulty, or is missing or blank, changes nothing. */
+export async function followConfigured(connections: Pick<Connections, 'configure' | 'tidy' | 'close'>, options: FollowOptions): Promise<void> {
+  const { environment, file, stopping, log } = options;
+  const settings = createBrokerSettings(environment, file, log);
+  try {
+    connections.configure(await settings.read(false));
+    await every(followEveryMs, stopping, async () => {
+      if (await settings.hasChanged()) {
+        await settings
+          .read(true)
+          .then(connections.configure, (error: unknown) => log.error({ error }, 'reading the broker connections failed, keeping the known ones'));
+      }
+      await connections.tidy();
+    });
+  } finally {
+    await connections.close();
+  }
+}
