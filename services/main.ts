@@ -5,6 +5,7 @@ import { deployables } from './deployables.ts';
 import { credentialsHelp, migrateHelp } from './install/help.ts';
 import { processSettings } from './platform/config/process-settings.ts';
 import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
+import { hasCode } from './platform/errors.ts';
 import { version } from './platform/version.ts';
 
 const { names, workerNames } = deployables;
@@ -21,7 +22,7 @@ const print = (text: string) =>
     if (!error || !isPrinted) return;
     isPrinted = false;
     // `signalbox migrate | head`: the work goes on when nobody reads what it says.
-    if ('code' in error && error.code === 'EPIPE') return;
+    if (hasCode(error, 'EPIPE')) return;
     writeError(`standard output cannot be written: ${error.message}`);
     process.once('exit', () => {
       if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1;

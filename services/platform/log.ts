@@ -1,6 +1,7 @@
 // The one logger: JSON lines, buffered for a second at most, with credentials cut out by path.
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { standardOutput } from './standard-output.ts';
+import { hasCode } from './errors.ts';
 
 export type Log = Logger;
 
@@ -8,7 +9,7 @@ export type LogOptions = {
   readonly level: string;
   /** The deployable, in every line; none where children name theirs. */
   readonly name?: string;
-  /** Where the lines go: standard output unless given. */
+  /** Default: standard output. */
   readonly destination?: DestinationStream;
 };
 
@@ -42,3 +43,39 @@ export function createLog({ level, name, destination }: LogOptions): Log {
 
 /** For tests and one-shot commands that report by other means. */
 export const silentLog: Log = pino({ level: 'silent' });
+
+/** Fewer system calls: a busy service would spend one on every access line. */
+const fullBytes = 16 * 1024;
+const flushEveryMs = 1000;
+/** What a reader that does not read may cost; the newest lines are dropped beyond it. */
+const mostBytes = 8 * 1024 * 1024;
+
+/**
+ * Not pino's own destination: at the exit its flushSync writes again and again into a pipe whose reader has gone (sonic-boom 4.2:
+ * it throws on EAGAIN and EBUSY only), and the process never ends.
+ */
+function standardOutput(): DestinationStream {
+  let pending = '';
+  let isRead = true;
+
+  function flush(): void {
+    let rest = Buffer.from(pending);
+    pending = '';
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      isRead = hasCode(error, 'EAGAIN');
+      if (isRead) pending = rest.toString();
+    }
+  }
+
+  setInterval(flush, flushEveryMs).unref();
+  process.on('exit', flush);
+  return {
+    write(line) {
+      if (!isRead || pending.length > mostBytes) return;
+      pending += line;
+      if (pending.length >= fullBytes) flush();
+    },
+  };
+}

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
+import { backOffMs } from './time.ts';
 
 export type RedisConnection = {
   /** For libraries that want a client of ioredis. */
@@ -17,14 +18,7 @@ export type RedisOptions = {
   readonly commandMs?: number;
 };
 
-const firstRetryMs = 100;
-const longestRetryMs = 10_000;
-
-/** Doubles up to ten seconds; the random half keeps replicas from coming back all at the same moment. */
-export function retryDelay(attempt: number, random = Math.random): number {
-  const ceiling = Math.min(firstRetryMs * 2 ** (attempt - 1), longestRetryMs);
-  return Math.round(ceiling / 2 + (ceiling / 2) * random());
-}
+const retryPauses = { firstMs: 100, longestMs: 10_000 };
 
 /** Returns at once and connects behind; while there is no connection, commands fail instead of queueing up. */
 export function connectRedis(url: string, { name, log, commandMs = 500 }: RedisOptions): RedisConnection {
@@ -36,14 +30,14 @@ export function connectRedis(url: string, { name, log, commandMs = 500 }: RedisO
     // A command that was under way when the connection broke may have been done; it is not sent twice.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => retryDelay(attempt),
+    retryStrategy: (attempt) => backOffMs(attempt, retryPauses),
     // After a failover the old primary answers READONLY: the name leads to the new one.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   let isLost = false;
   // ioredis reports every attempt. Its errors carry the command, and AUTH has the password as an argument: only code and message are logged.
   driver.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isLost) log.warn({ code: error.code, reason: error.message }, 'no connection to Redis, it is tried again until there is one');
+    if (!isLost) log.warn({ code: error.code, reason: error.message }, 'no connection to Redis; retrying');
     isLost = true;
   });
   driver.on('ready', () => {

@@ -1,20 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { connectRedis, retryDelay } from '../../services/platform/redis.ts';
+import { connectRedis } from '../../services/platform/redis.ts';
 import { describeWith } from '../support/need.ts';
 import { redis, sharedRedis, startRedis } from '../support/redis.ts';
 import { eventually } from '../support/wait.ts';
 import { captureLog } from './captured-log.ts';
-
-describe('retryDelay', () => {
-  it('doubles up to ten seconds, half of it by chance', () => {
-    const least = [1, 2, 3, 7, 8, 60].map((attempt) => retryDelay(attempt, () => 0));
-    const most = [1, 2, 3, 7, 8, 60].map((attempt) => retryDelay(attempt, () => 1));
-    expect(least).to.deep.equal([50, 100, 200, 3200, 5000, 5000]);
-    expect(most).to.deep.equal([100, 200, 400, 6400, 10_000, 10_000]);
-  });
-});
 
 describeWith(redis, 'connectRedis', () => {
   /** So that a machine under load does not fail what is to be answered. */
@@ -47,7 +38,7 @@ describeWith(redis, 'connectRedis', () => {
     await server.start();
     expect(await eventually(() => connection.driver.ping())).to.equal('PONG');
     expect(lines().map(({ level, code, msg }) => [level, code, msg])).to.deep.equal([
-      ['warn', 'ECONNREFUSED', 'no connection to Redis, it is tried again until there is one'],
+      ['warn', 'ECONNREFUSED', 'no connection to Redis; retrying'],
       ['info', undefined, 'connected to Redis again'],
     ]);
     await connection.close();

@@ -38,7 +38,7 @@ export const neededVersion = async (directory: URL): Promise<number> => (await r
 export async function migrate(databaseUrl: string, { schema, directory }: MigrationSource, log: Log): Promise<number> {
   const migrations = await readMigrations(directory);
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'signalbox-migrate', connectionTimeoutMillis: 10_000 });
-  client.on('error', (error) => log.warn({ error }, 'the connection of the migration was lost'));
+  client.on('error', (error) => log.warn({ error }, 'lost the connection of the migration'));
   await client.connect();
   try {
     const name = client.escapeIdentifier(schema);
@@ -73,7 +73,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query('insert into migrations (version, name, hash) values ($1, $2, $3)', [version, name, hash]);
   };
   // A connection that is lost has rolled back.
-  await transactionOn(client, work, () => undefined).catch((cause: unknown) => {
+  await transactionOn(client, work, { broke: () => undefined }).catch((cause: unknown) => {
     throw new Error(`migration ${name} failed`, { cause });
   });
 }

@@ -147,7 +147,7 @@ function databaseOn(driver: pg.Pool): Database {
           }
         }),
     }),
-    transaction: (work) => withConnection(driver, (client, broke) => transactionOn(client, () => work(inTransaction(client)), broke)),
+    transaction: (work) => withConnection(driver, (client, broke) => transactionOn(client, () => work(inTransaction(client)), { broke })),
     whileLocked: (name, work) => withConnection(driver, (client, broke) => whileLockedOn(client, { name, work, broke })),
   };
 }
@@ -172,12 +172,21 @@ export async function withConnection<T>(driver: pg.Pool, work: (client: pg.PoolC
   }
 }
 
-/** Commits when `work` ends, rolls back when it throws. @param broke told when not even that can be done */
-export async function transactionOn<T>(client: pg.ClientBase, work: () => Promise<T>, broke: (error: Error) => void): Promise<T> {
+type TransactionOptions = {
+  /** Told when not even a rollback can be done. */
+  readonly broke: (error: Error) => void;
+  /** What is thrown when the commit fails; the error itself unless given. */
+  readonly commitFailed?: (error: unknown) => unknown;
+};
+
+/** Commits when `work` ends, rolls back when it throws. */
+export async function transactionOn<T>(client: pg.ClientBase, work: () => Promise<T>, { broke, commitFailed }: TransactionOptions): Promise<T> {
   try {
     await client.query('begin');
     const result = await work();
-    await client.query('commit');
+    await client.query('commit').catch((error: unknown) => {
+      throw commitFailed?.(error) ?? error;
+    });
     return result;
   } catch (error) {
     await client.query('rollback').catch(broke);

@@ -25,7 +25,7 @@ export function createLifecycle(log: Log): Lifecycle {
         await step.close();
         log.debug({ step: step.name }, 'closed');
       } catch (error) {
-        log.error({ step: step.name, error }, 'could not be closed');
+        log.error({ step: step.name, error }, 'closing failed');
       }
     }
   }

@@ -1,8 +1,8 @@
 // Recurring upkeep of a deployable's own tables: one replica at a time, at once and then at an interval.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../postgres/pool.ts';
+import { every } from '../time.ts';
 
 export type PeriodicJob = {
   /** Names the lock that replicas share. */
@@ -13,17 +13,12 @@ export type PeriodicJob = {
 
 /** Loops until stopped; a job that fails is logged and comes round again. */
 export function runPeriodically({ database, lifecycle, log }: { database: Database; lifecycle: Lifecycle; log: Log }, job: PeriodicJob): void {
-  const { stopping } = lifecycle;
-  const loop = async () => {
-    while (!stopping.aborted) {
-      try {
-        await database.whileLocked(`signalbox.${job.name}`, job.work);
-      } catch (error) {
-        log.warn({ job: job.name, error }, 'housekeeping failed, it will be tried again');
-      }
-      await sleep(job.everyMs, undefined, { signal: stopping }).catch(() => undefined); // stopping ends the wait
+  const running = every(job.everyMs, lifecycle.stopping, async () => {
+    try {
+      await database.whileLocked(`signalbox.${job.name}`, job.work);
+    } catch (error) {
+      log.warn({ job: job.name, error }, 'periodic job failed; retrying at its next time');
     }
-  };
-  const running = loop();
+  });
   lifecycle.onStop(job.name, () => running);
 }

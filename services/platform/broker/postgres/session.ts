@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type Db, PgBoss } from 'pg-boss';
 import { describeError, toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { createSockets, withConnection } from '../../postgres/pool.ts';
+import { createSockets, transactionOn, withConnection } from '../../postgres/pool.ts';
 import { withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
 import { pauseAfterFailure } from '../retry-policy.ts';
@@ -204,18 +204,10 @@ function createEmbeddedDatabase({ url, name, sockets, lost, notified, log }: Dat
     executeSql: (text: string, values?: unknown[]) => pool.query(text, values),
 
     transaction: <Result>(work: (inTransaction: Db) => Promise<Result>): Promise<Result> =>
-      withConnection(pool, async (client, broke) => {
-        try {
-          await client.query('begin');
-          const result = await work({ executeSql: (text, values) => client.query(text, values) });
-          await client.query('commit').catch((error: unknown) => {
-            throw error instanceof pg.DatabaseError ? error : new CommitUnknown('lost the connection while committing', { cause: error });
-          });
-          return result;
-        } catch (error) {
-          await client.query('rollback').catch(broke);
-          throw error;
-        }
+      withConnection(pool, (client, broke) => {
+        const commitFailed = (error: unknown) =>
+          error instanceof pg.DatabaseError ? error : new CommitUnknown('lost the connection while committing', { cause: error });
+        return transactionOn(client, () => work({ executeSql: (text, values) => client.query(text, values) }), { broke, commitFailed });
       }),
 
     async listen(channel: string, onNotification: (payload: string) => void) {
