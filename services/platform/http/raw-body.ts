@@ -52,7 +52,8 @@ export function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory 
     function onEnd(): void {
       finish();
       share.complete();
-      resolve({ value: Buffer.concat(chunks), release: share.release });
+      const [only] = chunks;
+      resolve({ value: only && chunks.length === 1 ? only : Buffer.concat(chunks), release: share.release }); // one chunk is not copied
     }
     const onClose = () => refuse(interrupted());
     const timer = setTimeout(() => refuse(hasWaited ? noRoom() : tooSlow()), timeoutMs);

@@ -35,8 +35,9 @@ export function createPublisher({ connections, reservations, counters }: Publish
   }
 
   /** Undefined when there would be no time left to publish; what is granted later is given back. */
-  function reserve(names: readonly string[], deadline: number): Promise<ReserveResult | undefined> {
+  function reserve(names: readonly string[], deadline: number): Promise<ReserveResult | undefined> | ReserveResult {
     const reserving = reservations.reserve(names);
+    if (!(reserving instanceof Promise)) return reserving; // no timer for it
     return withTimeout<ReserveResult | undefined>(reserving, Math.max(0, deadline - performance.now() - reserveMs), () => {
       void reserving.then((late) => late.outcome === 'reserved' && reservations.refund(late.reservation));
       return undefined;

@@ -59,7 +59,7 @@ type Queue = {
 };
 
 /** A stock is what comes in so many milliseconds. */
-const aheadMs = 25;
+const aheadMs = 40;
 const largestStock = 200;
 
 export function createReservations({ store, connections, database, clock, stockMs = 50 }: ReservationsParts) {
@@ -185,16 +185,16 @@ export function createReservations({ store, connections, database, clock, stockM
   }
 
   return {
-    /** On the active connection, or the next in failover order that is usable and has room. Never rejects.
+    /** On the active connection, or the next in failover order that is usable and has room; at once from the stock. Never rejects.
      *  @param unusable names of connections that cannot be published to now */
-    reserve(unusable: readonly string[]): Promise<ReserveResult> {
-      if (!database.isUp) return Promise.resolve({ outcome: 'databaseDown' });
+    reserve(unusable: readonly string[]): Promise<ReserveResult> | ReserveResult {
+      if (!database.isUp) return { outcome: 'databaseDown' };
       const queue = queueFor(unusable);
       queue.arrived += 1;
       const reservation = take(queue);
-      const reserved = reservation
-        ? Promise.resolve<ReserveResult>({ outcome: 'reserved', reservation })
-        : new Promise<ReserveResult>((resolve) => queue.waiting.push(resolve));
+      const reserved: Promise<ReserveResult> | ReserveResult = reservation
+        ? { outcome: 'reserved', reservation }
+        : new Promise((resolve) => queue.waiting.push(resolve));
       if (!queue.statement && (!reservation || (queue.stock?.count ?? 0) < queue.lowWater)) void work(queue);
       return reserved;
     },
