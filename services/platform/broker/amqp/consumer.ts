@@ -64,14 +64,11 @@ export function createAmqpConsumer({ queue, options, handle, topology, publisher
   async function work(): Promise<void> {
     while (current && current.held.length > 0 && !stopping.signal.aborted) {
       const attachment = current;
-      const sources = attachment.held.splice(0, options.batchSize);
-      const deliveries = sources.map(toDelivery);
+      const batch = attachment.held.splice(0, options.batchSize).map((source) => ({ source, delivery: toDelivery(source) }));
+      const deliveries = batch.map(({ delivery }) => delivery);
       const outcomes = await handOver(deliveries, handle, { queue, signal: attachment.ending.signal, stopping: stopping.signal, log });
-      if (outcomes) {
-        const items = sources.map((source, index) => ({ source, delivery: deliveries[index] ?? toDelivery(source), outcome: outcomes[index] ?? noOutcome }));
-        await acknowledge(attachment, items);
-      }
-      attachment.released(sources);
+      if (outcomes) await acknowledge(attachment, batch, outcomes);
+      attachment.released(batch.map(({ source }) => source));
     }
   }
 
@@ -131,17 +128,15 @@ export function createAmqpConsumer({ queue, options, handle, topology, publisher
   };
 }
 
-type Item = { readonly source: ConsumeMessage; readonly delivery: Delivery; readonly outcome: Outcome };
+type Item = { readonly source: ConsumeMessage; readonly delivery: Delivery };
 type Move = { readonly item: Item; readonly to: Target; readonly message: Message };
-
-const noOutcome: Outcome = { retry: 'no outcome' };
 
 function createAcknowledge({ publisher, topology, queue, log }: Pick<AmqpConsumerParts, 'publisher' | 'topology' | 'queue' | 'log'>) {
   const rules = queueRules(topology, queue);
 
   /** Null for what only needs its acknowledgement. */
-  function moveOf(item: Item): Move | null {
-    const { delivery, outcome } = item;
+  function moveOf(item: Item, outcome: Outcome): Move | null {
+    const { delivery } = item;
     const { id, type, attempt } = delivery;
     const decision = decide(outcome, attempt, rules);
     if (decision.kind === 'ack') return null;
@@ -164,14 +159,14 @@ function createAcknowledge({ publisher, topology, queue, log }: Pick<AmqpConsume
     } while (await pauseAfterFailure(failures, attachment.ending.signal));
   }
 
-  return async (attachment: Attachment, items: readonly Item[]): Promise<void> => {
-    const last = items.at(-1);
+  return async (attachment: Attachment, batch: readonly Item[], outcomes: readonly Outcome[]): Promise<void> => {
+    const last = batch.at(-1);
     if (attachment.isLost || !last) return;
-    const moves = items.map(moveOf);
+    const moves = batch.map((item, index) => moveOf(item, outcomes[index] ?? { retry: 'no outcome' }));
     // All before this batch is acknowledged, so one frame acknowledges the whole of it.
     if (moves.every((one) => one === null)) return attachment.channel.ack(last.source, true);
 
-    for (const [index, item] of items.entries()) if (moves[index] === null) attachment.channel.ack(item.source);
+    for (const [index, item] of batch.entries()) if (moves[index] === null) attachment.channel.ack(item.source);
     await Promise.all(moves.flatMap((one) => (one ? [move(attachment, one)] : [])));
   };
 }

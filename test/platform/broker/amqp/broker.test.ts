@@ -201,9 +201,9 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     const broker = await connected(topology, 'quorum');
     await publish(broker, message('a'), message('b'));
     const { deliveries } = collect(broker, first, ({ id, attempt }) => (id === 'b' ? { deadLetter: 'bad' } : attempt === 1 ? { retry: 'once' } : 'ack'));
-    const graves = collect(broker, dead);
-    await until(() => deliveries.length === 3 && graves.deliveries.length === 1, 'retry and dead letter');
-    expect(ids(graves.deliveries)).to.deep.equal(['b']);
+    const deadLetters = collect(broker, dead);
+    await until(() => deliveries.length === 3 && deadLetters.deliveries.length === 1, 'retry and dead letter');
+    expect(ids(deadLetters.deliveries)).to.deep.equal(['b']);
     expect(await server.control('list_queues', 'name', 'type')).to.include(`${first}\tquorum`);
   });
 
