@@ -174,11 +174,14 @@ describe('createReplayer', () => {
         expect(await eventually(() => target.published.length === 3)).to.equal(true);
         nudge();
       }
-      const refused = await eventually(() => readdir(join(directory, 'refused')));
+      const refused = await eventually(async () => {
+        const names = await readdir(join(directory, 'refused'));
+        return names.length > 0 && names;
+      });
       expect(refused).to.have.length(1);
       expect(refused[0]).to.contain(refusedId);
       expect(await valueOf(metrics, 'signalbox_replays_total{source="file",outcome="refused"}')).to.equal(3);
-      expect(await valueOf(metrics, 'signalbox_spool_refused_total')).to.equal(1);
+      await eventually(async () => (await valueOf(metrics, 'signalbox_spool_refused_total')) === 1);
     });
 
     it('has its refusals counted over restarts', async () => {
@@ -202,7 +205,7 @@ describe('createReplayer', () => {
       start(directory, (message) => target.publish(message));
       await eventually(() => target.published.length === 3);
       expect(new Set(ids(target.published))).to.deep.equal(new Set(ids(messages.slice(3))));
-      expect(await readdir(join(directory, 'refused'))).to.have.length(3);
+      await eventually(async () => (await readdir(join(directory, 'refused'))).length === 3);
     });
 
     it('is kept when publishing it throws, and the others are published', async () => {
