@@ -1,4 +1,5 @@
 // Refusals a caller can meet: problem documents of RFC 9457, declared by kind.
+import type { z } from 'zod';
 
 /** One refusal, thrown by a service's rules and rendered once, in http/errors.ts. */
 export class Problem extends Error {
@@ -21,7 +22,13 @@ export class Problem extends Error {
   }
 }
 
-export type ProblemDefinition = { readonly status: number; readonly title: string; readonly type: string };
+export type ProblemDefinition = {
+  readonly status: number;
+  readonly title: string;
+  readonly type: string;
+  /** Further members of its documents, for the API description. */
+  readonly members?: z.ZodObject;
+};
 export type ProblemDetails = {
   readonly detail?: string | undefined;
   /** Answer headers that belong to the refusal: `Retry-After`, `Allow`, … */
@@ -49,13 +56,10 @@ function kindOf(definition: ProblemDefinition): ProblemKind {
  * Declares a service's refusals.
  * A kind without a `type` of its own gets `urn:signalbox:problem:<its name>`.
  */
-export function problems<const D extends Readonly<Record<string, { status: number; title: string; type?: string }>>>(
+export function problems<const D extends Readonly<Record<string, { status: number; title: string; type?: string; members?: z.ZodObject }>>>(
   definitions: D,
 ): { readonly [K in keyof D]: ProblemKind } {
-  const kinds = Object.entries(definitions).map(([name, { status, title, type = `urn:signalbox:problem:${kebab(name)}` }]) => [
-    name,
-    kindOf({ status, title, type }),
-  ]);
+  const kinds = Object.entries(definitions).map(([name, definition]) => [name, kindOf({ type: `urn:signalbox:problem:${kebab(name)}`, ...definition })]);
   return Object.fromEntries(kinds) as { readonly [K in keyof D]: ProblemKind }; // one kind was made for each name
 }
 

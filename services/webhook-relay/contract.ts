@@ -141,9 +141,13 @@ export const HealthReport = z.object({
 export type HealthReport = z.output<typeof HealthReport>;
 
 export const Problems = problems({
-  limitsReached: { status: 503, title: 'Every broker connection has reached its monthly limit' },
+  limitsReached: {
+    status: 503,
+    title: 'Every broker connection has reached its monthly limit',
+    members: z.object({ period: Period, connections: z.array(z.object({ broker: z.string(), messageCount: z.int(), monthlyLimit: z.int() })) }),
+  },
   /** Its member `spooled` says whether the delivery is kept on disk and will be published later. */
-  notPublished: { status: 400, title: 'The delivery could not be published' },
+  notPublished: { status: 400, title: 'The delivery could not be published', members: z.object({ id: z.uuid(), spooled: z.boolean() }) },
   connectionMissing: { status: 404, title: 'No such broker connection' },
   currentPeriod: { status: 400, title: 'Usage of the current month cannot be deleted' },
   connectionsUnusable: { status: 409, title: 'The configured connections are not usable; the ones in use stay' },

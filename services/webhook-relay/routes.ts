@@ -1,5 +1,6 @@
 // The webhook relay's routes: declarations; what they do is in the files they call.
 import { z } from 'zod';
+import { Common } from '../platform/problem.ts';
 import type { BodyMemory } from '../platform/http/body-memory.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../platform/http/route.ts';
 import { answerInTime } from './database.ts';
@@ -41,10 +42,21 @@ const text = (body: string) => new Content('text/plain; charset=utf-8', body);
 
 export const createRoutes = (parts: RouteParts): AnyRoute[] => [
   ...deliveryRoutes(parts),
-  ...connectionRoutes(parts),
-  ...usageRoutes(parts),
+  ...[...connectionRoutes(parts), ...usageRoutes(parts), senderRoute(parts)].map(asksDatabase),
   ...reportRoutes(parts),
 ];
+
+const asksDatabase = (route: AnyRoute): AnyRoute => ({ ...route, problems: [...(route.problems ?? []), Common.unavailable] });
+
+const forgeHeaders = {
+  'X-Hub-Signature-256': '`sha256=` and the HMAC of the body in hexadecimal, by one of the webhook secrets; without it 401',
+  'X-GitHub-Event': 'The kind of the event; also X-Forge-Event, X-Gitea-Event, X-Forgejo-Event',
+  'X-GitHub-Delivery': "The forge's own id of the delivery; also X-Forge-Delivery, X-Gitea-Delivery, X-Forgejo-Delivery",
+  'X-GitHub-Hook-ID': 'The webhook; also X-Forge-Hook-ID',
+  'X-GitHub-Hook-Installation-Target-ID': 'Where it is installed; also X-Forge-Hook-Installation-Target-ID',
+  'X-GitHub-Hook-Installation-Target-Type': 'What that is; also X-Forge-Hook-Installation-Target-Type',
+  traceparent: 'W3C trace context, passed on with the message',
+};
 
 const deliveryRoutes = ({ deliveries, maxPayloadBytes, bodyMemory }: RouteParts) => [
   route({
@@ -52,6 +64,7 @@ const deliveryRoutes = ({ deliveries, maxPayloadBytes, bodyMemory }: RouteParts)
     path: '/Forge',
     access: 'checkedByHandler',
     summary: 'Receives a delivery of the forge and publishes it',
+    describedHeaders: forgeHeaders,
     body: rawBody({ mediaTypes: ['application/json'], maxBytes: maxPayloadBytes, timeoutMs: bodyMs, memory: { shared: bodyMemory, waitMs: memoryWaitMs } }),
     answers: { 202: DeliveryResponse, 401: DeliveryResponse },
     problems: [Problems.notPublished, Problems.limitsReached],
@@ -132,7 +145,7 @@ const usageRoutes = ({ usage }: RouteParts) => [
   }),
 ];
 
-const reportRoutes = ({ senders, reportHealth }: RouteParts) => [
+const senderRoute = ({ senders }: RouteParts) =>
   route({
     method: 'get',
     path: '/Stats',
@@ -140,13 +153,16 @@ const reportRoutes = ({ senders, reportHealth }: RouteParts) => [
     summary: 'Activity of each sender',
     answers: { 200: SenderStatistics },
     handle: () => answerInTime(senders.statistics()),
-  }),
+  });
+
+const reportRoutes = ({ reportHealth }: RouteParts) => [
   route({
     method: 'get',
     path: '/api/health',
     access: 'open',
     summary: 'Health of the relay and of its broker connections; as one word for `Accept: text/plain`',
     answers: { 200: HealthReport, 503: HealthReport },
+    describedMediaTypes: ['text/plain'],
     async handle({ headers }) {
       const report = await reportHealth();
       const body = prefersText(headers.accept) ? text(report.status) : report;

@@ -11,9 +11,10 @@ export type Description = { readonly title: string; readonly summary: string; re
 const ProblemDocument = z
   .looseObject({ type: z.string(), title: z.string(), status: z.int(), detail: z.string().optional() })
   .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' });
-const ValidationProblem = ProblemDocument.extend({ errors: z.record(z.string(), z.array(z.string())) }).meta({
+const Errors = z.object({ errors: z.record(z.string(), z.array(z.string())) });
+const ValidationProblem = ProblemDocument.extend(Errors.partial().shape).meta({
   id: 'ValidationProblem',
-  description: 'All faults of a request: member name to messages.',
+  description: 'All faults of a request, member name to messages; without `errors` where it could not be read at all.',
 });
 
 export type OpenApiParts = {
@@ -38,21 +39,33 @@ export function describe({ description: { title, summary, version }, routes, are
       responses: { ...answers(route), ...refusalAnswers(route, areaOf(route), refusals) },
     };
   }
-  return createDocument({
-    openapi: '3.1.0',
-    info: { title, summary, version },
-    paths,
-    components: { securitySchemes: securitySchemes as Record<string, { type: 'http'; scheme: string }> }, // our guards are of two of its five shapes
-  });
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: { title, summary, version },
+      paths,
+      components: { securitySchemes: securitySchemes as Record<string, { type: 'http'; scheme: string }> }, // our guards are of two of its five shapes
+    },
+    { override: leaveOpen },
+  );
+}
+
+/** Members are added to answers over time, and a client that was made from this description must take them. */
+function leaveOpen({ jsonSchema, io }: { jsonSchema: { additionalProperties?: unknown }; io: 'input' | 'output' }): void {
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 }
 
 const guardOf = ({ access }: AnyRoute, area: Area | undefined) => (access === 'open' ? undefined : area?.guard);
 
 const objectOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? schema : undefined);
 
-function parameters({ params, query, headers: header }: AnyRoute) {
+function parameters({ params, query, headers, describedHeaders = {} }: AnyRoute) {
   const path = objectOf(params);
   const search = objectOf(query);
+  const described = z.object(
+    Object.fromEntries(Object.entries(describedHeaders).map(([name, description]) => [name, z.string().optional().meta({ description })])),
+  );
+  const header = headers ?? (Object.keys(describedHeaders).length > 0 ? described : undefined);
   if (!path && !search && !header) return {};
   return { requestParams: { ...(path && { path }), ...(search && { query: search }), ...(header && { header }) } };
 }
@@ -63,22 +76,48 @@ function requestBody({ body }: AnyRoute) {
   return { requestBody: { required: true, content: Object.fromEntries(body.mediaTypes.map((type) => [type, {}])) } };
 }
 
-function answers({ answers: declared }: AnyRoute) {
+function answers({ answers: declared, describedMediaTypes = [] }: AnyRoute) {
+  const beside = Object.fromEntries(describedMediaTypes.map((type) => [type, { schema: { type: 'string' as const } }]));
   return Object.fromEntries(
     Object.entries(declared).map(([status, schema]) => [
       status,
-      { description: phrase(Number(status)), ...(schema && { content: { 'application/json': { schema } } }) },
+      { description: phrase(Number(status)), ...answerHeaders(Number(status)), ...(schema && { content: { 'application/json': { schema }, ...beside } }) },
     ]),
   );
 }
 
-const phrases: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'No content', 301: 'Moved permanently' };
+/** Headers that answers of a status may bear, with what they mean. */
+const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  201: { Location: 'Where the new one is' },
+  301: { Location: 'Where it is' },
+  401: { 'WWW-Authenticate': 'What has to be presented' },
+  415: { 'Accept-Encoding': 'Where the coding was refused: what is taken' },
+  429: { 'Retry-After': 'Seconds until the window ends', RateLimit: 'What is left of the window', 'RateLimit-Policy': 'How much the window holds' },
+  503: { 'Retry-After': 'Seconds until a further try makes sense' },
+};
+
+function answerHeaders(status: number) {
+  const headers = headersByStatus[status];
+  if (!headers) return {};
+  return { headers: Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }])) };
+}
+
+const phrases: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No content',
+  301: 'Moved permanently',
+  401: 'Unauthorized',
+  503: 'Service unavailable',
+};
 const phrase = (status: number) => phrases[status] ?? `Status ${status}`;
 
 function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   return [
-    ...(route.params || route.query || route.headers || route.body ? [Common.invalid] : []),
+    ...(route.params || route.query || route.headers || route.body ? [Common.invalid, Common.malformed] : []),
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
+    ...(route.body && 'kind' in route.body && route.body.memory ? [Common.unavailable] : []),
     ...(guardOf(route, area) ? [Common.unauthorized] : []),
     ...(area?.limit || area?.quota ? [Common.tooMany] : []),
     ...(route.problems ?? []),
@@ -90,9 +129,18 @@ function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, sc
   const fresh = [...byStatus].filter(([status]) => !(status in route.answers));
   return Object.fromEntries(
     fresh.map(([status, kinds]) => {
-      const schema = own ?? (kinds.includes(Common.invalid) ? ValidationProblem : ProblemDocument);
       const description = [...new Set(kinds.map(({ title }) => title))].join('; ');
-      return [status, { description, content: { [mediaType]: { schema } } }];
+      return [status, { description, ...answerHeaders(status), content: { [mediaType]: { schema: own ?? documentOf(kinds) } } }];
     }),
   );
+}
+
+/** A document of one of these kinds: what only some of them have is optional. */
+function documentOf(kinds: readonly ProblemKind[]): z.ZodType {
+  const distinct = [...new Set(kinds)];
+  const further = distinct.flatMap(({ members }) => (members ? [members] : []));
+  if (further.length === 0) return distinct.includes(Common.invalid) ? ValidationProblem : ProblemDocument;
+  const all = distinct.includes(Common.invalid) ? [Errors, ...further] : further;
+  const shape = Object.assign({}, ...all.map((members) => (distinct.length > 1 ? members.partial() : members).shape)) as z.ZodRawShape; // shapes are what it is made of
+  return ProblemDocument.extend(shape);
 }

@@ -87,6 +87,10 @@ type Declaration = {
   readonly maxBodyBytes?: number;
   /** Refusals beyond those every route has (validation, credentials, sizes). */
   readonly problems?: readonly ProblemKind[];
+  /** For the API description alone: request headers that the handler reads by itself, name to meaning. */
+  readonly describedHeaders?: Readonly<Record<string, string>>;
+  /** For the API description alone: what an answer may be beside JSON, as text. */
+  readonly describedMediaTypes?: readonly string[];
 };
 
 export type Route<P, Q, B, A, H = undefined> = Declaration & {

@@ -8,7 +8,10 @@ import { rawBody, route } from '../../../services/platform/http/route.ts';
 import { queryChoice, queryInteger, queryList, text, Timestamp, TimestampInput } from '../../../services/platform/schema.ts';
 import { startApp, stopApps } from './app-fixture.ts';
 
-const Notes = problems({ noteLocked: { status: 409, title: 'The note is locked' }, noteStale: { status: 409, title: 'The note has changed' } });
+const Notes = problems({
+  noteLocked: { status: 409, title: 'The note is locked', members: z.object({ lockedBy: z.string() }) },
+  noteStale: { status: 409, title: 'The note has changed' },
+});
 const Note = z.object({ id: z.uuidv7(), title: text({ min: 1, max: 10 }), createdAt: Timestamp, dueAt: Timestamp.nullable() }).meta({ id: 'Note' });
 const NewNote = z.object({ title: text({ min: 1, max: 10 }), dueAt: TimestampInput.optional() }).meta({ id: 'NewNote' });
 const limit = { count: () => Promise.resolve({}) };
@@ -48,7 +51,9 @@ const routes = [
     path: '/hooks',
     summary: 'Takes a delivery',
     body: rawBody({ mediaTypes: ['application/json'], maxBytes: 9, timeoutMs: 9 }),
-    answers: { 202: null },
+    answers: { 200: z.string(), 202: null },
+    describedHeaders: { 'X-Signature': 'The HMAC' },
+    describedMediaTypes: ['text/plain'],
     handle: () => {
       throw Notes.noteLocked();
     },
@@ -95,7 +100,7 @@ describe('the API description', () => {
     const written = await document();
     expect(statuses(at(written, 'paths', '/api/notes', 'get'))).to.have.members([200, 400, 401, 429]);
     expect(statuses(at(written, 'paths', '/api/notes/{id}', 'put'))).to.have.members([200, 204, 400, 401, 408, 409, 413, 415, 429]);
-    expect(statuses(at(written, 'paths', '/hooks', 'post'))).to.have.members([202, 400, 401, 408, 413, 415]);
+    expect(statuses(at(written, 'paths', '/hooks', 'post'))).to.have.members([200, 202, 400, 401, 408, 413, 415]);
     expect(statuses(at(written, 'paths', '/health', 'get'))).to.have.members([200]);
     expect(at(written, 'paths', '/api/notes/{id}', 'put', 'responses', '409', 'description')).to.equal('The note is locked; The note has changed');
   });
@@ -127,5 +132,32 @@ describe('the API description', () => {
     expect(at(written, 'paths', '/api/notes/{id}', 'put', 'parameters')).to.deep.equal([
       { in: 'path', name: 'id', schema: { type: 'string' }, required: true },
     ]);
+  });
+
+  it('closes no answer, so that members can be added to it', async () => {
+    const written = await document();
+    expect(at(written, 'components', 'schemas', 'Note'))
+      .to.be.an('object')
+      .and.to.not.have.property('additionalProperties');
+    expect(JSON.stringify(written)).to.not.include('"additionalProperties":false');
+  });
+
+  it('describes further members of problems, optional where another kind has none; so are `errors` of what could not be read', async () => {
+    const written = await document();
+    const problem = at(written, 'paths', '/api/notes/{id}', 'put', 'responses', '409', 'content', 'application/problem+json', 'schema');
+    expect(at(problem, 'properties', 'lockedBy')).to.deep.equal({ type: 'string' });
+    expect(at(problem, 'required')).to.deep.equal(['type', 'title', 'status']);
+    expect(at(written, 'components', 'schemas', 'ValidationProblem', 'required')).to.deep.equal(['type', 'title', 'status']);
+    expect(at(written, 'components', 'schemas', 'ValidationProblem', 'properties')).to.have.property('errors');
+  });
+
+  it('describes headers of answers, headers that a handler reads itself, and what is text', async () => {
+    const written = await document();
+    expect(at(written, 'paths', '/api/notes', 'get', 'responses', '401', 'headers')).to.have.all.keys('WWW-Authenticate');
+    expect(at(written, 'paths', '/api/notes', 'get', 'responses', '429', 'headers')).to.include.keys('Retry-After');
+    expect(at(written, 'paths', '/hooks', 'post', 'parameters')).to.deep.equal([
+      { in: 'header', name: 'X-Signature', schema: { type: 'string', description: 'The HMAC' }, description: 'The HMAC' },
+    ]);
+    expect(at(written, 'paths', '/hooks', 'post', 'responses', '200', 'content')).to.have.all.keys('application/json', 'text/plain');
   });
 });
