@@ -1,11 +1,14 @@
 // Starts the webhook relay: settings, database, broker connections, HTTP.
-import { brokerLimitFamily, brokerUrlFamily, readWithBrokers } from '../platform/broker/environment.ts';
+import { connectBroker } from '../platform/broker/connect.ts';
+import { brokerLimitFamily, brokerUrlFamily, createBrokerSettings, readWithBrokers } from '../platform/broker/environment.ts';
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
+import { every } from '../platform/time.ts';
 import { createRelay } from './app.ts';
 import { readConfig, type RelayConfig, settings } from './config.ts';
-import { openConfigured } from './connections/configured.ts';
+import { type Connections, createConnections } from './connections/connections.ts';
+import { forgeTopology } from './contract.ts';
 import { countersPool, generalPool } from './database.ts';
 import { awaitBrokers, seenOnce } from './health.ts';
 
@@ -19,12 +22,31 @@ async function start(runtime: Runtime, config: RelayConfig): Promise<void> {
   // Asked of the counters, so that a first delivery finds their connection.
   health.addCheck('schema', seenOnce(await createSchemaCheck(counters, migrations)));
 
-  const connections = await openConfigured({ ...runtime, config });
+  const connections = await openConnections(runtime, config);
   const connecting = awaitBrokers(connections, lifecycle.stopping);
   health.addCheck('brokers', connecting.check);
 
   await listen(createRelay({ ...runtime, config, connections, database, counters }), config.port);
   await connecting.over;
+}
+
+const fileCheckedEveryMs = 1000;
+
+/** Those of the environment and its file, which is followed as it changes. None of them needs to be connected yet. */
+async function openConnections({ environment, lifecycle, log }: Runtime, { environmentFile, monthlyLimit, queueType }: RelayConfig): Promise<Connections> {
+  const brokers = createBrokerSettings(environment, environmentFile, log);
+  const connections = await createConnections({
+    read: brokers.read,
+    connect: ({ name, url }, onConnected) =>
+      connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType, onConnected }),
+    defaultLimit: monthlyLimit,
+    clock: () => new Date(),
+    log,
+  });
+  void every(fileCheckedEveryMs, lifecycle.stopping, async () => {
+    if (await brokers.hasChanged()) await connections.reload().catch((error: unknown) => log.error({ error }, 'reloading broker connections failed'));
+  });
+  return lifecycle.opened('broker connections', connections);
 }
 
 export const deployable: Deployable<RelayConfig> = {

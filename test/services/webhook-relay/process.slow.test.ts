@@ -80,7 +80,7 @@ describe('relay processes', () => {
     await eventually(async () => (await deliver(url)).status === 202);
     expect((await administer(url, 'GET', '/Broker/connections')).body).to.have.nested.property('connections[0].monthlyLimit', 700_000);
     await rm(file);
-    await process.waitForLine(/"level":"error".*is missing.*the connections could not be reloaded/);
+    await process.waitForLine(/"level":"error".*is missing.*reloading broker connections failed/);
     expect((await deliver(url)).status).to.equal(202);
   });
 
