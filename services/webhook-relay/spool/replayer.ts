@@ -90,11 +90,8 @@ export function createReplayer({ spool, failedPayloads, publish, lifecycle, log,
     for (let position: Position = start; ;) {
       const rows = await failedPayloads.claimDue(position, { limit: batchSize, owner, leaseMs });
       const { goOn, rest } = await forEachConcurrent(rows, concurrency, (row) => replay(rowEntry(row)));
-      if (rest.length > 0)
-        await failedPayloads.release(
-          rest.map(({ id }) => id),
-          owner,
-        );
+      const unbegun = rest.map(({ id }) => id);
+      if (unbegun.length > 0) await failedPayloads.release(unbegun, owner);
       const last = rows.at(-1);
       if (!goOn || !last || rows.length < batchSize) return goOn;
       position = last;
@@ -153,7 +150,10 @@ async function withMemory<T>(memory: Semaphore, bytes: number, work: () => Promi
 
 type FlushParts = Pick<ReplayerParts, 'spool' | 'failedPayloads' | 'log'> & { readonly deadlineMs: number };
 
-/** Moves pending files to the database: the disk of a relay that stops may end with it. Ends at the deadline at the latest. A file is removed after its row is committed, never before. */
+/**
+ * Moves pending files to the database: the disk of a relay that stops may end with it. Ends at the deadline at the latest.
+ * A file is removed after its row is committed, never before.
+ */
 async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }: FlushParts): Promise<void> {
   const memory = createSemaphore(memoryBytes);
   const retries = createRetries(log, 'flushing spooled deliveries to the database failed');

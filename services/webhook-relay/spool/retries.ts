@@ -44,8 +44,6 @@ export function createRetries(log: Log, message: string, now: () => number = () 
   };
 }
 
-export type Retries = ReturnType<typeof createRetries>;
-
 /**
  * Runs `step` on the items, begun in their order, `width` at once; it answers whether to go on and must not reject. The first item runs
  * alone, so an outage costs one attempt.
