@@ -3,10 +3,16 @@ import { commonSettings } from '../platform/config/process-settings.ts';
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
 import { choice, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
 
-const brokerSettings = {
+/** Of everything that connects to the brokers. */
+export const brokerSettings = {
   environmentFile: optional(text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n, over those of the environment; watched' })),
   queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3', default: 'classic' }),
 };
+
+export type BrokerConfig = Values<typeof brokerSettings>;
+
+/** @throws ConfigError with every fault */
+export const readBrokerConfig = (environment: Environment): BrokerConfig => readSettings(environment, brokerSettings);
 
 /** What a queue worker needs; it serves nothing. */
 const workerSettings = {

@@ -3,10 +3,11 @@ import { createAddressOf } from '../platform/http/client-address.ts';
 import { authorization, createCredentials } from '../platform/http/credentials.ts';
 import { brokerUrlFamily } from '../platform/broker/environment.ts';
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
+import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
-import { readServiceConfig, type ServiceConfig, settings } from './config.ts';
+import { brokerSettings, readBrokerConfig, readServiceConfig, type ServiceConfig, settings } from './config.ts';
 import { createDatabaseWorker, createIsOwn } from './database-worker.ts';
 import { createForgeWorker } from './forge-worker.ts';
 import { keepPartitions } from './housekeeping.ts';
@@ -57,4 +58,8 @@ export const deployable: Deployable<ServiceConfig> = {
       }),
     }),
   },
+};
+
+export const subcommands: SubcommandLoaders = {
+  'dead-letters': async () => (await import('./dead-letters.ts')).createDeadLetters({ settings: brokerSettings, read: readBrokerConfig }),
 };

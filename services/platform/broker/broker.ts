@@ -76,6 +76,8 @@ export type DeadLetterSelection = {
   readonly limit: number;
 };
 
+export type DeadLetter = Pick<Message, 'id' | 'type' | 'headers'>;
+
 export type DeadLetterReturn = {
   /** Each has gone back to the one queue that it came from, and is a dead letter no more. */
   readonly returned: number;
@@ -99,6 +101,8 @@ export type Broker = {
   /** Messages waiting in a queue of the topology: neither those in delayed retry nor those that a consumer holds.
    *  Rejects when not connected. */
   depth(queue: string): Promise<number>;
+  /** The dead letters that wait now, oldest first, and without their bodies; they stay as they are. Rejects when not connected. */
+  listDeadLetters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]>;
   /** Sends dead letters back to the queue that their `x-dead-queue` names, oldest first and each once: those that are there when it begins.
    *  They are as they were before they died: attempt 1, none of the three headers. No other queue gets a copy. Each is confirmed before
    *  its dead letter goes, so that one may come twice and none is lost.

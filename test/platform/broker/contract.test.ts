@@ -190,6 +190,21 @@ onBothAdapters((given) => {
     expect(await broker.returnDeadLetters({ limit: 10 })).to.deep.equal({ returned: 0, kept: 0 });
   });
 
+  it('lists dead letters with their reasons, oldest first, and leaves them as they are', async () => {
+    const { topology, first, second, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'), message('b'));
+    const failing = [first, second].map((queue) => collect(broker, queue, ({ id }) => ({ deadLetter: `${id} in ${queue}` })));
+    await until(async () => (await broker.depth(dead)) === 4, 'all copies are dead letters');
+    await Promise.all(failing.map(({ consumer }) => consumer.stop()));
+    for (let times = 0; times < 2; times++) {
+      const found = await broker.listDeadLetters({ queue: first, limit: 10 });
+      expect(found.map(({ headers }) => headers['x-dead-reason'])).to.have.members([`a in ${first}`, `b in ${first}`]);
+    }
+    expect(await broker.listDeadLetters({ limit: 3 })).to.have.length(3);
+    await until(async () => (await broker.depth(dead)) === 4, 'all are still there');
+  });
+
   it('leaves the dead letters of other queues where they are', async () => {
     const { topology, first, second, dead } = newTopology();
     const broker = await connected(topology);

@@ -2,7 +2,7 @@
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
-import type { Broker, DeadLetterReturn, DeadLetterSelection, Topology } from '../broker.ts';
+import type { Broker, DeadLetter, DeadLetterReturn, DeadLetterSelection, Topology } from '../broker.ts';
 import { createConnectionState } from '../connection-state.ts';
 import { queueRules, returnPolicy, withoutDeath } from '../retry-policy.ts';
 import { type AmqpConnection, createAmqpConnection } from './connection.ts';
@@ -113,6 +113,7 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       await channel.close();
       return messageCount;
     },
+    listDeadLetters: (selection) => listDeadLetters(connected('list dead letters'), topology, selection),
     async returnDeadLetters(selection) {
       const result = await returnDeadLetters({ model: connected('return dead letters'), publisher, topology }, selection);
       log.info({ queue: selection.queue, ...result }, 'dead letters returned to their queues');
@@ -128,6 +129,26 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       state.closed();
     },
   };
+}
+
+async function listDeadLetters(model: ChannelModel, topology: Topology, { queue, limit }: DeadLetterSelection): Promise<DeadLetter[]> {
+  const targetOf = returnPolicy(topology, queue);
+  const deadQueue = topology.deadLetters.queue;
+  const found: DeadLetter[] = [];
+  const channel = await model.createChannel();
+  channel.on('error', () => undefined); // whatever is asked of the channel rejects with it
+  try {
+    const { messageCount } = await channel.checkQueue(deadQueue);
+    for (let looked = 0; looked < messageCount && found.length < limit; looked += 1) {
+      const source = await channel.get(deadQueue);
+      if (!source) break;
+      const { id, type, headers } = toDelivery(source);
+      if (queue === undefined || targetOf({ headers })) found.push({ id, type, headers });
+    }
+  } finally {
+    await channel.close().catch(() => undefined); // puts all of them back in their place
+  }
+  return found;
 }
 
 type ReturnParts = { readonly model: ChannelModel; readonly publisher: AmqpPublisher; readonly topology: Topology };

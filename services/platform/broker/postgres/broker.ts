@@ -2,7 +2,7 @@
 import type { Db } from 'pg-boss';
 import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
-import type { Broker, DeadLetterReturn, DeadLetterSelection, QueueTopology, Topology } from '../broker.ts';
+import type { Broker, DeadLetter, DeadLetterReturn, DeadLetterSelection, QueueTopology, Topology } from '../broker.ts';
 import { createConnectionState } from '../connection-state.ts';
 import { queueRules, returnPolicy, withoutDeath } from '../retry-policy.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
@@ -73,6 +73,7 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
       const { rows }: { rows: { depth: number }[] } = await database.executeSql(sql, [queue]);
       return rows[0]?.depth ?? 0;
     },
+    listDeadLetters: (selection) => listDeadLetters({ session: connected('list dead letters'), schema, topology }, selection),
     async returnDeadLetters(selection) {
       const result = await returnDeadLetters({ session: connected('return dead letters'), schema, topology }, selection);
       log.info({ queue: selection.queue, ...result }, 'dead letters returned to their queues');
@@ -91,8 +92,34 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
 
 type ReturnParts = { readonly session: EmbeddedSession; readonly schema: string; readonly topology: Topology };
 
+/** Oldest first. The bodies may be large, and stay where they are. */
+async function pageOfDeadLetters({ session, schema, topology }: ReturnParts, offset: number): Promise<(DeadLetter & { readonly jobId: string })[]> {
+  const oldest = `select id, data - 'body' as data from ${schema}.job where name = $1 and state < 'active' order by created_on, id offset $2 limit 1000`;
+  const { rows }: { rows: { id: string; data: Omit<StoredMessage, 'body'> }[] } = await session.database.executeSql(oldest, [
+    topology.deadLetters.queue,
+    offset,
+  ]);
+  return rows.map(({ id: jobId, data }) => {
+    const { id, type, headers } = toDelivery({ data: { ...data, body: '' }, retryCount: 0 });
+    return { jobId, id, type, headers };
+  });
+}
+
+async function listDeadLetters(parts: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetter[]> {
+  const targetOf = returnPolicy(parts.topology, queue);
+  const found: DeadLetter[] = [];
+  for (let offset = 0; found.length < limit;) {
+    const page = await pageOfDeadLetters(parts, offset);
+    if (page.length === 0) break;
+    offset += page.length;
+    for (const { id, type, headers } of page) if (queue === undefined || targetOf({ headers })) found.push({ id, type, headers });
+  }
+  return found.slice(0, limit);
+}
+
 /** Each in a transaction of its own. */
-async function returnDeadLetters({ session, schema, topology }: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetterReturn> {
+async function returnDeadLetters(parts: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetterReturn> {
+  const { session, schema, topology } = parts;
   const { boss, database } = session;
   const targetOf = returnPolicy(topology, queue);
   const deadQueue = topology.deadLetters.queue;
@@ -108,13 +135,6 @@ async function returnDeadLetters({ session, schema, topology }: ReturnParts, { q
     return true;
   }
 
-  /** The bodies may be large, and stay where they are. */
-  async function look(offset: number) {
-    const oldest = `select id, data - 'body' as data from ${schema}.job where name = $1 and state < 'active' order by created_on, id offset $2 limit 1000`;
-    const { rows }: { rows: { id: string; data: Omit<StoredMessage, 'body'> }[] } = await database.executeSql(oldest, [deadQueue, offset]);
-    return rows;
-  }
-
   let returned = 0;
   let kept = 0;
   let taken = 0;
@@ -123,13 +143,13 @@ async function returnDeadLetters({ session, schema, topology }: ReturnParts, { q
   const { rows }: { rows: { count: number }[] } = await database.executeSql(count, [deadQueue]);
   const isDone = () => returned === limit || returned + kept + taken >= (rows[0]?.count ?? 0);
   while (!isDone()) {
-    const page = await look(kept + taken);
+    const page = await pageOfDeadLetters(parts, kept + taken);
     if (page.length === 0) break;
-    for (const { id, data } of page) {
+    for (const { jobId, headers } of page) {
       if (isDone()) break;
-      const target = targetOf(toDelivery({ data: { ...data, body: '' }, retryCount: 0 }));
+      const target = targetOf({ headers });
       if (target === undefined) kept += 1;
-      else if (await database.transaction((db) => move(id, target, db))) returned += 1;
+      else if (await database.transaction((db) => move(jobId, target, db))) returned += 1;
       else taken += 1;
     }
   }

@@ -19,7 +19,8 @@ describe('connections', () => {
       publish: () => Promise.resolve({ outcome: 'confirmed' }),
       consume: () => ({ stop: () => Promise.resolve() }),
       depth,
-      returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
+      listDeadLetters: () => Promise.resolve([]),
+    returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
       close: () => Promise.resolve(void open.delete(name)),
     });
     const connections = await createConnections({

@@ -32,6 +32,7 @@ function createObedientBroker(answers: PublishResult[]) {
     },
     consume: () => ({ stop: () => Promise.resolve() }),
     depth: () => Promise.resolve(0),
+    listDeadLetters: () => Promise.resolve([]),
     returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
     close: () => Promise.resolve(),
   };

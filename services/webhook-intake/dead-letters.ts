@@ -1,0 +1,81 @@
+// `signalbox webhook-intake dead-letters`: what is in forge.dead on every connection and why, and back to where it came from.
+import { z } from 'zod';
+import type { Broker, DeadLetterSelection } from '../platform/broker/broker.ts';
+import { connectBroker } from '../platform/broker/connect.ts';
+import { readWithBrokers } from '../platform/broker/environment.ts';
+import type { Environment } from '../platform/config/config.ts';
+import { describeError } from '../platform/errors.ts';
+import { silentLog } from '../platform/log.ts';
+import type { Subcommand } from '../platform/process/subcommand.ts';
+import { tableOf } from '../platform/process/table.ts';
+import { forgeTopology } from '../webhook-relay/contract.ts';
+import type { BrokerConfig } from './config.ts';
+
+const queues = forgeTopology.queues.map(({ name }) => name);
+const maxLimit = 1_000_000;
+const reachableMs = 15_000;
+
+const Options = z.object({
+  queue: z
+    .string()
+    .refine((name) => queues.some((queue) => queue === name), { error: `must be one of ${queues.join(', ')}` })
+    .optional(),
+  return: z.boolean().default(false),
+  limit: z
+    .string()
+    .regex(/^\d{1,7}$/, { error: 'must be a number' })
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= maxLimit, { error: `must be between 1 and ${maxLimit}` })
+    .default(100),
+});
+
+export type DeadLettersParts = Pick<Subcommand, 'settings'> & { readonly read: (environment: Environment) => BrokerConfig };
+
+export function createDeadLetters({ settings, read }: DeadLettersParts): Subcommand {
+  return {
+    summary: 'list the dead letters of the forge queues with their reasons, or return them; reads BROKER_URL_n as the workers do',
+    options: [
+      { flags: '--queue <queue>', summary: `only those that came from it: ${queues.join(', ')}` },
+      { flags: '--return', summary: 'send them back to the queue that they came from' },
+      { flags: '--limit <count>', summary: 'at most so many of each connection, oldest first; 100 unless given' },
+    ],
+    settings,
+    async run({ environment, options, print, writeError, stopping }) {
+      const { queue, limit, return: isReturn } = readOptions(options);
+      const { config, connections } = await readWithBrokers(environment, read);
+      let exitCode = 0;
+      for (const { name, url } of connections) {
+        if (stopping.aborted) return 1;
+        const broker = connectBroker(url, forgeTopology, { log: silentLog, name: 'signalbox dead-letters', queueType: config.queueType });
+        try {
+          await broker.ready(reachableMs);
+          print(await (isReturn ? returned : listed)(name, broker, { queue, limit }));
+        } catch (error) {
+          writeError(`${name}: ${describeError(error)}`);
+          exitCode = 1;
+        } finally {
+          await broker.close();
+        }
+      }
+      return exitCode;
+    },
+  };
+}
+
+async function listed(name: string, broker: Broker, selection: DeadLetterSelection): Promise<string> {
+  const found = await broker.listDeadLetters(selection);
+  if (found.length === 0) return `${name}: no dead letters\n`;
+  const rows = found.map(({ id, type, headers }) => [headers['x-dead-at'] ?? '', headers['x-dead-queue'] ?? '', id, type, headers['x-dead-reason'] ?? '']);
+  return `${name}:\n${tableOf(['DEAD SINCE', 'QUEUE', 'MESSAGE', 'EVENT', 'REASON'], rows)}`;
+}
+
+async function returned(name: string, broker: Broker, selection: DeadLetterSelection): Promise<string> {
+  const { returned: count, kept } = await broker.returnDeadLetters(selection);
+  return `${name}: ${count} returned, ${kept} kept\n`;
+}
+
+function readOptions(options: unknown): z.output<typeof Options> {
+  const { data, error } = Options.safeParse(options);
+  if (data) return data;
+  throw new Error(error.issues.map(({ path, message }) => `--${path.join('.')} ${message}`).join('\n'));
+}

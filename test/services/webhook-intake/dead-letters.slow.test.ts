@@ -1,0 +1,64 @@
+// `signalbox webhook-intake dead-letters`, on embedded brokers.
+import { expect } from 'chai';
+import type { Broker } from '../../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../../services/platform/broker/connect.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { startProcess } from '../../support/processes.ts';
+import { eventually } from '../../support/wait.ts';
+import { message } from './deliveries.ts';
+
+describe('signalbox webhook-intake dead-letters', () => {
+  let places: readonly TestDatabase[];
+  let broker: Broker;
+
+  before(async () => {
+    places = [await createTestDatabase(), await createTestDatabase()];
+    broker = connectBroker(places[0]?.url ?? '', forgeTopology, { log: silentLog, name: 'test' });
+    await broker.ready(60_000);
+    const options = { batchSize: 10, prefetch: 10 };
+    const consumers = forgeTopology.queues.map(({ name }) =>
+      broker.consume(name, options, async (batch) => batch.map(() => ({ deadLetter: `no row for it in ${name}\u001b[31m` }))),
+    );
+    for (let count = 0; count < 2; count++) await broker.publish(message({ event: 'issues', payload: {} }), 10_000);
+    await eventually(async () => expect(await broker.depth('forge.dead')).to.equal(4), { withinMs: 30_000 });
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+  });
+  after(async () => {
+    await broker.close();
+    await Promise.all(places.map((place) => place.drop()));
+  });
+
+  async function run(...words: readonly string[]) {
+    const env = { BROKER_URL_1: places[0]?.url ?? '', BROKER_URL_3: places[1]?.url ?? '' };
+    const process = startProcess(['webhook-intake', 'dead-letters', ...words], { env });
+    const { code } = await process.exited;
+    return { code, text: process.lines.join('\n') };
+  }
+
+  it('lists what is dead on every connection, with its reason, and changes nothing', async () => {
+    for (let times = 0; times < 2; times++) {
+      const { code, text } = await run();
+      expect(code).to.equal(0);
+      expect(text.match(/no row for it in forge-database/g)).to.have.length(2);
+      expect(text).to.contain('BROKER_URL_3: no dead letters').and.not.contain('\u001b');
+    }
+    expect((await run('--queue', 'forge', '--limit', '1')).text.match(/no row for it in forge/g)).to.have.length(1);
+  });
+
+  it('refuses a queue that is none, and a limit that is none', async () => {
+    const { code, text } = await run('--queue', 'other', '--limit', 'x');
+    expect(code).to.equal(1);
+    expect(text).to.contain('--queue must be one of forge, forge-database').and.to.contain('--limit must be a number');
+  });
+
+  it('returns those of one queue, and then the others', async () => {
+    expect((await run('--return', '--queue', 'forge')).text).to.contain('BROKER_URL_1: 2 returned, 2 kept');
+    expect([await broker.depth('forge'), await broker.depth('forge-database')]).to.deep.equal([2, 0]);
+    expect((await run('--return')).text)
+      .to.contain('BROKER_URL_1: 2 returned, 0 kept')
+      .and.to.contain('BROKER_URL_3: 0 returned, 0 kept');
+    expect(await broker.depth('forge.dead')).to.equal(0);
+  });
+});
