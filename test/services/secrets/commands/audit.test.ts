@@ -46,7 +46,21 @@ describe('signalbox secrets audit', () => {
     const [read, ...others] = await entries('--application', 'orders', '--action', 'secret.read', '--outcome', 'done');
     expect(others).to.deep.equal([]);
     expect(read).to.have.all.keys(
-      ...['id', 'occurredAt', 'plane', 'keyId', 'action', 'application', 'applicationId', 'environment', 'subject', 'version', 'outcome', 'requestId'],
+      ...[
+        'id',
+        'occurredAt',
+        'plane',
+        'keyId',
+        'action',
+        'application',
+        'applicationId',
+        'environment',
+        'subject',
+        'version',
+        'outcome',
+        'detail',
+        'requestId',
+      ],
     );
     expect(read).to.include({
       occurredAt: '2026-03-01T12:00:00.000Z',
@@ -112,7 +126,7 @@ describe('signalbox secrets audit', () => {
     const { code, out } = await audit('--application', 'orders', '--action', 'secret.add-version');
     expect(code).to.equal(0);
     const [head = '', row = '', ...rest] = out.split('\n');
-    expect(head.split(/ +/)).to.deep.equal(['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY']);
+    expect(head.split(/ +/)).to.deep.equal(['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY', 'DETAIL']);
     expect(row.split(/ +/).slice(0, 8)).to.deep.equal([
       '2026-03-01T12:00:00.000Z',
       'done',
