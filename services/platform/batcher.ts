@@ -1,4 +1,5 @@
-// Questions that wait are asked together: whoever asks while every turn is taken shares the next statement with the others.
+// Questions are asked together: those of one turn of the event loop, and those that come while every statement is under way.
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { refusesData } from './postgres/errors.ts';
 import { Common } from './problem.ts';
 
@@ -36,6 +37,8 @@ export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<re
 
   async function work(): Promise<void> {
     free -= 1;
+    // What comes in from other sockets at the same time shares the statement.
+    await endOfTurn();
     while (waiting.length > 0) {
       const group = waiting.slice(0, maxBatch);
       waiting = waiting.slice(maxBatch);

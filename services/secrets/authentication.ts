@@ -1,5 +1,5 @@
 // Who may ask: administrators with a token from the settings, applications with a key of which the database holds the hash.
-import { createHash, randomBytes, scryptSync } from 'node:crypto';
+import { hash, randomBytes, scryptSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { v7 as newId } from 'uuid';
 import type { Secret } from '../platform/config/secret.ts';
@@ -27,7 +27,7 @@ export function createAdminAuth(tokens: readonly Secret[]): { readonly guard: Gu
 }
 
 /** A fast hash is enough: nobody guesses 160 random bits. */
-const hashOfKey = (plain: string): Buffer => createHash('sha256').update(plain).digest();
+const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffer');
 
 /** Shown once, kept only as a hash. */
 export function newApiKey() {

@@ -15,19 +15,26 @@ function asked() {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const down = () => Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
 
-describe('gathering', () => {
-  it('asks at once while a turn is free', () => {
+describe('createBatcher', () => {
+  it('asks with the turn of the event loop while a statement is free, what was put in one turn together', async () => {
     const { ask, questions } = asked();
     const put = createBatcher(ask, { concurrency: 2, maxBatch: 10, maxWaiting: 9 });
     void put('a');
     void put('b');
-    expect(questions()).to.deep.equal([['a'], ['b']]);
+    await settle();
+    void put('c');
+    await settle();
+    void put('d');
+    await settle();
+    expect(questions()).to.deep.equal([['a', 'b'], ['c']]);
   });
 
   it('asks together what waited, in statements that begin after every question in them', async () => {
     const { ask, groups, questions } = asked();
     const put = createBatcher(ask, { concurrency: 1, maxBatch: 2, maxWaiting: 9 });
-    const answers = ['a', 'b', 'c', 'd'].map(put);
+    const first = put('a');
+    await settle();
+    const answers = [first, ...['b', 'c', 'd'].map(put)];
     expect(questions()).to.deep.equal([['a']]);
     groups[0]?.answer();
     await settle();
@@ -37,6 +44,7 @@ describe('gathering', () => {
     groups[2]?.answer();
     expect(await Promise.all(answers)).to.deep.equal(['a!', 'b!', 'c!', 'd!']);
     void put('e');
+    await settle();
     expect(questions().at(-1)).to.deep.equal(['e']);
   });
 
@@ -50,6 +58,7 @@ describe('gathering', () => {
       { concurrency: 1, maxBatch: 10, maxWaiting: 9 },
     );
     const first = put('first');
+    await settle();
     const outcomes = await Promise.allSettled([put('a'), put('bad'), put('b'), first]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
     expect(alone).to.deep.equal(['first', 'a', 'bad', 'b']);
@@ -58,7 +67,9 @@ describe('gathering', () => {
   it('refuses to let ever more wait', async () => {
     const { ask, groups } = asked();
     const put = createBatcher(ask, { concurrency: 1, maxBatch: 10, maxWaiting: 2 });
-    const answers = [put('asked'), put('waits'), put('waits too')];
+    const first = put('asked');
+    await settle();
+    const answers = [first, put('waits'), put('waits too')];
     const refused = await put('one more').catch((error: unknown) => error);
     expect(refused)
       .to.be.instanceOf(Problem)
@@ -76,6 +87,7 @@ describe('gathering', () => {
       const { ask, groups, questions } = asked();
       const put = createBatcher(ask, { concurrency: 1, maxBatch: 10, maxWaiting: 9 });
       const first = put('first');
+      await settle();
       const others = ['a', 'b'].map(put);
       groups[0]?.answer();
       await first;

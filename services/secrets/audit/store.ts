@@ -66,15 +66,30 @@ export type AuditEntry = {
   readonly requestId: string;
 };
 
-// A batch whose outcome was not known comes again. As one JSON text a batch costs a fraction of what node-postgres takes for arrays.
-const insert = statement<unknown, [entries: string]>(
+type Columns = [
+  ids: string[],
+  times: Date[],
+  planes: string[],
+  keyIds: string[],
+  actions: string[],
+  applications: string[],
+  applicationIds: (string | null)[],
+  environments: (string | null)[],
+  subjects: (string | null)[],
+  versions: (number | null)[],
+  outcomes: string[],
+  details: (string | null)[],
+  requestIds: string[],
+];
+
+// A batch whose outcome was not known comes again. Arrays: of one JSON text Postgres takes a third more time.
+const insert = statement<unknown, Columns>(
   'audit.insert',
   `
   insert into audit_entries
     (id, occurred_at, plane, key_id, action, application, application_id, environment, subject, version, outcome, detail, request_id)
-  select id, "occurredAt", plane, "keyId", action, application, "applicationId", environment, subject, version, outcome, detail, "requestId"
-  from json_to_recordset($1) as e (id uuid, "occurredAt" timestamptz, plane text, "keyId" text, action text, application text, "applicationId" uuid,
-                                   environment text, subject text, version int, outcome text, detail text, "requestId" text)
+  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
+                       $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::text[])
   on conflict (occurred_at, id) do nothing`,
 );
 
@@ -123,15 +138,26 @@ const shortened = (text: string | null) => (text !== null && text.length > maxTe
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-const stored = (entry: AuditEntry): AuditEntry => ({
-  ...entry,
-  application: entry.application.slice(0, maxApplication),
-  environment: shortened(entry.environment),
-  subject: shortened(entry.subject),
-});
-
 export const createAuditStore = (database: Database) => ({
-  add: (entries: readonly AuditEntry[]) => database.run(insert, JSON.stringify(entries.map(stored))),
+  async add(entries: readonly AuditEntry[]): Promise<void> {
+    const column = <K extends keyof AuditEntry>(key: K) => entries.map((entry) => entry[key]);
+    await database.run(
+      insert,
+      column('id'),
+      column('occurredAt'),
+      column('plane'),
+      column('keyId'),
+      column('action'),
+      entries.map(({ application }) => application.slice(0, maxApplication)),
+      column('applicationId'),
+      entries.map(({ environment }) => shortened(environment)),
+      entries.map(({ subject }) => shortened(subject)),
+      column('version'),
+      column('outcome'),
+      column('detail'),
+      column('requestId'),
+    );
+  },
   /** The role that this connection has at the database. */
   role: async () => (await database.first(role))?.role ?? '',
   /** Newest first, those after an entry of the page before. */

@@ -72,8 +72,8 @@ const isValid = statement<{ found: number }, [keyHash: Buffer]>(
 
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
-/** A few statements at once keep the database busy while others are on their way. */
-const batching = { concurrency: 3, maxBatch: 100, maxWaiting: 1000 };
+/** While one is at the database the next fills up; a second one, since the connection of the first may hang. */
+const batching = { concurrency: 2, maxBatch: 100, maxWaiting: 1000 };
 
 export function createConsumerStore(database: Database, clock: () => Date) {
   async function findTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
