@@ -15,7 +15,7 @@ export type Routing = {
 };
 export type AppRouter = Router<Context['state']>;
 
-/** Of two that match the first one is taken, and the router tries them in order: hot routes stand first. HEAD is answered wherever GET is. */
+/** Of two that match a path the first one is taken. HEAD is answered wherever GET is. */
 export function createRouter(routes: readonly AnyRoute[], routing: Routing): AppRouter {
   const router: AppRouter = new Router({ sensitive: routing.caseSensitivePaths ?? true });
   for (const route of routes) router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), serve(route, routing));
