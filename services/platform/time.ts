@@ -1,6 +1,9 @@
 // Timeouts, pauses and back-off: the one way for each.
 import { setTimeout as timer } from 'node:timers/promises';
 
+/** The clock of production; tests have others. */
+export const systemClock = (): Date => new Date();
+
 /** What the work comes to, or what `late` returns or throws when it has not settled in `ms`; the work itself goes on. */
 export async function withTimeout<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
   const lateness = Promise.withResolvers<undefined>();

@@ -9,6 +9,7 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
+import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createAlerts } from './alerts.ts';
 import type { RelayConfig } from './config.ts';
@@ -50,7 +51,7 @@ export type RelayParts = {
 type Parts = Required<RelayParts>;
 
 export function createRelay(given: RelayParts): App {
-  const parts: Parts = { clock: () => new Date(), replayEveryMs: 1000, ...given };
+  const parts: Parts = { clock: systemClock, replayEveryMs: 1000, ...given };
   const { config, connections, log, clock } = parts;
   const { store, databaseState, overviews, publisher } = createPublishing(parts);
   const spool = startSpool(parts, publisher);

@@ -4,7 +4,7 @@ import { brokerLimitFamily, brokerUrlFamily, createBrokerSettings, readWithBroke
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
-import { every } from '../platform/time.ts';
+import { every, systemClock } from '../platform/time.ts';
 import { createRelay } from './app.ts';
 import { readConfig, type RelayConfig, settings } from './config.ts';
 import { type Connections, createConnections } from './connections/connections.ts';
@@ -40,7 +40,7 @@ async function openConnections({ environment, lifecycle, log }: Runtime, { envir
     connect: ({ name, url }, onConnected) =>
       connectBroker(url, forgeTopology, { log: log.child({ broker: name }), name: `signalbox relay ${name}`, queueType, onConnected }),
     defaultLimit: monthlyLimit,
-    clock: () => new Date(),
+    clock: systemClock,
     log,
   });
   void every(fileCheckedEveryMs, lifecycle.stopping, async () => {
