@@ -47,6 +47,7 @@ export async function finishWithin<T>(ms: number, stopping: AbortSignal, work: P
   } finally {
     stopping.removeEventListener('abort', onStop);
   }
+  if (!stopping.aborted) return work;
   return withTimeout(work, ms, () => {
     throw new Error(`timed out: its consumer stops, and ${ms} ms have passed`);
   });

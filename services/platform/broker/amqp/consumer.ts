@@ -136,6 +136,7 @@ function createAcknowledge({ publisher, topology, queue, log }: Pick<AmqpConsume
 
   /** Null for what only needs its acknowledgement. */
   function moveOf(item: Item, outcome: Outcome): Move | null {
+    if (outcome === 'ack') return null;
     const { delivery } = item;
     const { id, type, attempt } = delivery;
     const decision = decide(outcome, attempt, rules);

@@ -41,20 +41,22 @@ describe('access to the dashboard', () => {
     expect(described.filter((path) => path.startsWith('/api/'))).to.have.members(paths);
   });
 
-  for (const path of paths) {
-    it(`refuses ${path} without a token`, async () => {
+  it('refuses every one of them without a token', async () => {
+    for (const path of paths) {
       const { status, headers, body } = await ask('get', path);
-      expect(status).to.equal(401);
-      expect(headers['www-authenticate']).to.equal('token');
-      expect(body).to.deep.equal({ type: 'about:blank', title: 'Unauthorized', status: 401 });
-    });
-    for (const method of ['post', 'put', 'patch', 'delete'] as const)
-      it(`answers 405 for ${method.toUpperCase()} ${path}`, async () => {
+      expect([status, headers['www-authenticate']], path).to.deep.equal([401, 'token']);
+      expect(body, path).to.deep.equal({ type: 'about:blank', title: 'Unauthorized', status: 401 });
+    }
+  });
+
+  it('answers 405 to every method but GET and HEAD', async () => {
+    for (const path of paths) {
+      for (const method of ['post', 'put', 'patch', 'delete'] as const) {
         const { status, headers } = await ask(method, path, `token ${tokens[0]}`);
-        expect(status).to.equal(405);
-        expect(headers['allow']).to.equal('GET, HEAD');
-      });
-  }
+        expect([status, headers['allow']?.split(', ').sort()], `${method} ${path}`).to.deep.equal([405, ['GET', 'HEAD']]);
+      }
+    }
+  });
 
   it('answers byte for byte the same whatever is wrong with the token', async () => {
     const wrong = ['token wrong', 'token', 'token ', `token ${tokens[0]}x`, `token ${tokens[0].slice(1)}`, `Bearer ${tokens[0]}`, tokens[0], ''];
