@@ -7,7 +7,7 @@ import type { ConsumerConfiguration } from '../contract.ts';
 import { exitCodes, runProgram } from './child.ts';
 import { consumerSettings, isOwn } from './settings.ts';
 
-const Options = z.object({ environment: z.string(), secret: z.array(z.string()).default([]) });
+const Options = z.object({ environment: z.string(), secret: z.array(z.string()).default([]), allowUnsafeNames: z.boolean().default(false) });
 
 export const run: Subcommand = {
   summary:
@@ -16,6 +16,7 @@ export const run: Subcommand = {
   options: [
     { flags: '--environment <slug>', summary: 'whose configuration and secrets', required: true },
     { flags: '--secret <name...>', summary: 'NAME or NAME=VARIABLE; several, or several times; put -- before the command' },
+    { flags: '--allow-unsafe-names', summary: 'take configuration entries that decide what code runs, such as PATH or LD_PRELOAD' },
   ],
   settings: consumerSettings,
   usageExitCode: exitCodes.refused,
@@ -23,9 +24,10 @@ export const run: Subcommand = {
     try {
       if (command === undefined) throw new Error('there is no command to run');
       const wanted = Options.parse(options);
+      const isAllowed = wanted.allowUnsafeNames ? () => true : isSafe;
       const { address, applicationKey } = readSettings(environment, consumerSettings);
       const client = createConsumerClient({ baseUrl: address, credential: applicationKey.reveal(), signal: stopping });
-      const fetched = await fetchVariables(client, wanted.environment, wanted.secret.map(readWanted));
+      const fetched = await fetchVariables(client, { ...wanted, secret: wanted.secret.map(readWanted), isAllowed });
       return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, writeError });
     } catch (error) {
       // With a code that tells it from the program's own failure.
@@ -35,9 +37,12 @@ export const run: Subcommand = {
   },
 };
 
-async function fetchVariables(client: ConsumerClient, environment: string, wanted: readonly WantedSecret[]): Promise<Variables> {
+type Wanted = { readonly environment: string; readonly secret: readonly WantedSecret[]; readonly isAllowed: (variable: string) => boolean };
+
+async function fetchVariables(client: ConsumerClient, { environment, secret, isAllowed }: Wanted): Promise<Variables> {
   const configurations = await client.configurations(environment).catch(explain(`the application has no environment '${environment}'`));
-  const secrets = wanted.map(async ({ name, variable }) => {
+  requireAllowed(configurations, isAllowed);
+  const secrets = secret.map(async ({ name, variable }) => {
     const missing = `secret '${name}' is not served in environment '${environment}': it is unknown there, or has no version that is active now`;
     const { value } = await client.secret(name, environment).catch(explain(missing));
     return { name, variable, value };
@@ -94,4 +99,15 @@ export function toVariables(configurations: readonly ConsumerConfiguration[], se
     taken.set(variable, source);
   }
   return Object.fromEntries(sources.map(({ variable, value }) => [variable, value]));
+}
+
+// Of the loader, of shells and of language runtimes: whoever may write configuration could run code of their own by them.
+const unsafe =
+  /^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|LD_.*|DYLD_.*|NODE_(OPTIONS|PATH)|PYTHON(PATH|HOME|STARTUP)|PERL5(LIB|OPT|DB)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|DOTNET_STARTUP_HOOKS|GIT_.*)$/i;
+export const isSafe = (variable: string): boolean => !unsafe.test(variable);
+
+/** Secrets are not asked: the caller names each of them. @throws Error that names every entry that is not allowed */
+function requireAllowed(configurations: readonly ConsumerConfiguration[], isAllowed: (variable: string) => boolean): void {
+  const refused = configurations.map(({ key }) => key).filter((key) => !isAllowed(variableOf(key)));
+  if (refused.length > 0) throw new Error(`configuration entries that decide what code runs are refused without --allow-unsafe-names: ${refused.join(', ')}`);
 }

@@ -44,6 +44,18 @@ describe('signalbox secrets run', () => {
     expect(await environmentOf([])).not.to.have.any.keys('db_password', 'token', 'API_TOKEN');
   });
 
+  it('refuses configuration entries that decide what code runs, unless it is told to take them', async () => {
+    await manage(running.url, 'POST', '/runs/environments', { name: 'Unsafe' });
+    for (const key of ['PATH', 'LD:PRELOAD', 'LD_PRELOAD'])
+      await manage(running.url, 'POST', '/runs/configurations', { environmentSlug: 'unsafe', key, value: '/evil' });
+    const given = { env: settings() };
+    const refused = await secretsCommand(['run', '--environment', 'unsafe', ...showEnvironment], given);
+    expect([refused.code, refused.out]).to.deep.equal([125, '']);
+    expect(refused.err).to.contain('refused without --allow-unsafe-names: LD:PRELOAD, LD_PRELOAD, PATH');
+    const taken = await secretsCommand(['run', '--environment', 'unsafe', '--allow-unsafe-names', ...showEnvironment], given);
+    expect(JSON.parse(taken.out)).to.include({ PATH: '/evil' });
+  });
+
   it('hands its own environment on, and lets what it fetched win', async () => {
     expect(await environmentOf([], { GREETING: 'bye', KEPT: 'yes' })).to.include({ GREETING: 'hello', KEPT: 'yes' });
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readWanted, toVariables, variableOf } from '../../../../services/secrets/commands/run.ts';
+import { isSafe, readWanted, toVariables, variableOf } from '../../../../services/secrets/commands/run.ts';
 
 const entry = (key: string, value = 'x') => ({ key, value, label: 'local' });
 
@@ -62,5 +62,14 @@ describe('toVariables', () => {
       ['__proto__', '1'],
       ['constructor', '2'],
     ]);
+  });
+});
+
+describe('isSafe', () => {
+  it('is not so of what the loader, a shell or a runtime reads, in any case', () => {
+    for (const name of ['PATH', 'Path', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'BASH_ENV', 'NODE_OPTIONS', 'PYTHONPATH', 'GIT_SSH_COMMAND'])
+      expect(isSafe(name), name).to.equal(false);
+    for (const name of ['PATHS', 'APP_PATH', 'OLD_KEY', 'Logging__Level', 'NODE_ENV', 'ENVIRONMENT', 'PYTHONUNBUFFERED'])
+      expect(isSafe(name), name).to.equal(true);
   });
 });
