@@ -1,4 +1,5 @@
 // What a message broker is to the services: the contract that every adapter keeps and one test suite holds.
+import type { Log } from '../log.ts';
 
 /** A durable queue, bound to its topology's exchange. */
 export type QueueTopology = {
@@ -83,6 +84,14 @@ export type DeadLetterReturn = {
   readonly returned: number;
   /** Looked at and left where they are: from another queue than the one asked for, from none of the topology's, or not accepted by the server. */
   readonly kept: number;
+};
+
+export type BrokerOptions = {
+  readonly log: Log;
+  /** How the server's own tools show this connection. */
+  readonly name: string;
+  /** Called whenever it is connected, the first time and again. */
+  readonly onConnected?: () => void;
 };
 
 export type Broker = {

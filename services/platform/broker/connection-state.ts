@@ -1,11 +1,21 @@
 // Whether a broker is connected, why not, and who waits for it: the same for both adapters.
 import { withTimeout } from '../time.ts';
+import type { PublishResult } from './broker.ts';
+
+export const closedReason = 'the broker connection was closed';
 
 /** @param onConnected called whenever it is connected */
 export function createConnectionState(onConnected: () => void = () => undefined) {
   let isConnected = false;
   let lastError: string | null = null;
+  let isClosed = false;
   let waiting = newWaiting();
+
+  function disconnected(reason: string): void {
+    if (isConnected) waiting = newWaiting();
+    isConnected = false;
+    lastError = reason;
+  }
 
   return {
     get isConnected() {
@@ -14,19 +24,22 @@ export function createConnectionState(onConnected: () => void = () => undefined)
     get lastError() {
       return lastError;
     },
+    /** What a publish is answered at once; null while it is connected. */
+    get refusal(): PublishResult | null {
+      return isConnected ? null : { outcome: 'unpublished', reason: lastError ?? 'not connected yet' };
+    },
     connected(): void {
+      if (isClosed) return;
       isConnected = true;
       waiting.resolve();
       onConnected();
     },
-    disconnected(reason: string): void {
-      if (isConnected) waiting = newWaiting();
-      isConnected = false;
-      lastError = reason;
-    },
+    disconnected,
+    /** For good. */
     closed(): void {
-      isConnected = false;
-      waiting.reject(new Error('the broker connection was closed'));
+      isClosed = true;
+      disconnected(closedReason);
+      waiting.reject(new Error(closedReason));
     },
     ready: (timeoutMs: number): Promise<void> =>
       withTimeout(waiting.promise, timeoutMs, () => {

@@ -1,24 +1,17 @@
 // The broker on RabbitMQ (3.10 and newer): publishing and consuming on connections of their own.
 import type { ChannelModel } from 'amqplib';
-import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
-import type { Broker, DeadLetter, DeadLetterReturn, DeadLetterSelection, Topology } from '../broker.ts';
-import { createConnectionState } from '../connection-state.ts';
+import type { Broker, BrokerOptions, DeadLetter, DeadLetterReturn, DeadLetterSelection, Topology } from '../broker.ts';
+import { closedReason, createConnectionState } from '../connection-state.ts';
 import { queueRules, returnPolicy, withoutDeath } from '../retry-policy.ts';
 import { type AmqpConnection, createAmqpConnection } from './connection.ts';
 import { type AmqpConsumer, createAmqpConsumer } from './consumer.ts';
 import { toDelivery } from './message.ts';
-import { type AmqpPublisher, createAmqpPublisher } from './publisher.ts';
+import { createAmqpPublisher, type Publish } from './publisher.ts';
 import { declareTopology, type QueueType } from './topology.ts';
 
-export type AmqpBrokerOptions = {
-  readonly log: Log;
-  readonly name: string;
-  readonly queueType: QueueType;
-  readonly onConnected?: (() => void) | undefined;
-};
+export type AmqpBrokerOptions = BrokerOptions & { readonly queueType: QueueType };
 
-const closingReason = 'the broker connection is closing';
 const pendingTimeoutMs = 5000;
 const returnTimeoutMs = 10_000;
 
@@ -26,19 +19,14 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
   const state = createConnectionState(onConnected);
   const consumers = new Set<AmqpConsumer>();
   let model: ChannelModel | null = null;
-  let blockedReason: string | null = null;
 
   const declare = (opened: ChannelModel) => declareTopology(opened, topology, queueType);
   const publisher = createAmqpPublisher((reason) => publishing.reconnect(reason));
+  const publish: Publish = async (target, message, timeoutMs) => state.refusal ?? publisher.publish(target, message, timeoutMs);
 
-  function showPublishing(): void {
-    if (blockedReason === null && model) {
-      state.connected();
-      publisher.admit();
-    } else if (blockedReason !== null) {
-      state.disconnected(blockedReason);
-      publisher.refuse(blockedReason);
-    }
+  function disconnected(reason: string): void {
+    state.disconnected(reason);
+    publisher.dropWaiting(reason);
   }
 
   const publishing = createAmqpConnection({
@@ -46,23 +34,19 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
     connectionName: name,
     log,
     async prepare(opened) {
-      blockedReason = null;
       await declare(opened);
       await publisher.open(opened);
     },
     onConnected(opened) {
       model = opened;
-      showPublishing();
+      state.connected();
     },
     onDisconnected(reason) {
       model = null;
-      state.disconnected(reason);
-      publisher.lose(reason);
+      disconnected(reason);
     },
-    onBlocked(reason) {
-      blockedReason = reason === null ? null : `blocked by the server: ${reason}`;
-      showPublishing();
-    },
+    // Only a connection that publishes is blocked, so never before it is connected.
+    onBlocked: (reason) => (reason === null ? state.connected() : disconnected(`blocked by the server: ${reason}`)),
   });
 
   // On a connection of its own: a memory alarm stops the server from reading a connection that publishes, and with
@@ -80,7 +64,6 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
         for (const consumer of consumers) consumer.attach(opened);
       },
       onDisconnected: () => (consumingModel = null),
-      onBlocked: () => undefined,
     });
 
   function connected(purpose: string): ChannelModel {
@@ -96,10 +79,10 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
       return state.lastError;
     },
     ready: state.ready,
-    publish: (message, timeoutMs) => publisher.publish({ exchange: topology.exchange, routingKey: '', attempt: 1 }, message, timeoutMs),
+    publish: (message, timeoutMs) => publish({ exchange: topology.exchange, routingKey: '', attempt: 1 }, message, timeoutMs),
     consume(queue, options, handle) {
       const reconnect = (reason: string) => consuming?.reconnect(reason);
-      const consumer = createAmqpConsumer({ queue, options, handle, topology, publisher, reconnect, log });
+      const consumer = createAmqpConsumer({ queue, options, handle, topology, publish, reconnect, log });
       consumers.add(consumer);
       consuming ??= openConsuming();
       if (consumingModel) consumer.attach(consumingModel);
@@ -115,18 +98,17 @@ export function createAmqpBroker(url: string, topology: Topology, { log, name, q
     },
     listDeadLetters: (selection) => listDeadLetters(connected('list dead letters'), topology, selection),
     async returnDeadLetters(selection) {
-      const result = await returnDeadLetters({ model: connected('return dead letters'), publisher, topology }, selection);
+      const result = await returnDeadLetters({ model: connected('return dead letters'), publish, topology }, selection);
       log.info({ queue: selection.queue, ...result }, 'dead letters returned to their queues');
       return result;
     },
     async close() {
       await Promise.all([...consumers].map((consumer) => consumer.stop()));
       await consuming?.close();
-      publisher.refuse(closingReason);
+      state.closed();
+      publisher.dropWaiting(closedReason);
       await withTimeout(publisher.idle(), pendingTimeoutMs, () => undefined);
       await publishing.close();
-      publisher.lose(closingReason);
-      state.closed();
     },
   };
 }
@@ -151,9 +133,10 @@ async function listDeadLetters(model: ChannelModel, topology: Topology, { queue,
   return found;
 }
 
-type ReturnParts = { readonly model: ChannelModel; readonly publisher: AmqpPublisher; readonly topology: Topology };
-
-async function returnDeadLetters({ model, publisher, topology }: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetterReturn> {
+async function returnDeadLetters(
+  { model, publish, topology }: { readonly model: ChannelModel; readonly publish: Publish; readonly topology: Topology },
+  { queue, limit }: DeadLetterSelection,
+): Promise<DeadLetterReturn> {
   const targetOf = returnPolicy(topology, queue);
   const deadQueue = topology.deadLetters.queue;
   let returned = 0;
@@ -168,7 +151,7 @@ async function returnDeadLetters({ model, publisher, topology }: ReturnParts, { 
       if (!source) break;
       const delivery = toDelivery(source);
       const target = targetOf(delivery);
-      const result = target && (await publisher.publish({ exchange: '', routingKey: target.name, attempt: 1 }, withoutDeath(delivery), returnTimeoutMs));
+      const result = target && (await publish({ exchange: '', routingKey: target.name, attempt: 1 }, withoutDeath(delivery), returnTimeoutMs));
       if (result?.outcome === 'confirmed') {
         channel.ack(source);
         returned += 1;

@@ -20,7 +20,7 @@ export type AmqpConnectionParts = {
   onConnected(model: ChannelModel): void;
   onDisconnected(reason: string): void;
   /** The server's memory or disk alarm: it reads nothing more from this connection. Null when over. */
-  onBlocked(reason: string | null): void;
+  onBlocked?(reason: string | null): void;
   readonly log: Log;
 };
 
@@ -35,9 +35,14 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const setup = async (opened: ChannelModel) => {
     model = opened;
     opened.on('error', (error) => log.debug({ error }, 'amqp connection error'));
-    opened.on('blocked', (reason) => parts.onBlocked(reason));
-    opened.on('unblocked', () => parts.onBlocked(null));
+    opened.on('blocked', (reason) => parts.onBlocked?.(reason));
+    opened.on('unblocked', () => parts.onBlocked?.(null));
     await parts.prepare(opened);
+  };
+
+  const lost = (reason: string) => {
+    model = null;
+    parts.onDisconnected(reason);
   };
 
   const failed = (error: Error) => {
@@ -46,7 +51,7 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
     // The same fault every five seconds is one line, not a flood.
     if (reason !== lastFailure) log.error({ reason }, 'connecting to the broker failed, retrying');
     lastFailure = reason;
-    parts.onDisconnected(reason);
+    lost(reason);
   };
 
   const recovery = { initialDelay: failurePause.firstMs, maxDelay: failurePause.longestMs, jitter: 0.3, waitForConnect: false, setup };
@@ -61,18 +66,23 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
     connection.on('connect-failed', failed);
     connection.on('disconnect', (error) => {
       log.warn({ reason: describeError(error) }, 'lost the broker connection, reconnecting');
-      parts.onDisconnected(describeError(error));
+      lost(describeError(error));
     });
-    connection.on('error', (error) => parts.onDisconnected(describeError(error)));
+    connection.on('error', (error) => lost(describeError(error)));
     return connection;
   });
 
   return {
     /** Drops the connection, so that a new one declares everything again. */
     reconnect(reason: string): void {
-      log.warn({ reason }, 'reconnecting to the broker');
-      // Rejects when the connection is gone already, which is what was wanted.
-      model?.close().catch(() => undefined);
+      const broken = model;
+      // Not at once: when the connection is what was lost, amqplib closes its channels first and says so next.
+      setImmediate(() => {
+        if (isClosing || !broken || broken !== model) return;
+        log.warn({ reason }, 'reconnecting to the broker');
+        // Rejects when the connection is closing already, which is what was wanted.
+        broken.close().catch(() => undefined);
+      });
     },
     async close(): Promise<void> {
       isClosing = true;

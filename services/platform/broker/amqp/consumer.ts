@@ -4,29 +4,27 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { handOver } from '../batch.ts';
-import type { BatchHandler, ConsumeOptions, Consumer, Delivery, Message, Outcome, Topology } from '../broker.ts';
+import type { BatchHandler, ConsumeOptions, Delivery, Message, Outcome, Topology } from '../broker.ts';
 import { deadLetter, decide, pauseAfterFailure, queueRules } from '../retry-policy.ts';
 import { toDelivery } from './message.ts';
 import { createPrefetchWindow } from './prefetch-window.ts';
-import type { AmqpPublisher, Target } from './publisher.ts';
+import type { Publish, Target } from './publisher.ts';
 import { retryQueue } from './topology.ts';
 
 const moveTimeoutMs = 10_000;
 
-export type AmqpConsumerParts = {
+type AmqpConsumerParts = {
   readonly queue: string;
   readonly options: ConsumeOptions;
   readonly handle: BatchHandler;
   readonly topology: Topology;
-  readonly publisher: AmqpPublisher;
+  readonly publish: Publish;
   /** Drops the connection, so that a deleted queue is declared again. */
   readonly reconnect: (reason: string) => void;
   readonly log: Log;
 };
 
-export type AmqpConsumer = Consumer & {
-  attach(model: ChannelModel): void;
-};
+export type AmqpConsumer = ReturnType<typeof createAmqpConsumer>;
 
 /** A consumer's time on one channel. */
 type Attachment = {
@@ -41,8 +39,8 @@ type Attachment = {
   released(messages: readonly ConsumeMessage[]): void;
 };
 
-export function createAmqpConsumer({ queue, options, handle, topology, publisher, reconnect, log }: AmqpConsumerParts): AmqpConsumer {
-  const acknowledge = createAcknowledge({ publisher, topology, queue, log });
+export function createAmqpConsumer({ queue, options, handle, topology, publish, reconnect, log }: AmqpConsumerParts) {
+  const acknowledge = createAcknowledge({ publish, topology, queue, log });
   let current: Attachment | null = null;
   let working: Promise<void> | null = null;
   const stopping = new AbortController();
@@ -112,13 +110,13 @@ export function createAmqpConsumer({ queue, options, handle, topology, publisher
   }
 
   return {
-    attach(model) {
+    attach(model: ChannelModel): void {
       const connectionLost = new AbortController();
       const lose = () => connectionLost.abort();
       model.once('close', lose);
       void keepOpen(model, connectionLost.signal).finally(() => model.off('close', lose));
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       current?.ending.abort();
       await working;
@@ -131,7 +129,7 @@ export function createAmqpConsumer({ queue, options, handle, topology, publisher
 type Item = { readonly source: ConsumeMessage; readonly delivery: Delivery };
 type Move = { readonly item: Item; readonly to: Target; readonly message: Message };
 
-function createAcknowledge({ publisher, topology, queue, log }: Pick<AmqpConsumerParts, 'publisher' | 'topology' | 'queue' | 'log'>) {
+function createAcknowledge({ publish, topology, queue, log }: Pick<AmqpConsumerParts, 'publish' | 'topology' | 'queue' | 'log'>) {
   const rules = queueRules(topology, queue);
 
   /** Null for what only needs its acknowledgement. */
@@ -150,7 +148,7 @@ function createAcknowledge({ publisher, topology, queue, log }: Pick<AmqpConsume
   async function move(attachment: Attachment, { item, to, message }: Move): Promise<void> {
     let failures = 0;
     do {
-      const result = await publisher.publish(to, message, moveTimeoutMs);
+      const result = await publish(to, message, moveTimeoutMs);
       if (attachment.isLost) return;
       if (result.outcome === 'confirmed') return attachment.channel.ack(item.source);
       // The server itself can still dead-letter what it takes from nobody, though without our headers.

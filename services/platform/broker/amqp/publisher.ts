@@ -1,4 +1,5 @@
-// Publishes with confirms: thousands a second on one channel, one timer for all their deadlines.
+// Publishes with confirms, thousands a second on one channel.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, Message as AmqpMessage, Options } from 'amqplib';
 import { describeError } from '../../errors.ts';
@@ -12,7 +13,7 @@ export type Target = {
   readonly attempt: number;
 };
 
-export type AmqpPublisher = ReturnType<typeof createAmqpPublisher>;
+export type Publish = ReturnType<typeof createAmqpPublisher>['publish'];
 
 /** A message this large has a channel to itself and goes alone on it, so that a server that refuses it, which
  *  closes the channel, leaves every other publish unharmed; nor does it hold up the small ones. */
@@ -23,72 +24,40 @@ const lookEveryMs = 10;
 
 /** @param reconnect drops the connection, so that a new one declares everything again */
 export function createAmqpPublisher(reconnect: (reason: string) => void) {
-  let model: ChannelModel | null = null;
-  let closedReason: string | null = 'not connected yet';
-  let maxBytes = Infinity;
-  const hooks = { tooLarge: (limit: number) => (maxBytes = limit), broken: reconnectSoon };
-  const smallMessages = createConfirmChannel(Infinity, hooks);
-  const largeMessages = createConfirmChannel(1, hooks);
-
-  let sweepAt = Infinity;
-  let timer: NodeJS.Timeout | undefined;
-
-  // Not at once: when the connection is what was lost, amqplib closes its channels first and says so next.
-  function reconnectSoon(reason: string): void {
-    const lost = model;
-    setImmediate(() => {
-      if (lost && lost === model) reconnect(reason);
-    });
-  }
-
-  function sweep(): void {
-    const now = performance.now();
-    sweepAt = Infinity;
-    sweepBy(Math.min(smallMessages.expire(now), largeMessages.expire(now)));
-  }
-
-  function sweepBy(deadline: number): void {
-    if (deadline >= sweepAt) return;
-    clearTimeout(timer);
-    sweepAt = deadline;
-    timer = setTimeout(sweep, Math.max(1, deadline - performance.now()));
-    timer.unref();
-  }
-
-  /** Answers messages from now on at once, and those that have not been written yet. */
-  function refuse(reason: string): void {
-    closedReason = reason;
-    for (const channel of [smallMessages, largeMessages]) channel.dropWaiting(reason);
-  }
+  const server: ServerLimits = { maxBytes: Infinity };
+  const smallMessages = createConfirmChannel(Infinity, server, reconnect);
+  const largeMessages = createConfirmChannel(1, server, reconnect);
 
   return {
     /** Opens its channels on a new connection. */
-    async open(opened: ChannelModel): Promise<void> {
-      model = opened;
-      maxBytes = Infinity;
-      await smallMessages.open(opened);
-      await largeMessages.open(opened);
+    async open(model: ChannelModel): Promise<void> {
+      server.maxBytes = Infinity;
+      await smallMessages.open(model);
+      await largeMessages.open(model);
     },
-    refuse,
-    /** The connection is gone. */
-    lose(reason: string): void {
-      model = null;
-      refuse(reason);
+    /** Answers what has not been written yet. */
+    dropWaiting(reason: string): void {
+      smallMessages.dropWaiting(reason);
+      largeMessages.dropWaiting(reason);
     },
-    /** Takes messages again. */
-    admit(): void {
-      closedReason = null;
-    },
+    /** Confirmed; otherwise as the contract's. */
     publish({ exchange, routingKey, attempt }: Target, message: Message, timeoutMs: number): Promise<PublishResult> {
       const { body } = message;
-      if (closedReason !== null) return Promise.resolve({ outcome: 'unpublished', reason: closedReason });
-      if (body.length > maxBytes) return Promise.resolve(tooLarge(maxBytes));
+      const channel = body.length < largeBytes ? smallMessages : largeMessages;
       return new Promise((resolve) => {
-        const deadline = performance.now() + timeoutMs;
-        const options = toPublishOptions(message, attempt);
-        const pending: PendingPublish = { exchange, routingKey, body, options, deadline, resolve, isAnswered: false, isReturned: false };
-        (body.length < largeBytes ? smallMessages : largeMessages).push(pending);
-        sweepBy(deadline);
+        const timer = setTimeout(() => channel.timeOut(pending), timeoutMs);
+        const pending: PendingPublish = {
+          exchange,
+          routingKey,
+          body,
+          options: toPublishOptions(message, attempt),
+          isReturned: false,
+          answer(result) {
+            clearTimeout(timer);
+            resolve(result);
+          },
+        };
+        channel.push(pending);
       });
     },
     /** Resolves when no publish is pending. */
@@ -98,63 +67,55 @@ export function createAmqpPublisher(reconnect: (reason: string) => void) {
   };
 }
 
+/** What the server of this connection has told; another connection's may take more. */
+type ServerLimits = { maxBytes: number };
+
 /** One message on its way to the server. */
 type PendingPublish = {
   readonly exchange: string;
   readonly routingKey: string;
   readonly body: Buffer;
   readonly options: Options.Publish;
-  /** By the clock of `performance.now()`. */
-  readonly deadline: number;
-  readonly resolve: (result: PublishResult) => void;
-  /** Its publisher has its answer, perhaps because it timed out; what the server says later changes nothing. */
-  isAnswered: boolean;
   /** The server returned it: no queue takes it. Its confirm still follows. */
   isReturned: boolean;
+  /** Only the first answer counts. */
+  answer(result: PublishResult): void;
 };
 
-type ConfirmChannelHooks = {
-  /** The server closed the channel over a message larger than this, which it told. */
-  tooLarge(maxBytes: number): void;
-  /** The channel is gone for another reason: what was declared may be gone too. */
-  broken(reason: string): void;
-};
-
-/** A confirm channel: what waits to be written to it, and what was written and is not confirmed yet. */
-function createConfirmChannel(maxUnconfirmed: number, hooks: ConfirmChannelHooks) {
+/** A confirm channel: what waits to be written to it, and what was written and is not answered yet. */
+function createConfirmChannel(maxUnconfirmed: number, server: ServerLimits, reconnect: (reason: string) => void) {
   let channel: ConfirmChannel | null = null;
   /** False while amqplib's buffer is full: writing on would only grow it. */
   let isWritable = false;
-  /** What this connection's server has told; another connection's may take more. */
-  let maxBytes = Infinity;
-  const waiting = new Set<PendingPublish>();
+  /** Each with the async context that it was published in: the trace that it is written into. */
+  const waiting = new Map<PendingPublish, ReturnType<typeof AsyncLocalStorage.snapshot>>();
   const unconfirmed = new Set<PendingPublish>();
 
   const isOpen = () => isWritable && unconfirmed.size < maxUnconfirmed;
 
   function write(to: ConfirmChannel, pending: PendingPublish): void {
     const { exchange, routingKey, body, options } = pending;
-    if (body.length > maxBytes) return answer(pending, tooLarge(maxBytes));
+    if (body.length > server.maxBytes) return pending.answer(tooLarge(server.maxBytes));
     try {
       isWritable = to.publish(exchange, routingKey, body, options, (error: Error | null) => {
         // amqplib tells of a lost channel here first; what waits may fit the next one.
         if (error !== null && !isNack(error)) channel = null;
         unconfirmed.delete(pending);
-        answer(pending, resultOf(pending, error, maxBytes));
+        pending.answer(resultOf(pending, error, server.maxBytes));
         if (waiting.size > 0) flush();
       });
       unconfirmed.add(pending);
     } catch (error) {
       // amqplib encodes before it writes, so nothing has left: a property that AMQP cannot hold.
-      answer(pending, { outcome: 'refused', reason: describeError(error) });
+      pending.answer({ outcome: 'refused', reason: describeError(error) });
     }
   }
 
   function flush(): void {
-    for (const pending of waiting) {
+    for (const [pending, inItsContext] of waiting) {
       if (!channel || !isOpen()) return;
       waiting.delete(pending);
-      write(channel, pending);
+      inItsContext(write, channel, pending);
     }
   }
 
@@ -166,11 +127,11 @@ function createConfirmChannel(maxUnconfirmed: number, hooks: ConfirmChannelHooks
   async function open(model: ChannelModel): Promise<void> {
     const opened = await model.createConfirmChannel();
     let reason = 'the channel was closed';
-    let refusedAbove: number | null = null;
+    let sizeLimit: number | null = null;
     opened.on('error', (error) => {
       reason = describeError(error);
-      refusedAbove = sizeLimitIn(reason);
-      maxBytes = refusedAbove ?? maxBytes;
+      sizeLimit = sizeLimitIn(reason);
+      server.maxBytes = sizeLimit ?? server.maxBytes;
     });
     opened.on('return', returned);
     opened.on('drain', () => {
@@ -180,9 +141,9 @@ function createConfirmChannel(maxUnconfirmed: number, hooks: ConfirmChannelHooks
     // amqplib has by now answered everything that was written, with an error.
     opened.on('close', () => {
       channel = null;
-      if (refusedAbove === null) return hooks.broken(reason);
-      hooks.tooLarge(refusedAbove);
-      open(model).catch((error: unknown) => hooks.broken(describeError(error)));
+      // What was declared may be gone too, unless a message was too large.
+      if (sizeLimit === null) return reconnect(reason);
+      open(model).catch((error: unknown) => reconnect(describeError(error)));
     });
     channel = opened;
     isWritable = true;
@@ -190,46 +151,23 @@ function createConfirmChannel(maxUnconfirmed: number, hooks: ConfirmChannelHooks
   }
 
   return {
-    /** On a new connection. */
-    async open(model: ChannelModel): Promise<void> {
-      maxBytes = Infinity;
-      await open(model);
-    },
-
+    open,
     push(pending: PendingPublish): void {
       if (channel && isOpen() && waiting.size === 0) write(channel, pending);
-      else waiting.add(pending);
+      else waiting.set(pending, AsyncLocalStorage.snapshot());
     },
-
     /** Answers what has never been written. */
     dropWaiting(reason: string): void {
-      for (const pending of waiting) answer(pending, { outcome: 'unpublished', reason });
+      for (const pending of waiting.keys()) pending.answer({ outcome: 'unpublished', reason });
       waiting.clear();
     },
-
-    isBusy: () => waiting.size > 0 || [...unconfirmed].some((pending) => !pending.isAnswered),
-
-    /** Answers what has timed out; gives the earliest deadline left. */
-    expire(now: number): number {
-      let earliest = Infinity;
-      for (const pending of waiting) {
-        if (pending.deadline > now) earliest = Math.min(earliest, pending.deadline);
-        else if (waiting.delete(pending)) answer(pending, { outcome: 'unpublished', reason: 'timed out before it could be written' });
-      }
-      for (const pending of unconfirmed) {
-        if (pending.isAnswered) continue;
-        if (pending.deadline > now) earliest = Math.min(earliest, pending.deadline);
-        else answer(pending, { outcome: 'unknown', reason: 'the server did not confirm in time' });
-      }
-      return earliest;
+    timeOut(pending: PendingPublish): void {
+      if (waiting.delete(pending)) return pending.answer({ outcome: 'unpublished', reason: 'timed out before it could be written' });
+      unconfirmed.delete(pending);
+      pending.answer({ outcome: 'unknown', reason: 'the server did not confirm in time' });
     },
+    isBusy: () => waiting.size > 0 || unconfirmed.size > 0,
   };
-}
-
-function answer(pending: PendingPublish, result: PublishResult): void {
-  if (pending.isAnswered) return;
-  pending.isAnswered = true;
-  pending.resolve(result);
 }
 
 const confirmed: PublishResult = { outcome: 'confirmed' };

@@ -1,22 +1,19 @@
 // The broker inside Postgres, for installations without RabbitMQ: pg-boss in a schema of its own.
 import type { Db } from 'pg-boss';
-import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
-import type { Broker, DeadLetter, DeadLetterReturn, DeadLetterSelection, QueueTopology, Topology } from '../broker.ts';
-import { createConnectionState } from '../connection-state.ts';
+import type { Broker, BrokerOptions, DeadLetter, DeadLetterReturn, DeadLetterSelection, QueueTopology, Topology } from '../broker.ts';
+import { closedReason, createConnectionState } from '../connection-state.ts';
 import { queueRules, returnPolicy, withoutDeath } from '../retry-policy.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
 import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
 import { createEmbeddedPublisher } from './publisher.ts';
 import { createEmbeddedConnection, type EmbeddedSession } from './session.ts';
 
-export type EmbeddedBrokerOptions = { readonly log: Log; readonly name: string; readonly onConnected?: (() => void) | undefined };
-
 const pendingTimeoutMs = 5000;
 const plainIdentifier = /^[a-z_][a-z0-9_]*$/;
 
 /** `?schema=` in the URL names the schema; `broker` without it. */
-export function createEmbeddedBroker(url: string, topology: Topology, { log, name, onConnected }: EmbeddedBrokerOptions): Broker {
+export function createEmbeddedBroker(url: string, topology: Topology, { log, name, onConnected }: BrokerOptions): Broker {
   const schema = new URL(url).searchParams.get('schema') ?? 'broker';
   if (!plainIdentifier.test(schema)) throw new TypeError(`schema in the broker's URL must be a plain lower-case name, got "${schema}"`);
 
@@ -57,7 +54,7 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
       return state.lastError;
     },
     ready: state.ready,
-    publish: (message, timeoutMs) => publisher.publish(message, timeoutMs),
+    publish: async (message, timeoutMs) => state.refusal ?? publisher.publish(message, timeoutMs),
     consume(queue, options, handle) {
       const consumer = createEmbeddedConsumer({ queue, options, handle, topology, log });
       consumers.add(consumer);
@@ -81,19 +78,19 @@ export function createEmbeddedBroker(url: string, topology: Topology, { log, nam
     },
     async close() {
       await Promise.all([...consumers].map((consumer) => consumer.stop()));
+      state.closed();
       await withTimeout(publisher.idle(), pendingTimeoutMs, () => undefined);
-      publisher.lose('the broker connection is closing');
+      publisher.lose(closedReason);
       await connection.close();
       session = null;
-      state.closed();
     },
   };
 }
 
-type ReturnParts = { readonly session: EmbeddedSession; readonly schema: string; readonly topology: Topology };
+type DeadLetterParts = { readonly session: EmbeddedSession; readonly schema: string; readonly topology: Topology };
 
 /** Oldest first. The bodies may be large, and stay where they are. */
-async function pageOfDeadLetters({ session, schema, topology }: ReturnParts, offset: number): Promise<(DeadLetter & { readonly jobId: string })[]> {
+async function pageOfDeadLetters({ session, schema, topology }: DeadLetterParts, offset: number): Promise<(DeadLetter & { readonly jobId: string })[]> {
   const oldest = `select id, data - 'body' as data from ${schema}.job where name = $1 and state < 'active' order by created_on, id offset $2 limit 1000`;
   const { rows }: { rows: { id: string; data: Omit<StoredMessage, 'body'> }[] } = await session.database.executeSql(oldest, [
     topology.deadLetters.queue,
@@ -105,7 +102,7 @@ async function pageOfDeadLetters({ session, schema, topology }: ReturnParts, off
   });
 }
 
-async function listDeadLetters(parts: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetter[]> {
+async function listDeadLetters(parts: DeadLetterParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetter[]> {
   const targetOf = returnPolicy(parts.topology, queue);
   const found: DeadLetter[] = [];
   for (let offset = 0; found.length < limit;) {
@@ -118,7 +115,7 @@ async function listDeadLetters(parts: ReturnParts, { queue, limit }: DeadLetterS
 }
 
 /** Each in a transaction of its own. */
-async function returnDeadLetters(parts: ReturnParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetterReturn> {
+async function returnDeadLetters(parts: DeadLetterParts, { queue, limit }: DeadLetterSelection): Promise<DeadLetterReturn> {
   const { session, schema, topology } = parts;
   const { boss, database } = session;
   const targetOf = returnPolicy(topology, queue);

@@ -18,7 +18,6 @@ const largestBodyBytes = 128 * 1024 * 1024;
 
 export function createEmbeddedPublisher(topology: Topology) {
   let session: EmbeddedSession | null = null;
-  let closedReason = 'not connected yet';
   const waiting = new Set<PendingPublish>();
   let running: Promise<void> | null = null;
 
@@ -81,12 +80,10 @@ export function createEmbeddedPublisher(topology: Topology) {
     },
     lose(reason: string): void {
       session = null;
-      closedReason = reason;
       for (const pending of waiting) pending.answer({ outcome: 'unpublished', reason });
       waiting.clear();
     },
     publish(message: Message, timeoutMs: number): Promise<PublishResult> {
-      if (!session) return Promise.resolve({ outcome: 'unpublished', reason: closedReason });
       if (message.body.length > largestBodyBytes) {
         return Promise.resolve({ outcome: 'refused', reason: `larger than the ${largestBodyBytes} bytes that the embedded broker takes` });
       }

@@ -1,5 +1,6 @@
 // What only RabbitMQ does: returns, nacks, size limits, alarms, mismatched queues, lost channels.
-import { type Channel, type ChannelModel, connect as connectBare } from 'amqplib';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Channel, type ChannelModel, type ConfirmChannel, connect as connectBare } from 'amqplib';
 import { expect } from 'chai';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
@@ -17,12 +18,13 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
   const open: Broker[] = [];
   const bare: ChannelModel[] = [];
 
-  /** A channel beside the broker's own. */
-  async function openChannel(): Promise<Channel> {
+  /** Beside the broker's own. */
+  async function openConnection(): Promise<ChannelModel> {
     const connection = await connectBare(server.url);
     bare.push(connection);
-    return connection.createChannel();
+    return connection;
   }
+  const openChannel = async (): Promise<Channel> => (await openConnection()).createChannel();
 
   async function connected(topology: Topology, queueType: 'classic' | 'quorum' = 'classic'): Promise<Broker> {
     const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', queueType });
@@ -99,6 +101,26 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     const broker = await connected(topology);
     expect(await broker.publish(message('x'.repeat(300)), generousMs)).to.include({ outcome: 'refused' });
     await publish(broker, message('a'));
+  });
+
+  it('writes a message that had to wait in the async context that it was published in, so that its trace is its own', async () => {
+    const { topology } = newTopology();
+    const broker = await connected(topology);
+    const current = new AsyncLocalStorage<string>();
+    const prototype = Object.getPrototypeOf(await (await openConnection()).createConfirmChannel()) as ConfirmChannel;
+    const { publish: original } = prototype;
+    const written: (string | undefined)[][] = [];
+    prototype.publish = function (this: ConfirmChannel, ...given: Parameters<ConfirmChannel['publish']>) {
+      written.push([given[3]?.messageId, current.getStore()]);
+      return original.apply(this, given);
+    };
+    try {
+      const body = Buffer.alloc(1_200_000); // such go one at a time
+      await Promise.all(['a', 'b', 'c'].map((id) => current.run(id, () => publish(broker, message(id, { body })))));
+    } finally {
+      prototype.publish = original;
+    }
+    expect(written).to.deep.equal(['a', 'b', 'c'].map((id) => [id, id]));
   });
 
   it('tells every time that it is connected', async () => {
