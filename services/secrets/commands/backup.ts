@@ -1,7 +1,7 @@
 // `signalbox secrets backup`: everything that the service holds at one moment, sealed under a key of its own.
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
-import { SealBroken } from '../../platform/seal.ts';
+import { SealBroken } from '../encryption/seal.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { dateOf, openValue } from '../encryption/envelope.ts';
 import type { Keyring } from '../encryption/master-keys.ts';

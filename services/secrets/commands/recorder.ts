@@ -2,7 +2,7 @@
 import { v7 as newId } from 'uuid';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
-import { SealBroken } from '../../platform/seal.ts';
+import { SealBroken } from '../encryption/seal.ts';
 import { createEntry } from '../audit/audit.ts';
 import { type Action, createAuditStore, type Outcome } from '../audit/store.ts';
 import { BackupRefused } from './backup-file.ts';

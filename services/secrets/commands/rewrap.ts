@@ -1,7 +1,7 @@
 // `signalbox secrets rewrap`: moves every version to the active master key while services run.
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
-import { SealBroken } from '../../platform/seal.ts';
+import { SealBroken } from '../encryption/seal.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { sleepUntil } from '../../platform/time.ts';
 import { rewrap as rewrapKey } from '../encryption/envelope.ts';

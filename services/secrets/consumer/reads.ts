@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common } from '../../platform/problem.ts';
-import { SealBroken } from '../../platform/seal.ts';
+import { SealBroken } from '../encryption/seal.ts';
 import { type Audit, createEntry } from '../audit/audit.ts';
 import type { Outcome } from '../audit/store.ts';
 import { keyRefused, presentedKeyHash } from '../authentication.ts';

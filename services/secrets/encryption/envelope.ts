@@ -1,6 +1,6 @@
 // Envelope encryption: a value under a data key of its own, the data key under a master key, both bound to their row.
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from '../../platform/seal.ts';
+import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from './seal.ts';
 import type { MasterKey } from './master-keys.ts';
 
 /** All that is stored of a value. */

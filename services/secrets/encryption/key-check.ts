@@ -1,6 +1,6 @@
 // Tells whether the configured master keys are those that this database was sealed with, by a key check value for each key id.
 import type { CheckResult } from '../../platform/http/health.ts';
-import { open, seal, SealBroken } from '../../platform/seal.ts';
+import { open, seal, SealBroken } from './seal.ts';
 import { Problems } from '../contract.ts';
 import type { Keyring, MasterKey } from './master-keys.ts';
 import type { KeyCheckRow, KeyCheckStore } from './store.ts';

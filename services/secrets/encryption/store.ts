@@ -1,6 +1,6 @@
 // All SQL of the master keys' check values.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { Sealed } from '../../platform/seal.ts';
+import type { Sealed } from './seal.ts';
 
 export type KeyCheckRow = Sealed & {
   readonly id: string;

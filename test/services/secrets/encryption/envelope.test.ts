@@ -1,7 +1,7 @@
 // Sealing by itself: fresh nonces and data keys, a rewrap that touches no value, and what a ciphertext is bound to.
 import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
-import { SealBroken } from '../../../../services/platform/seal.ts';
+import { SealBroken } from '../../../../services/secrets/encryption/seal.ts';
 import { type AadFields, aadOf, dateOf, openValue, rewrap, sealValue, storedTime } from '../../../../services/secrets/encryption/envelope.ts';
 import { useService } from '../service.ts';
 

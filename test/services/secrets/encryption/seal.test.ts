@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from '../../services/platform/seal.ts';
+import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from '../../../../services/secrets/encryption/seal.ts';
 
 describe('a seal', () => {
   const key = createSecretKey(randomBytes(32));
