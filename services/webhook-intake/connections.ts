@@ -108,7 +108,7 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
     await one.broker.close();
   }
 
-  async function tidyOne(one: Consumed): Promise<void> {
+  async function closeIfDone(one: Consumed): Promise<void> {
     if (one.broker.isConnected) one.reachableMs = clock();
     if (one.removedMs === undefined) return;
     const about = { queue, connection: one.connection.name };
@@ -148,8 +148,8 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
       }
     },
     /** Lets go of removed connections that are empty, or given up; to be called every now and then. */
-    async tidy(): Promise<void> {
-      await Promise.all([...consumed.values()].map(tidyOne));
+    async closeRemoved(): Promise<void> {
+      await Promise.all([...consumed.values()].map(closeIfDone));
     },
     /** Works until the queue is empty everywhere or the deadline passes. @throws when a connection cannot be reached; the others were worked through */
     async drain(deadline: AbortSignal): Promise<void> {
@@ -189,7 +189,7 @@ type FollowOptions = { readonly environment: Environment; readonly file: string 
 const followEveryMs = 1000;
 
 /** Keeps the connections in step with the environment and its file until stopping. A file that turned faulty, or is missing or blank, changes nothing. */
-export async function followConfigured(connections: Pick<Connections, 'configure' | 'tidy' | 'close'>, options: FollowOptions): Promise<void> {
+export async function followConfigured(connections: Pick<Connections, 'configure' | 'closeRemoved' | 'close'>, options: FollowOptions): Promise<void> {
   const { environment, file, stopping, log } = options;
   const settings = createBrokerSettings(environment, file, log);
   try {
@@ -200,7 +200,7 @@ export async function followConfigured(connections: Pick<Connections, 'configure
           .read(true)
           .then(connections.configure, (error: unknown) => log.error({ error }, 'reading the broker connections failed, keeping the known ones'));
       }
-      await connections.tidy();
+      await connections.closeRemoved();
     });
   } finally {
     await connections.close();

@@ -7,7 +7,6 @@ import { idOf, objectAt } from '../delivery.ts';
 import { account, integer, text, time, TypedItem } from './columns.ts';
 import { deletable, stateOf, typedTable } from './typed-table.ts';
 
-// Each kind numbers its own.
 const kinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
 const isOfKind = (event: string) => kinds.some((kind) => kind === event);
 

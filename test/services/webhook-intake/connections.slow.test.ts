@@ -81,10 +81,10 @@ describe('consuming from configured connections', () => {
     await eventually(() => isAtWork && connections.states().every(({ isConnected }) => isConnected));
     connections.configure([connection(0)]);
     await pause(2 * quietMs); // silent, and not done
-    await connections.tidy();
+    await connections.closeRemoved();
     expect(connections.states().map(({ isConfigured }) => isConfigured)).to.deep.equal([false, true]);
     gate.resolve();
-    await eventually(() => connections.tidy().then(() => names().length === 1));
+    await eventually(() => connections.closeRemoved().then(() => names().length === 1));
     expect(names()).to.deep.equal(['BROKER_URL_1']);
     expect(handled.sort()).to.deep.equal([0, 1, 2, 3, 4].map((number) => `late ${number}`));
   });
@@ -96,7 +96,7 @@ describe('consuming from configured connections', () => {
     await eventually(() => connections.states().every(({ isConnected }) => isConnected));
     await publish(1, 'still');
     await eventually(() => expect(handled).to.deep.equal(['still']));
-    await connections.tidy();
+    await connections.closeRemoved();
     expect(connections.states().map(({ isConfigured }) => isConfigured)).to.deep.equal([true, true]);
   });
 
@@ -107,7 +107,7 @@ describe('consuming from configured connections', () => {
     connections.configure([connection(0)]);
     await eventually(async () => {
       connections.configure([]);
-      const tidying = connections.tidy();
+      const tidying = connections.closeRemoved();
       connections.configure([connection(0)]);
       await tidying;
       expect(text()).to.contain('removed broker connection is empty');
@@ -146,17 +146,17 @@ describe('consuming from configured connections', () => {
     connections.configure([nowhere]);
     connections.configure([]);
     nowMs = 3_599_999;
-    await connections.tidy();
+    await connections.closeRemoved();
     expect(names()).to.deep.equal(['BROKER_URL_3']);
     nowMs = 3_600_000;
-    await connections.tidy();
+    await connections.closeRemoved();
     expect(names()).to.deep.equal([]);
   });
 
   it('keeps a configured connection however long it is unreachable', async () => {
     connections.configure([{ name: 'BROKER_URL_3', url: 'amqp://127.0.0.1:1' }]);
     nowMs = 86_400_000;
-    await connections.tidy();
+    await connections.closeRemoved();
     expect(names()).to.deep.equal(['BROKER_URL_3']);
   });
 
@@ -220,9 +220,9 @@ describe('the configured connections', () => {
   function createRecorder() {
     const configured: string[][] = [];
     let closed = false;
-    const connections: Pick<Connections, 'configure' | 'tidy' | 'close'> = {
+    const connections: Pick<Connections, 'configure' | 'closeRemoved' | 'close'> = {
       configure: (named) => void configured.push(named.map(({ name }) => name)),
-      tidy: () => Promise.resolve(),
+      closeRemoved: () => Promise.resolve(),
       close: () => Promise.resolve(void (closed = true)),
     };
     return { configured, connections, isClosed: () => closed };
