@@ -63,7 +63,7 @@ export function createRelay(given: RelayParts): App {
     senders,
     reportHealth: createHealthReport({ connections, overviews, database: databaseState }),
     maxPayloadBytes: config.maxPayloadBytes,
-    bodyMemory: createBodyMemory(config.maxBodyMemoryBytes, config.maxPayloadBytes),
+    bodyMemory: createBodyMemory(bodyBytes(config), config.maxPayloadBytes),
   });
   return createApp({
     ...parts,
@@ -75,6 +75,9 @@ export function createRelay(given: RelayParts): App {
     caseSensitivePaths: false,
   });
 }
+
+/** Half of the memory: the other half is for what is parsed of a body, and for its packed copy. A relay has 512 MiB in all. */
+const bodyBytes = ({ maxBodyMemoryBytes, maxPayloadBytes }: RelayConfig) => Math.max(maxPayloadBytes, Math.floor(maxBodyMemoryBytes / 2));
 
 /** Counters in the database, reservations, and the way to the connections. */
 function createPublishing({ connections, counters, lifecycle, log, metrics, clock }: Parts) {
