@@ -156,9 +156,14 @@ export function createReservations({ store, connections, database, clock, stockM
       if (generation === null || granted === null) throw new TypeError('a chosen connection has a generation');
       const reservation = { broker, period, generation };
       answer(waiting.slice(0, granted), { outcome: 'reserved', reservation });
-      restock(queue, reservation, { count: Math.max(0, granted - waiting.length), limits });
-      spend(queue);
-      if (holds > 0 || asOf !== changes) returnStock(queue);
+      const count = Math.max(0, granted - waiting.length);
+      if (holds > 0 || asOf !== changes) {
+        refunds.add(reservation, count);
+        returnStock(queue);
+      } else {
+        restock(queue, reservation, { count, limits });
+        spend(queue);
+      }
       return waiting.slice(granted);
     } catch (error) {
       // Also for a fault of another kind, such as a missing table: a delivery is spooled rather than lost.

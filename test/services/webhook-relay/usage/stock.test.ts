@@ -176,6 +176,27 @@ describe('the stock of reservations', () => {
     expect(await next(reservations)).to.include({ broker: 'BROKER_URL_2' });
   });
 
+  it('is not made by a statement from before the switch', async () => {
+    const answered = Promise.withResolvers<undefined>();
+    let isSlow = false;
+    const reserve = async (...given: Parameters<UsageStore['reserve']>) => {
+      const candidates = await store.reserve(...given);
+      if (isSlow) await answered.promise;
+      return candidates;
+    };
+    const reservations = create({ store: { ...store, reserve } });
+    await fill(reservations);
+    const counted = await total();
+    isSlow = true;
+    while (!(reservations.reserve([]) instanceof Promise)); // until one waits for a statement
+    await eventually(async () => (await total()) > counted);
+    await store.activate('BROKER_URL_2');
+    reservations.changed();
+    const after = next(reservations);
+    answered.resolve(undefined);
+    expect(await after).to.include({ broker: 'BROKER_URL_2' });
+  });
+
   it('is spent for a moment at most after another replica made another connection active', async () => {
     const reservations = create({ stockMs: 50 });
     await load(reservations);
