@@ -13,12 +13,20 @@ const noRoom = () => Common.unavailable({ detail: 'Too many large requests at on
 const tooSlow = () => Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } });
 const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
 
+/**
+ * Above this a body goes into its place as it comes, where its length is known: joined at the end it would be in memory twice, and its
+ * chunks until the next full garbage collection. What is announced and does not come is address space only.
+ */
+const largeBytes = 1_048_576;
+
 const unlimited: BodyShare = { take: () => true, wait: () => Promise.resolve(), complete: () => undefined, release: () => undefined };
 
 /** @throws Problem 413, 408, or 503 with Retry-After when there is no memory in time */
 export function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawBody): Promise<Body> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const declared = Number(request.headers['content-length'] ?? 0);
+    let chunks: Buffer[] = [];
+    let target: Buffer | undefined;
     let length = 0;
     let hasWaited = false;
     let waitTimer: NodeJS.Timeout | undefined;
@@ -43,17 +51,25 @@ export function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory 
       clearTimeout(waitTimer);
       request.resume();
     }
+    function keep(chunk: Buffer): void {
+      if (target) return void chunk.copy(target, length - chunk.length);
+      chunks.push(chunk);
+      if (length <= largeBytes || declared <= largeBytes) return;
+      target = Buffer.allocUnsafeSlow(declared);
+      Buffer.concat(chunks).copy(target);
+      chunks = [];
+    }
     function onData(chunk: Buffer): void {
       length += chunk.length;
       if (length > maxBytes) return refuse(bodyTooLarge(maxBytes));
-      chunks.push(chunk);
+      keep(chunk);
       if (!share.take(chunk.length)) void waitForRoom(chunk.length, memory?.waitMs ?? 0);
     }
     function onEnd(): void {
       finish();
       share.complete();
       const [only] = chunks;
-      resolve({ value: only && chunks.length === 1 ? only : Buffer.concat(chunks), release: share.release }); // one chunk is not copied
+      resolve({ value: target ?? (only && chunks.length === 1 ? only : Buffer.concat(chunks)), release: share.release }); // one chunk is not copied
     }
     const onClose = () => refuse(interrupted());
     const timer = setTimeout(() => refuse(hasWaited ? noRoom() : tooSlow()), timeoutMs);
