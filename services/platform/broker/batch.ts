@@ -8,7 +8,7 @@ import { pauseAfterFailure } from './retry-policy.ts';
 /** What a handler may still take when its consumer is told to stop: a database that hangs must not hold the process. */
 const lastBatchMs = 10_000;
 
-export type HandOverOptions = {
+type HandOverOptions = {
   readonly queue: string;
   /** Ends the retries. */
   readonly signal: AbortSignal;

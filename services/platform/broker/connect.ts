@@ -4,7 +4,7 @@ import type { Broker, BrokerOptions, Topology } from './broker.ts';
 import { createEmbeddedBroker } from './postgres/broker.ts';
 
 /** `queueType` is of RabbitMQ only; classic unless given. Quorum needs RabbitMQ 4.3 for priorities. */
-export type ConnectOptions = BrokerOptions & Partial<Pick<AmqpBrokerOptions, 'queueType'>>;
+type ConnectOptions = BrokerOptions & Partial<Pick<AmqpBrokerOptions, 'queueType'>>;
 
 /** Returns at once and connects in the background, again and again until closed. */
 export function connectBroker(url: string, topology: Topology, options: ConnectOptions): Broker {

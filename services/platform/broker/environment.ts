@@ -1,7 +1,7 @@
 // The broker connections that the environment names: BROKER_URL_<n> and BROKER_LIMIT_<n>, overridden by those of a dotenv file.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ConfigError, type Environment, collectFault, InvalidSetting, settingText, type SettingFamily } from '../config/config.ts';
+import { ConfigError, type Environment, collectFault, InvalidSetting, readAll, settingText, type SettingFamily } from '../config/config.ts';
 import { DotenvError, type DotenvFault, parseDotenv } from '../config/dotenv.ts';
 import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -22,7 +22,7 @@ export type BrokerConnection = {
   readonly limit?: number;
 };
 
-export type ReadingOptions = {
+type ReadingOptions = {
   /** Other connections are in use: a file that is missing or blank, or that leaves no connection at all, is a fault then. */
   readonly isReload?: boolean;
   /** Told of what is ignored. */
@@ -66,16 +66,19 @@ export async function readWithBrokers<C extends { readonly environmentFile: stri
   environment: Environment,
   readConfig: (environment: Environment) => C | Promise<C>,
 ): Promise<{ readonly config: C; readonly connections: readonly BrokerConnection[] }> {
-  const faults: string[] = [];
-  const note = (error: unknown): undefined => {
-    if (!(error instanceof ConfigError)) throw error;
-    faults.push(...error.faults);
+  let file: string | undefined;
+  const readOwn = async () => {
+    const config = await readConfig(environment);
+    file = config.environmentFile;
+    return config;
   };
-  const config = await new Promise<C>((resolve) => resolve(readConfig(environment))).catch(note);
-  const connections = await readBrokerConnections(environment, config?.environmentFile).catch(note);
-  // With a file the first connection may come later.
-  if (config?.environmentFile === undefined && connections?.length === 0) faults.push('BROKER_URL_1 is required and not set');
-  if (!config || !connections || faults.length > 0) throw new ConfigError(faults);
+  const readConnections = async () => {
+    const connections = await readBrokerConnections(environment, file);
+    // With a file the first connection may come later.
+    if (file === undefined && connections.length === 0) throw new ConfigError(['BROKER_URL_1 is required and not set']);
+    return connections;
+  };
+  const [config, connections] = await readAll(readOwn, readConnections);
   return { config, connections };
 }
 

@@ -9,7 +9,7 @@ export type Decision =
   | { readonly kind: 'retry'; readonly step: number; readonly delayMs: number }
   | { readonly kind: 'dead'; readonly reason: string };
 
-export type QueueRules = {
+type QueueRules = {
   readonly name: string;
   readonly retryDelaysMs: readonly number[];
   readonly isDeadLetterQueue: boolean;

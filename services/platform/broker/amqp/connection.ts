@@ -11,7 +11,7 @@ const closeTimeoutMs = 2000;
 /** A server that is silent for twice as long is gone, also one that hangs. */
 const heartbeatSeconds = '5';
 
-export type AmqpConnectionParts = {
+type AmqpConnectionParts = {
   readonly url: string;
   /** How the server's own tools show this connection. */
   readonly connectionName: string;

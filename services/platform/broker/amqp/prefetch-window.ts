@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { ConsumeOptions } from '../broker.ts';
 
-export type PrefetchWindowParts = {
+type PrefetchWindowParts = {
   readonly channel: Channel;
   readonly queue: string;
   readonly options: ConsumeOptions;

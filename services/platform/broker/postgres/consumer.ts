@@ -4,14 +4,14 @@ import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { createWakeUp, withTimeout } from '../../time.ts';
 import { finishWithin, handOver } from '../batch.ts';
-import type { BatchHandler, ConsumeOptions, Consumer, Outcome, Topology } from '../broker.ts';
+import type { BatchHandler, ConsumeOptions, Outcome, Topology } from '../broker.ts';
 import { deadLetter, type Decision, decide, pauseAfterFailure, queueRules } from '../retry-policy.ts';
 import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
 import { type EmbeddedSession, heartbeatEveryMs } from './session.ts';
 
 type ClaimedJob = JobWithMetadata<StoredMessage>;
 
-export type EmbeddedConsumerParts = {
+type EmbeddedConsumerParts = {
   readonly queue: string;
   readonly options: ConsumeOptions;
   readonly handle: BatchHandler;
@@ -19,7 +19,7 @@ export type EmbeddedConsumerParts = {
   readonly log: Log;
 };
 
-export type EmbeddedConsumer = Consumer & { attach(session: EmbeddedSession): void };
+export type EmbeddedConsumer = ReturnType<typeof createEmbeddedConsumer>;
 
 // New messages notify; what comes due by itself, a retry or the batch of a dead consumer, is found by looking.
 const lookEveryMs = 500;
@@ -27,7 +27,7 @@ const giveBackMs = 2000;
 /** What Postgres may still take for a statement when the consumer is told to stop. */
 const lastStatementMs = 3000;
 
-export function createEmbeddedConsumer({ queue, options, handle, topology, log }: EmbeddedConsumerParts): EmbeddedConsumer {
+export function createEmbeddedConsumer({ queue, options, handle, topology, log }: EmbeddedConsumerParts) {
   const stopping = new AbortController();
   const acknowledge = createAcknowledge(topology, queue, log);
   const batchSize = Math.min(options.batchSize, options.prefetch);
@@ -44,31 +44,28 @@ export function createEmbeddedConsumer({ queue, options, handle, topology, log }
     const heartbeat = setInterval(() => void touch(), heartbeatEveryMs);
     try {
       const outcomes = over.aborted ? undefined : await handOver(jobs.map(toDelivery), handle, { queue, signal: over, stopping: stopping.signal, log });
-      if (outcomes === undefined || !(await settle(session, { jobs, outcomes, over }))) await giveBack(session, jobs);
+      const isSettled = outcomes !== undefined && !session.lost.aborted && (await settle(over, () => acknowledge(session, jobs, outcomes)));
+      if (!isSettled && !session.lost.aborted) await giveBack(session, jobs);
     } finally {
       clearInterval(heartbeat);
     }
   }
 
-  type Handled = { readonly jobs: readonly ClaimedJob[]; readonly outcomes: readonly Outcome[]; readonly over: AbortSignal };
-
   /** False when it failed to the end: the batch goes back, and its messages will be seen again. */
-  async function settle(session: EmbeddedSession, { jobs, outcomes, over }: Handled): Promise<boolean> {
-    for (let failures = 1; !session.lost.aborted; failures += 1) {
+  async function settle(over: AbortSignal, carryOut: () => Promise<void>): Promise<boolean> {
+    for (let failures = 1; ; failures += 1) {
       try {
-        await finishWithin(lastStatementMs, stopping.signal, acknowledge(session, jobs, outcomes));
+        await finishWithin(lastStatementMs, stopping.signal, carryOut());
         return true;
       } catch (error) {
         log.warn({ queue, reason: describeError(error) }, 'acknowledging a batch failed, retrying');
       }
       if (!(await pauseAfterFailure(failures, over))) return false;
     }
-    return false;
   }
 
   // Only for speed: what is not given back comes back when its heartbeats are missed.
   async function giveBack(session: EmbeddedSession, jobs: readonly ClaimedJob[]): Promise<void> {
-    if (session.lost.aborted) return;
     const given = session.boss.fail(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'cannot give a batch back'));
     await withTimeout<unknown>(given, giveBackMs, () => undefined);
   }
@@ -76,7 +73,8 @@ export function createEmbeddedConsumer({ queue, options, handle, topology, log }
   async function run(session: EmbeddedSession): Promise<void> {
     const over = AbortSignal.any([session.lost, stopping.signal]);
     const wakeUp = createWakeUp(over);
-    const unsubscribe = session.onMessage((name) => name === queue && wakeUp.wake());
+    const arrived = (name: string) => name === queue && wakeUp.wake();
+    session.database.arrivals.on('message', arrived);
     let failures = 0;
     while (!over.aborted) {
       try {
@@ -91,13 +89,13 @@ export function createEmbeddedConsumer({ queue, options, handle, topology, log }
         await pauseAfterFailure(failures, over);
       }
     }
-    unsubscribe();
+    session.database.arrivals.off('message', arrived);
   }
 
   return {
     // A handler may still be at a batch of the session before.
-    attach: (session) => void (running = running.then(() => run(session))),
-    async stop() {
+    attach: (session: EmbeddedSession): void => void (running = running.then(() => run(session))),
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
     },

@@ -1,4 +1,5 @@
 // pg-boss on one set of connections, from connecting until they are lost; then everything of it is void, and the next session is opened.
+import { EventEmitter, once } from 'node:events';
 import pg from 'pg';
 import { type Db, PgBoss } from 'pg-boss';
 import { describeError, toError } from '../../errors.ts';
@@ -8,23 +9,17 @@ import { withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
 import { pauseAfterFailure } from '../retry-policy.ts';
 
-export type SessionParts = {
+export type ConnectionParts = {
   readonly url: string;
   readonly schema: string;
   readonly name: string;
   readonly topology: Topology;
   readonly log: Log;
+  onConnected(session: EmbeddedSession): void;
+  onDisconnected(reason: string): void;
 };
 
-export type EmbeddedSession = {
-  readonly boss: PgBoss;
-  readonly database: EmbeddedDatabase;
-  /** Its reason is the error that the connection broke with. */
-  readonly lost: AbortSignal;
-  /** Called at once when a message arrives on any queue; a hint only. @returns what stops it */
-  onMessage(listener: (queue: string) => void): () => void;
-  close(): Promise<void>;
-};
+export type EmbeddedSession = Awaited<ReturnType<typeof openSession>>;
 
 type Sockets = ReturnType<typeof createSockets>;
 
@@ -32,7 +27,7 @@ type Sockets = ReturnType<typeof createSockets>;
 const closeMs = 2000;
 
 /** Opens a session, waits until it is lost, opens the next. */
-export function createEmbeddedConnection(parts: SessionParts & { onConnected(session: EmbeddedSession): void; onDisconnected(reason: string): void }) {
+export function createEmbeddedConnection(parts: ConnectionParts) {
   const { log } = parts;
   const sockets = createSockets();
   const closing = new AbortController();
@@ -45,7 +40,7 @@ export function createEmbeddedConnection(parts: SessionParts & { onConnected(ses
       log.info('connected to the embedded broker');
       parts.onConnected(session);
       lastFailure = null;
-      await aborted(over);
+      if (!over.aborted) await once(over, 'abort');
     }
     if (session.lost.aborted) {
       log.warn({ reason: describeError(session.lost.reason) }, 'lost the connection to the embedded broker, reconnecting');
@@ -82,9 +77,6 @@ export function createEmbeddedConnection(parts: SessionParts & { onConnected(ses
   };
 }
 
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })));
-
 /** A consumer that has not been heard of for this long is dead, and its messages go to another; 10 is pg-boss's least. */
 const heartbeatSeconds = 10;
 export const heartbeatEveryMs = 3000;
@@ -102,37 +94,24 @@ const queueSettings = {
   notify: true,
 };
 
-async function openSession({ url, schema, name, topology, log }: SessionParts, sockets: Sockets): Promise<EmbeddedSession> {
-  const losing = new AbortController();
-  const listeners = new Set<(queue: string) => void>();
-  const database = createEmbeddedDatabase({
-    url,
-    name,
-    sockets,
-    lost: (reason) => losing.abort(reason),
-    notified: (queue) => listeners.forEach((listener) => listener(queue)),
-    log,
-  });
+async function openSession({ url, schema, name, topology, log }: ConnectionParts, sockets: Sockets) {
+  const database = createEmbeddedDatabase({ url, name, log }, sockets);
   const boss = await startBoss(database, schema, log).catch(async (error: unknown) => {
     await database.close();
     throw error;
   });
-  const session: EmbeddedSession = {
+  const session = {
     boss,
     database,
-    lost: losing.signal,
-    onMessage(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async close() {
+    lost: database.lost,
+    async close(): Promise<void> {
       const stopped = boss.stop({ graceful: false, close: false }).catch((error: unknown) => log.debug({ error }, 'pg-boss did not stop cleanly'));
       await withTimeout(stopped, closeMs, () => undefined);
       await database.close();
     },
   };
   try {
-    losing.signal.throwIfAborted();
+    database.lost.throwIfAborted();
     for (const queue of [topology.deadLetters.queue, ...topology.queues.map((one) => one.name)]) {
       await boss.createQueue(queue, queueSettings);
       await boss.updateQueue(queue, queueSettings);
@@ -180,15 +159,11 @@ const listenerCheckMs = 5000;
 
 type EmbeddedDatabase = ReturnType<typeof createEmbeddedDatabase>;
 
-type DatabaseParts = Pick<SessionParts, 'url' | 'name' | 'log'> & {
-  readonly sockets: Sockets;
-  /** Called when the listening connection breaks: everything on this database counts as lost. */
-  readonly lost: (reason: Error) => void;
-  readonly notified: (queue: string) => void;
-};
-
 /** What pg-boss asks of a database, on a pool and a listening connection of its own. */
-function createEmbeddedDatabase({ url, name, sockets, lost, notified, log }: DatabaseParts) {
+function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' | 'name' | 'log'>, sockets: Sockets) {
+  const losing = new AbortController();
+  const lost = (reason: Error) => losing.abort(reason);
+  const arrivals = new EventEmitter<{ message: [queue: string] }>();
   const connection = {
     connectionString: url,
     application_name: name,
@@ -201,6 +176,11 @@ function createEmbeddedDatabase({ url, name, sockets, lost, notified, log }: Dat
   pool.on('error', (error) => log.debug({ error }, 'an idle broker connection broke'));
 
   return {
+    /** Aborted when the listening connection breaks, with its error as the reason: everything on this database counts as lost. */
+    lost: losing.signal,
+    /** Emits at once when a message arrives on any queue; a hint only. */
+    arrivals,
+
     executeSql: (text: string, values?: unknown[]) => pool.query(text, values),
 
     transaction: <Result>(work: (inTransaction: Db) => Promise<Result>): Promise<Result> =>
@@ -218,7 +198,7 @@ function createEmbeddedDatabase({ url, name, sockets, lost, notified, log }: Dat
       client.on('notification', ({ payload }) => {
         if (payload === undefined) return;
         onNotification(payload);
-        notified(payload);
+        arrivals.emit('message', payload);
       });
       const close = async () => {
         clearInterval(check);
