@@ -15,19 +15,17 @@ export function isProcessAlive(pid: number): boolean {
 
 type Holder = { readonly id: string; readonly pid: number; readonly host: string; readonly touchedAtMs: number };
 
-const touchEveryMs = 5000;
 /** A holder that did not touch its lock for so long is gone, or hangs. */
-const silentMs = 3 * touchEveryMs;
+const silentMs = 15_000;
+const touchEveryMs = 2500;
 
 /**
  * A process that died holds nothing: on this host that shows at once, by its number. Of another host, such as another container on
- * the same volume, only the file's age tells. Should two take a stale lock in the same moment, one of them finds out when it asks again.
+ * the same volume, only the file's age tells, so a holder asks again and again. Should two take a stale lock in the same moment, one
+ * of them finds out when it asks again.
  */
 export function createFolderLock(file: string) {
   const own = { id: randomUUID(), pid: process.pid, host: hostname() };
-  let isHeld = false;
-  let isClosed = false;
-  let touching: NodeJS.Timeout | undefined;
   let running: Promise<Holder | undefined> | undefined;
 
   async function readHolder(): Promise<Holder | undefined> {
@@ -48,7 +46,7 @@ export function createFolderLock(file: string) {
     const holder = await readHolder();
     if (holder?.id === own.id) {
       const now = new Date();
-      if (now.getTime() - holder.touchedAtMs >= touchEveryMs / 2) await utimes(file, now, now);
+      if (now.getTime() - holder.touchedAtMs >= touchEveryMs) await utimes(file, now, now);
       return undefined;
     }
     if (holder && isAlive(holder)) return holder;
@@ -60,34 +58,14 @@ export function createFolderLock(file: string) {
     return undefined;
   }
 
-  /** Takes the folder, or sees that it is still held. @returns the living process that has it instead. Rejects when the file cannot be written, but for a full disk. */
-  function hold(): Promise<{ readonly pid: number; readonly host: string } | undefined> {
-    if (isClosed) return Promise.resolve(undefined);
-    touching ??= setInterval(() => void hold().catch(() => undefined), touchEveryMs).unref(); // whoever asks next meets the error
-    running ??= take().finally(() => (running = undefined));
-    return running.then(
-      (holder) => {
-        isHeld = holder === undefined;
-        return holder;
-      },
-      (error: unknown) => {
-        isHeld = false;
-        throw error;
-      },
-    );
-  }
-
   return {
-    hold,
-    /** As of the last look, which is some seconds ago at most. */
-    get isHeld() {
-      return isHeld;
-    },
+    /**
+     * Takes the folder, or sees that it is still held: to be asked every few seconds, and before each thing that one process alone may do.
+     * @returns the living process that has it instead. Rejects when the file cannot be written, but for a full disk.
+     */
+    hold: (): Promise<{ readonly pid: number; readonly host: string } | undefined> => (running ??= take().finally(() => (running = undefined))),
     async close(): Promise<void> {
-      isClosed = true;
-      clearInterval(touching);
       await running?.catch(() => undefined); // reported to whoever asked
-      isHeld = false;
       if ((await readHolder())?.id === own.id) await rm(file, { force: true });
     },
   };

@@ -1,17 +1,15 @@
 // A spooled delivery as the replayer sees it, whether it lies in a file or in a row of failed_payloads.
 import type { Log } from '../../platform/log.ts';
-import { leaseMs, type FailedPayload, type FailedPayloads } from './failed-payloads.ts';
-import type { Loaded, SpoolFile } from './file-format.ts';
+import type { FailedPayload, FailedPayloads } from './failed-payloads.ts';
+import type { Corrupt, SpooledDelivery, SpoolFile } from './file-format.ts';
 import type { Refusal, Spool } from './spool.ts';
 
 /**
  * What became of a try: published; unavailable: no connection takes messages now; refused: every connection refuses this very message;
- * corrupt: it is unreadable for good; skipped: it is gone, or another's by now; failed: it may go well later.
+ * skipped: it is gone, or another's by now; failed: it may go well later; corrupt: it is unreadable for good.
  */
-export type Attempt =
-  | { readonly outcome: 'published' | 'unavailable' | 'refused' | 'skipped' }
-  | { readonly outcome: 'corrupt'; readonly what: string }
-  | { readonly outcome: 'failed'; readonly pauseMs: number };
+export const outcomes = ['published', 'unavailable', 'refused', 'corrupt', 'skipped', 'failed'] as const;
+export type Attempt = { readonly outcome: Exclude<(typeof outcomes)[number], 'corrupt'> } | { readonly outcome: 'corrupt'; readonly what: string };
 
 export type SpoolEntry = {
   readonly source: 'file' | 'row';
@@ -20,7 +18,7 @@ export type SpoolEntry = {
   /** About what it takes in memory while it is loaded. */
   bytes(): Promise<number>;
   /** Undefined when it is gone or somebody else's. Rejects for what may pass. */
-  load(): Promise<Loaded | undefined>;
+  load(): Promise<Pick<SpooledDelivery, 'message'> | Corrupt | undefined>;
   record(attempt: Attempt): Promise<void>;
 };
 
@@ -43,10 +41,7 @@ export function createFileEntries(spool: Spool): (file: SpoolFile) => SpoolEntry
     source: 'file',
     id: file.name,
     bytes: () => spool.bytesOf(file),
-    async load() {
-      const read = published.has(file.name) ? undefined : await spool.read(file);
-      return read && 'delivery' in read ? { message: read.delivery.message } : read;
-    },
+    load: async () => (published.has(file.name) || !(await spool.own()) ? undefined : spool.read(file)),
     async record(attempt) {
       if (attempt.outcome === 'published') published.add(file.name);
       if (published.has(file.name)) {
@@ -63,38 +58,26 @@ export function createFileEntries(spool: Spool): (file: SpoolFile) => SpoolEntry
 
 /** A row arrives as hexadecimal text, twice its size, beside the bytes made from it. */
 const expansion = 3;
-const givenUp = 'spooled delivery refused, its row is kept';
 
-type RowEntryParts = {
-  readonly failedPayloads: FailedPayloads;
-  /** Who has claimed the row: this process. */
-  readonly owner: string;
-  readonly log: Log;
-};
-
-export function createRowEntries({ failedPayloads, owner, log }: RowEntryParts): (row: FailedPayload) => SpoolEntry {
-  async function published({ id }: FailedPayload): Promise<void> {
-    if ((await failedPayloads.markReplayed(id, owner)) === 0)
-      log.warn({ id }, 'lease of a spooled delivery expired while it was published, it is published again');
-  }
-
-  async function refused({ id }: FailedPayload): Promise<void> {
-    const isLast = await failedPayloads.countRefusal(id, owner, maxTries);
-    if (isLast) log.error({ id, ...refusedByAll(maxTries, 'set refused_at = null and tries = 0 in its row of failed_payloads') }, givenUp);
+/** @param owner who has claimed the rows: this process */
+export function createRowEntries(failedPayloads: FailedPayloads, owner: string, log: Log): (row: FailedPayload) => SpoolEntry {
+  async function refuse(id: string, mostTries: number, refusal: Refusal): Promise<void> {
+    if (await failedPayloads.countRefusal(id, owner, mostTries)) log.error({ id, ...refusal }, 'spooled delivery refused, its row is kept');
   }
 
   return (row) => ({
     source: 'row',
     id: row.id,
     bytes: () => Promise.resolve(row.bytes * expansion),
-    load: () => failedPayloads.load(row, owner, leaseMs),
+    load: () => failedPayloads.load(row, owner),
     async record(attempt) {
       const { id } = row;
-      if (attempt.outcome === 'published') await published(row);
-      else if (attempt.outcome === 'refused') await refused(row);
-      else if (attempt.outcome === 'unavailable') await failedPayloads.release([id], owner);
-      else if (attempt.outcome === 'failed') await failedPayloads.postpone(id, owner, attempt.pauseMs);
-      else if (attempt.outcome === 'corrupt' && (await failedPayloads.giveUp(id, owner)) > 0) log.error({ id, ...corrupt(attempt.what) }, givenUp);
+      if (attempt.outcome === 'published' && (await failedPayloads.markReplayed(id, owner)) === 0)
+        log.warn({ id }, 'lease of a spooled delivery expired while it was published, it is published again');
+      if (attempt.outcome === 'corrupt') await refuse(id, 1, corrupt(attempt.what));
+      if (attempt.outcome === 'refused')
+        await refuse(id, maxTries, refusedByAll(maxTries, 'set refused_at = null and tries = 0 in its row of failed_payloads'));
+      if (attempt.outcome === 'unavailable' || attempt.outcome === 'failed') await failedPayloads.release([id], owner);
     },
   });
 }

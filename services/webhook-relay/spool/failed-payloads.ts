@@ -1,13 +1,13 @@
 // All SQL of failed_payloads: spooled deliveries whose disk may not outlive the process. Leases go by the database's clock.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { headerOf, type Loaded, MessageHeader, messageOf, type SpooledDelivery } from './file-format.ts';
+import { type Corrupt, headerOf, MessageHeader, type SpooledDelivery } from './file-format.ts';
 
 /** Much longer than the budget of a publication; a replica that died holds its rows back no longer than that. */
-export const leaseMs = 60_000;
+const leaseMs = 60_000;
 
 export type FailedPayload = {
   readonly id: string;
-  /** As it was found: a MessageHeader unless the row was damaged. */
+  /** As it was found: damaged, it is not one of a message. */
   readonly header: unknown;
   readonly spooledAt: Date;
   readonly tries: number;
@@ -70,19 +70,6 @@ const countRefusal = statement<{ refused: boolean }, [id: string, owner: string,
   returning refused_at is not null as refused`,
 );
 
-const giveUp = statement<unknown, [id: string, owner: string]>(
-  'relay.failedPayloads.giveUp',
-  `
-  update failed_payloads set refused_at = now(), claimed_by = null, claimed_until = null where id = $1 and claimed_by = $2`,
-);
-
-// A lease without owner: not claimable until it expires.
-const postpone = statement<unknown, [id: string, owner: string, ms: number]>(
-  'relay.failedPayloads.postpone',
-  `
-  update failed_payloads set claimed_by = null, claimed_until = now() + $3 * interval '1 millisecond' where id = $1 and claimed_by = $2`,
-);
-
 const release = statement<unknown, [ids: readonly string[], owner: string]>(
   'relay.failedPayloads.release',
   `
@@ -100,23 +87,19 @@ export const createFailedPayloads = (database: Database) => ({
     await database.run(insert, message.id, JSON.stringify(headerOf(message)), message.body, reason, spooledAt, tries);
   },
   /** Oldest first, none that another owner holds a lease on. */
-  claimDue: (after: Position, { limit, owner, leaseMs }: { readonly limit: number; readonly owner: string; readonly leaseMs: number }) =>
-    database.all(claim, after.spooledAt, after.id, limit, owner, leaseMs),
+  claimDue: (after: Position, limit: number, owner: string) => database.all(claim, after.spooledAt, after.id, limit, owner, leaseMs),
   /** Undefined when the lease was lost. */
-  load: async ({ id, header }: FailedPayload, owner: string, leaseMs: number): Promise<Loaded | undefined> => {
+  load: async ({ id, header }: FailedPayload, owner: string): Promise<Pick<SpooledDelivery, 'message'> | Corrupt | undefined> => {
     const row = await database.first(payload, id, owner, leaseMs);
     const parsed = MessageHeader.safeParse(header);
     if (!parsed.success) return row && { corrupt: 'the header is not one of a message' };
-    return row && { message: messageOf(parsed.data, row.payload) };
+    return row && { message: { ...parsed.data, body: row.payload } };
   },
   /** Does nothing when the lease was lost: whoever has it now publishes once more, which consumers recognise. */
   markReplayed: (id: string, owner: string) => database.run(markReplayed, id, owner),
   /** @returns true when that was the last try that it is given */
   countRefusal: async (id: string, owner: string, mostTries: number) => (await database.first(countRefusal, id, owner, mostTries))?.refused ?? false,
-  /** For what nothing can be published of. @returns 0 when the lease was lost */
-  giveUp: (id: string, owner: string) => database.run(giveUp, id, owner),
-  /** Claimed by nobody for so long. */
-  postpone: (id: string, owner: string, ms: number) => database.run(postpone, id, owner, ms),
+  /** Free for every replica, at once. */
   release: (ids: readonly string[], owner: string) => database.run(release, ids, owner),
   /** @returns how many were deleted */
   deleteReplayedBefore: (limit: Date) => database.run(deleteReplayed, limit),

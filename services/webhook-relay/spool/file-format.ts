@@ -3,27 +3,23 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Message } from '../../platform/broker/broker.ts';
+import { memberAt } from '../../platform/json.ts';
+
+const Time = z.iso.datetime().transform((text) => new Date(text));
 
 /** Everything of a message but its body, as JSON: in a spool file's first line and in a row of failed_payloads. */
 export const MessageHeader = z.object({
   id: z.string().min(1),
   type: z.string(),
   contentType: z.string(),
-  contentEncoding: z.literal('gzip').optional(),
+  contentEncoding: z.literal('gzip').exactOptional(),
   priority: z.number().int().min(0).max(10),
-  timestamp: z.iso.datetime(),
+  timestamp: Time,
   headers: z.record(z.string(), z.string()),
 });
-export type MessageHeader = z.output<typeof MessageHeader>;
 
-export function headerOf({ body: _, timestamp, ...rest }: Message): MessageHeader {
-  return { ...rest, timestamp: timestamp.toISOString() };
-}
-
-/** The message as it was: id, priority and times are kept, so that a replay is the same delivery to every consumer. */
-export function messageOf({ contentEncoding, timestamp, ...rest }: MessageHeader, body: Buffer): Message {
-  return { ...rest, ...(contentEncoding && { contentEncoding }), timestamp: new Date(timestamp), body };
-}
+/** What a MessageHeader is read from: id, priority and times are kept, so that a replay is the same delivery to every consumer. */
+export const headerOf = ({ body: _, ...header }: Message): z.output<typeof MessageHeader> => header;
 
 /** A delivery that could not be published when it came. */
 export type FailedDelivery = {
@@ -40,33 +36,25 @@ const FirstLine = z.object({
   version: z.literal(version),
   message: MessageHeader,
   reason: z.string(),
-  spooledAt: z.iso.datetime(),
+  spooledAt: Time,
   payload: z.object({ length: z.number().int().nonnegative(), sha256: z.string() }),
 });
-
-/** Of a file of any version. */
-const Versioned = z.object({ version: z.number() });
 
 const digest = (payload: Buffer): string => createHash('sha256').update(payload).digest('hex');
 
 /** What to write, in order; the payload is not copied. */
 export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): readonly [firstLine: Buffer, payload: Buffer] {
-  const firstLine: z.input<typeof FirstLine> = {
-    version,
-    message: headerOf(message),
-    reason,
-    spooledAt: spooledAt.toISOString(),
-    payload: { length: message.body.length, sha256: digest(message.body) },
-  };
-  return [Buffer.from(`${JSON.stringify(firstLine)}\n`), message.body];
+  const { body } = message;
+  const payload = { length: body.length, sha256: digest(body) };
+  const firstLine: z.output<typeof FirstLine> = { version, message: headerOf(message), reason, spooledAt, payload };
+  return [Buffer.from(`${JSON.stringify(firstLine)}\n`), body];
 }
 
-/** Corrupt is what will be found so at every look. */
-export type Loaded = { readonly message: Message } | { readonly corrupt: string };
-export type Decoded = { readonly delivery: SpooledDelivery } | { readonly corrupt: string };
+/** What will be found so at every look. */
+export type Corrupt = { readonly corrupt: string };
 
 /** The payload of the delivery is a view of `content`. */
-export function decodeSpooled(content: Buffer): Decoded {
+export function decodeSpooled(content: Buffer): SpooledDelivery | Corrupt {
   const end = content.indexOf('\n');
   if (end < 0) return { corrupt: 'the first line does not end' };
   const header = tryToParse(content.toString('utf8', 0, end));
@@ -76,12 +64,12 @@ export function decodeSpooled(content: Buffer): Decoded {
   const body = content.subarray(end + 1);
   if (body.length !== payload.length) return { corrupt: `the payload has ${body.length} bytes, the header says ${payload.length}` };
   if (digest(body) !== payload.sha256) return { corrupt: 'the payload is not what the header says' };
-  return { delivery: { message: messageOf(message, body), reason, spooledAt: new Date(spooledAt) } };
+  return { message: { ...message, body }, reason, spooledAt };
 }
 
 function faultOf(header: unknown): string {
-  const { data } = Versioned.safeParse(header);
-  return data && data.version !== version ? `this release reads version ${version}, not ${data.version}` : 'the first line is not a header';
+  const found = memberAt(header, 'version');
+  return typeof found === 'number' && found !== version ? `this release reads version ${version}, not ${found}` : 'the first line is not a header';
 }
 
 function tryToParse(text: string): unknown {

@@ -10,12 +10,20 @@ import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
 import { createDirectorySync, writeDurably } from './durable-write.ts';
-import { type Decoded, decodeSpooled, encodeSpooled, type FailedDelivery, nameFile, parseFileName, type SpoolFile, withTries } from './file-format.ts';
+import {
+  type Corrupt,
+  decodeSpooled,
+  encodeSpooled,
+  type FailedDelivery,
+  nameFile,
+  parseFileName,
+  type SpooledDelivery,
+  type SpoolFile,
+  withTries,
+} from './file-format.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };
-
-export type SpoolParts = { readonly directory: string; readonly log: Log; readonly clock: () => Date; readonly metrics: Metrics };
 
 /** Bounds open descriptors, not throughput: more writes at once do not make a disk faster. */
 const writesAtOnce = 16;
@@ -29,7 +37,9 @@ const temporaryName = /^([\da-f-]{36}-\d+|\d+|probe)\.tmp$/;
 
 export type Spool = ReturnType<typeof createSpool>;
 
-export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
+type Options = { readonly directory: string; readonly log: Log; readonly clock: () => Date; readonly metrics: Metrics };
+
+export function createSpool({ directory, log, clock, metrics }: Options) {
   const ownPrefix = randomUUID();
   let temporaries = 0;
   const lock = createFolderLock(join(directory, 'owner.lock'));
@@ -43,19 +53,12 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
   let isAdopted = false;
   let probed: { readonly at: number; readonly answer: Promise<CheckResult> } | undefined;
 
-  /** Runs `work`, and once more when the directory turns out to be missing. */
-  async function inDirectory<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      return work();
-    }
-  }
+  /** Somebody may have removed it. */
+  const makeDirectory = () => mkdir(directory, { recursive: true, mode: 0o700 });
 
   async function put(chunks: Iterable<Buffer>, finish: (temporary: string) => Promise<void>): Promise<void> {
     const temporary = join(directory, `${ownPrefix}-${temporaries++}.tmp`);
+    await makeDirectory();
     try {
       await writeDurably(temporary, chunks);
       await finish(temporary);
@@ -72,7 +75,7 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
       if (!hasSlot) throw new Error('timed out waiting for other writes to the disk');
       const spooledAt = clock();
       const path = join(directory, nameFile(spooledAt, message.id));
-      await inDirectory(() => put(encodeSpooled({ message, reason, spooledAt }), (temporary) => rename(temporary, path)));
+      await put(encodeSpooled({ message, reason, spooledAt }), (temporary) => rename(temporary, path));
       await syncDirectory();
       count.written();
       log.warn({ id: message.id, bytes: message.body.length, reason }, 'delivery spooled');
@@ -87,7 +90,8 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
   }
 
   async function own(): Promise<boolean> {
-    const other = await inDirectory(lock.hold);
+    await makeDirectory();
+    const other = await lock.hold();
     const name = other && `process ${other.pid} on ${other.host}`;
     if (other && name !== loggedOwner) log.error({ owner: name }, 'the spool folder is in use by another process; not replaying its files');
     loggedOwner = name;
@@ -99,10 +103,11 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
 
   /** Once it is the owner's: what processes that died left half written goes, and files from folders of an earlier release come up. */
   async function adopt(): Promise<void> {
-    for (const name of await namesIn(directory)) {
+    for (const entry of await readdir(directory, { withFileTypes: true })) {
+      const { name } = entry;
       try {
         if (temporaryName.test(name) && !name.startsWith(ownPrefix)) await rm(join(directory, name));
-        if (name.startsWith('process-')) await adoptFolder(join(directory, name));
+        if (name.startsWith('process-') && entry.isDirectory()) await adoptFolder(join(directory, name)); // a link's folder is not the spool's
       } catch (error) {
         log.warn({ name, error }, 'cleaning up the spool folder failed, the rest of it is in use');
       }
@@ -110,7 +115,6 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
   }
 
   async function adoptFolder(folder: string): Promise<void> {
-    if (!(await lstat(folder)).isDirectory()) return; // what a link leads to is not the spool's
     for (const name of await readdir(folder)) {
       if (parseFileName(name)) await rename(join(folder, name), join(directory, name));
       else if (temporaryName.test(name)) await rm(join(folder, name));
@@ -121,7 +125,7 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
   async function probe(): Promise<CheckResult> {
     try {
       if (!(await own())) return { ok: false, detail: 'another process uses the spool folder' };
-      await inDirectory(() => put([Buffer.alloc(4096)], (temporary) => rm(temporary))); // a block: an empty file fits on a full disk
+      await put([Buffer.alloc(4096)], (temporary) => rm(temporary)); // a block: an empty file fits on a full disk
       return { ok: true };
     } catch (error) {
       return { ok: false, detail: `the spool cannot be written: ${codeOf(error) ?? 'failed'}` }; // the message would tell the path
@@ -149,8 +153,6 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
     },
     /** Takes the folder, or sees that it is still this process's. False, logged once, while another has it. Rejects when it cannot be written. */
     own,
-    /** As of some seconds ago. */
-    isOwner: () => lock.isHeld,
     /** Oldest first; names only. */
     pending,
     /** What was given up. */
@@ -161,7 +163,7 @@ export function createSpool({ directory, log, clock, metrics }: SpoolParts) {
       return found?.isFile() === true && found.size <= largestBytes ? found.size : 0;
     },
     /** Undefined when it is gone. Rejects when it cannot be read now; what is corrupt is the caller's to refuse. */
-    async read(file: SpoolFile): Promise<Decoded | undefined> {
+    async read(file: SpoolFile): Promise<SpooledDelivery | Corrupt | undefined> {
       const found = await statOf(pathOf(file));
       if (!found) return undefined;
       if (!found.isFile()) return { corrupt: 'it is not a file' }; // a folder, a link or a pipe that has the name of a spool file

@@ -143,7 +143,7 @@ describe('a spool entry that cannot be read now', () => {
       const target = createTarget();
       const triedAt: number[] = [];
       const faults = { spool: failing(code, triedAt) };
-      const replica = startReplica({ directory, database: nowhere, publish: (message) => target.publish(message), intervalMs: 5, log, faults });
+      const replica = startReplica({ directory, database: nowhere, publish: (message) => target.publish(message), intervalMs: 1000, log, faults });
       await eventually(() => target.published.length === 4);
       await replica.stop();
       await nowhere.close();

@@ -38,8 +38,8 @@ describe('a process that is killed while it spools', () => {
     const whole = new Set<string>();
     for (const file of await spool.pending()) {
       const read = await spool.read(file);
-      expect(read, file.name).to.have.property('delivery');
-      if (read && 'delivery' in read) whole.add(read.delivery.message.id);
+      expect(read, file.name).to.have.property('message');
+      if (read && 'message' in read) whole.add(read.message.id);
     }
     await spool.close();
     expect(safe.filter((id) => !whole.has(id))).to.deep.equal([]);

@@ -10,13 +10,13 @@ describe('a spool file', () => {
   const content = Buffer.concat([...encodeSpooled({ message, reason: 'BROKER_URL_1: unreachable', spooledAt })]);
 
   it('gives back the delivery as it was, with its id, priority and times', () => {
-    expect(decodeSpooled(content)).to.deep.equal({ delivery: { message, reason: 'BROKER_URL_1: unreachable', spooledAt } });
+    expect(decodeSpooled(content)).to.deep.equal({ message, reason: 'BROKER_URL_1: unreachable', spooledAt });
   });
 
   it('keeps the content encoding of a body that has one', () => {
     const encoded = { ...message, contentEncoding: 'gzip' as const };
     const [firstLine, payload] = encodeSpooled({ message: encoded, reason: '', spooledAt });
-    expect(decodeSpooled(Buffer.concat([firstLine, payload]))).to.deep.equal({ delivery: { message: encoded, reason: '', spooledAt } });
+    expect(decodeSpooled(Buffer.concat([firstLine, payload]))).to.deep.equal({ message: encoded, reason: '', spooledAt });
   });
 
   it('begins with one line of JSON, and the raw payload follows', () => {

@@ -15,7 +15,7 @@ import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 
 async function readAll(spool: Spool): Promise<(SpooledDelivery | undefined)[]> {
   const read = await Promise.all((await spool.pending()).map((file) => spool.read(file)));
-  return read.map((found) => (found && 'delivery' in found ? found.delivery : undefined));
+  return read.map((found) => (found && 'message' in found ? found : undefined));
 }
 
 describe('createSpool', () => {
