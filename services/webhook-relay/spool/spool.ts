@@ -1,15 +1,15 @@
 // The spool: deliveries that could not be published, one file each, until they are replayed. One process owns its folder.
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, hasCode } from '../../platform/errors.ts';
+import { createBatcher } from '../../platform/batcher.ts';
+import { codeOf } from '../../platform/errors.ts';
 import type { CheckResult } from '../../platform/http/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
-import { createDirectorySync, writeDurably } from './durable-write.ts';
 import {
   type Corrupt,
   decodeSpooled,
@@ -21,6 +21,7 @@ import {
   type SpoolFile,
   withTries,
 } from './file-format.ts';
+import { createRefusedFolder, listFiles, statOf, syncFolder, writeDurably } from './folder.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };
@@ -43,14 +44,20 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
   const ownPrefix = randomUUID();
   let temporaries = 0;
   const lock = createFolderLock(join(directory, 'owner.lock'));
-  const syncDirectory = createDirectorySync(directory);
+  // those that ask while one sync runs share the next one: a burst costs a few syncs of the directory, not one a file
+  const syncDirectory = createBatcher<string, undefined>(
+    async (names) => {
+      await syncFolder(directory);
+      return names.map(() => undefined);
+    },
+    { concurrency: 1, maxBatch: writesAtOnce, maxWaiting: writesAtOnce },
+  );
   const writing = createSemaphore(writesAtOnce);
   const refused = createRefusedFolder(directory);
   const pathOf = ({ name }: SpoolFile) => join(directory, name);
   const pending = () => listFiles(directory);
   const count = measureSpool(metrics, { outstanding: pending, refused: refused.count }, clock);
-  let loggedOwner: string | undefined;
-  let isAdopted = false;
+  let knownOwner = '';
   let probed: { readonly at: number; readonly answer: Promise<CheckResult> } | undefined;
 
   /** Somebody may have removed it. */
@@ -76,7 +83,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
       const spooledAt = clock();
       const path = join(directory, nameFile(spooledAt, message.id));
       await put(encodeSpooled({ message, reason, spooledAt }), (temporary) => rename(temporary, path));
-      await syncDirectory();
+      await syncDirectory(message.id);
       count.written();
       log.warn({ id: message.id, bytes: message.body.length, reason }, 'delivery spooled');
       return true;
@@ -92,12 +99,12 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
   async function own(): Promise<boolean> {
     await makeDirectory();
     const other = await lock.hold();
-    const name = other && `process ${other.pid} on ${other.host}`;
-    if (other && name !== loggedOwner) log.error({ owner: name }, 'the spool folder is in use by another process; not replaying its files');
-    loggedOwner = name;
-    const isNew = !other && !isAdopted;
-    isAdopted = !other; // before it is done: who asks meanwhile need not do it again
-    if (isNew) await adopt();
+    const owner = other ? `process ${other.pid} on ${other.host}` : 'this process';
+    if (owner !== knownOwner) {
+      knownOwner = owner; // before the folder is taken up: who asks meanwhile need not do it again
+      if (other) log.error({ owner }, 'the spool folder is in use by another process; not replaying its files');
+      else await adopt();
+    }
     return !other;
   }
 
@@ -176,72 +183,5 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     /** To the folder `refused`, for a person to look at. Moved back from there, it is tried once more. */
     refuse,
     close: () => lock.close(),
-  };
-}
-
-async function statOf(path: string) {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
-
-/** Nothing in a directory that is not there. */
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
-}
-
-/** The spool files of a directory, oldest first. */
-const listFiles = async (directory: string): Promise<SpoolFile[]> => (await namesIn(directory)).toSorted().flatMap((name) => parseFileName(name) ?? []);
-
-/** @returns false for what is gone already: a person was faster; and for a folder that is not empty */
-async function ifThere(work: () => Promise<void>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTEMPTY')) return false;
-    throw error;
-  }
-}
-
-/** The folder `refused`: deliveries that were given up, for a person to look at while they are kept. */
-function createRefusedFolder(directory: string) {
-  const own = join(directory, 'refused');
-  const files = () => listFiles(own);
-
-  // A folder that has the name of a spool file goes when it is empty: nothing of the spool's is in one.
-  async function remove({ name }: SpoolFile): Promise<void> {
-    const path = join(own, name);
-    if ((await lstat(path)).isDirectory()) await rmdir(path);
-    else await rm(path);
-  }
-
-  return {
-    /** @returns false when it is gone */
-    async take({ name }: SpoolFile): Promise<boolean> {
-      await mkdir(own, { recursive: true, mode: 0o700 });
-      return ifThere(() => rename(join(directory, name), join(own, name)));
-    },
-    /** How many spool files it holds. */
-    count: async (): Promise<number> => (await files()).length,
-    /** Back among the pending, each with the tries it had. What is corrupt stays: no connection was ever asked to take it. */
-    async restore(): Promise<void> {
-      const tried = (await files()).filter(({ tries }) => tries > 0);
-      for (const { name } of tried) await ifThere(() => rename(join(own, name), join(directory, name)));
-    },
-    /** @param limit by the time at which they were spooled @returns how many were deleted */
-    async deleteBefore(limit: Date): Promise<number> {
-      let deleted = 0;
-      for (const file of (await files()).filter(({ spooledAt }) => spooledAt < limit)) if (await ifThere(() => remove(file))) deleted += 1;
-      return deleted;
-    },
   };
 }
