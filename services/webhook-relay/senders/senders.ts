@@ -62,8 +62,10 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
     const logins = recent.active(now);
     if (logins.length === 0) return;
     const counts = await store.countsOf(logins, bucketStart(oldestBucket(now)), now);
+    for (const login of logins) recent.clear(login);
+    for (const { login, start, count } of counts) recent.count(login, bucketOf(start), count);
     // What was recorded while the database answered is not in its counts.
-    for (const login of logins) recent.replace(login, [...(counts.get(login) ?? []), ...pending.bucketsOf(login)]);
+    for (const login of logins) for (const [bucket, count] of pending.bucketsOf(login)) recent.count(login, bucket, count);
   }
 
   async function turn(): Promise<void> {
@@ -109,7 +111,7 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
 
   return {
     /** Of the last ten minutes. What other replicas counted is in it about a second later, once this one has seen the sender. */
-    eventsPerMinute: (login: string): number => recent.total(storableName(login), bucketOf(clock())) / windowMinutes,
+    eventsPerMinute: (login: string): number => recent.total(storableName(login), clock()) / windowMinutes,
     /** Never throws and never waits. A delivery without a sender is not counted. */
     record(login: string, isBot: boolean, at: Date): void {
       if (login === '') return;
@@ -133,34 +135,31 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
   };
 }
 
-const none: ReadonlyMap<number, number> = new Map();
-
 /** What senders did and the database does not know yet: bounded, whatever happens to the database. */
 function createPending(maxSenders: number) {
   const waiting = new Map<string, Activity>();
 
-  function merge(later: Activity, earlier: Activity): void {
-    later.eventCount += earlier.eventCount;
-    if (earlier.firstAt < later.firstAt) later.firstAt = earlier.firstAt;
-    if (earlier.lastAt > later.lastAt) later.lastAt = earlier.lastAt;
-    for (const [bucket, count] of earlier.buckets) later.buckets.set(bucket, (later.buckets.get(bucket) ?? 0) + count);
+  function merge(activity: Activity): Activity {
+    const known = waiting.get(activity.login);
+    if (!known) {
+      waiting.set(activity.login, activity);
+      return activity;
+    }
+    known.eventCount += activity.eventCount;
+    if (activity.firstAt < known.firstAt) known.firstAt = activity.firstAt;
+    if (activity.lastAt > known.lastAt) known.lastAt = activity.lastAt;
+    for (const [bucket, count] of activity.buckets) known.buckets.set(bucket, (known.buckets.get(bucket) ?? 0) + count);
+    return known;
   }
 
   return {
     /** False when there was no room for another sender. */
     add(login: string, isBot: boolean, at: Date): boolean {
-      const activity: Activity = { login, isBot, eventCount: 1, firstAt: at, lastAt: at, buckets: new Map([[bucketOf(at), 1]]) };
-      const known = waiting.get(login);
-      if (known) {
-        merge(known, activity);
-        known.isBot = isBot;
-        return true;
-      }
-      if (waiting.size >= maxSenders) return false;
-      waiting.set(login, activity);
+      if (waiting.size >= maxSenders && !waiting.has(login)) return false;
+      merge({ login, isBot, eventCount: 1, firstAt: at, lastAt: at, buckets: new Map([[bucketOf(at), 1]]) }).isBot = isBot;
       return true;
     },
-    bucketsOf: (login: string): ReadonlyMap<number, number> => waiting.get(login)?.buckets ?? none,
+    bucketsOf: (login: string): Iterable<readonly [bucket: number, count: number]> => waiting.get(login)?.buckets ?? [],
     get size() {
       return waiting.size;
     },
@@ -175,11 +174,7 @@ function createPending(maxSenders: number) {
     },
     /** Takes back what could not be written; buckets that no longer count at `now` are dropped. */
     putBack(activities: readonly Activity[], now: Date): void {
-      for (const activity of activities) {
-        const since = waiting.get(activity.login);
-        if (since) merge(since, activity);
-        else waiting.set(activity.login, activity);
-        const { buckets } = since ?? activity;
+      for (const { buckets } of activities.map(merge)) {
         for (const bucket of buckets.keys()) if (bucket < oldestBucket(now)) buckets.delete(bucket);
       }
     },

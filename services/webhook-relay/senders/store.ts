@@ -1,6 +1,6 @@
 // All SQL of senders: what they did over all time, and in the last minutes.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { bucketOf, bucketStart } from './recent-senders.ts';
+import { bucketStart } from './recent-senders.ts';
 
 /** What a sender did since it was written last. */
 export type Activity = {
@@ -38,13 +38,13 @@ const addToBuckets = statement<unknown, [logins: string[], starts: Date[], count
   on conflict (login, bucket_start) do update set event_count = sender_buckets.event_count + excluded.event_count`,
 );
 
-type BucketRow = { readonly login: string; readonly startSeconds: number; readonly count: number };
+type BucketRow = { readonly login: string; readonly start: Date; readonly count: number };
 
 // Buckets of a replica whose clock is ahead wait until it is their time.
 const countsOf = statement<BucketRow, [logins: string[], from: Date, to: Date]>(
   'senders.countsOf',
   `
-  select login, extract(epoch from bucket_start)::int8 as "startSeconds", event_count as count from sender_buckets
+  select login, bucket_start as start, event_count as count from sender_buckets
   where login = any($1::text[]) and bucket_start between $2 and $3`,
 );
 
@@ -87,21 +87,10 @@ export const createSenderStore = (database: Database) => ({
       );
     }),
 
-  /** Of all replicas, by login and bucket; a sender without events in that time is not in it. */
-  async countsOf(logins: readonly string[], from: Date, to: Date): Promise<Map<string, [bucket: number, count: number][]>> {
-    const counts = new Map<string, [bucket: number, count: number][]>();
-    for (const { login, startSeconds, count } of await database.all(countsOf, [...logins], from, to)) {
-      const bucket = bucketOf(new Date(startSeconds * 1000));
-      const buckets = counts.get(login);
-      if (buckets) buckets.push([bucket, count]);
-      else counts.set(login, [[bucket, count]]);
-    }
-    return counts;
-  },
-
+  /** Of all replicas; a sender without events in that time is not in it. */
+  countsOf: (logins: readonly string[], from: Date, to: Date) => database.all(countsOf, [...logins], from, to),
   /** The `limit` senders that were active last, by login; recentCount is over `from` to `to`. */
   latest: (from: Date, to: Date, limit: number) => database.all(latest, from, to, limit),
-
   /** @returns how many were deleted */
   deleteBucketsBefore: (limit: Date) => database.run(deleteBuckets, limit),
   /** Senders whose last delivery came before `limit`. @returns how many were deleted */
