@@ -139,7 +139,7 @@ command
   .addOption(dataOption)
   .addOption(portBaseOption)
   .action(async (options: { data: string; portBase: number }) => {
-    const { demo } = await import('./laptop/main.ts');
+    const { demo } = await import('./laptop/demo.ts');
     await demo({ environment, ...options, print });
   });
 

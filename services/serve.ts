@@ -7,7 +7,7 @@ import { createMetrics } from './platform/metrics.ts';
 import { runProcess } from './platform/process/process.ts';
 import { createRuntimes, type Runtimes } from './platform/process/runtime.ts';
 
-export type ProcessCall = { readonly environment: Environment; readonly writeError: (text: string) => void };
+type ProcessCall = { readonly environment: Environment; readonly writeError: (text: string) => void };
 
 /** Measured on a cluster: a load balancer of a busy node takes up to this long to notice an unready pod. */
 const loadBalancerMs = 10_000;
@@ -26,10 +26,9 @@ async function run<Config>({ environment, writeError }: ProcessCall, { name, isS
   const [{ metricsPort, logLevel, appEnv }, config] = await readAll(() => readSettings(environment, processSettings), read);
   const root = createLog({ level: logLevel });
   const log = root.child({ service: name });
-  let runtimes: Runtimes | undefined;
   const drainMs = isServed && appEnv === 'production' ? loadBalancerMs : 0;
-  await runProcess({ log, drainMs, markStopping: () => runtimes?.markStopping(), writeError }, async (lifecycle) => {
-    runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });
+  await runProcess({ log, drainMs, writeError }, async (lifecycle) => {
+    const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });
     await runtimes.serveMetrics(metricsPort);
     const outcome = await start(runtimes, config);
     if (outcome !== 'done') runtimes.watchReadiness(log);

@@ -1,4 +1,4 @@
-// The laptop's commands: `up` runs everything, `demo` shows one delivery on its way.
+// `signalbox up` as a command: its process, its log file, and what it says on the terminal.
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,13 +9,10 @@ import { processSettings } from '../platform/config/process-settings.ts';
 import { createLog } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import { runProcess } from '../platform/process/process.ts';
-import type { Runtimes } from '../platform/process/runtime.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { type Started, startEverything } from './up.ts';
 
-export { demo } from './demo.ts';
-
-export type UpCommand = {
+type UpCommand = {
   readonly environment: Environment;
   readonly data: string;
   readonly portBase: number;
@@ -33,21 +30,15 @@ export async function up({ environment, data, portBase, metricsPort: wantedPort 
   await mkdir(data, { recursive: true });
   const logFile = join(data, 'signalbox.log');
   const logs = openLogs(logFile, settings.logLevel);
-  let runtimes: Runtimes | undefined;
   const options = {
     log: logs.logFor('laptop'),
     drainMs: 0,
-    markStopping: () => runtimes?.markStopping(),
     // Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once.
     isEcho: (signal: NodeJS.Signals, ms: number) => signal !== 'SIGTERM' && ms < 500,
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
   await runProcess(options, async (lifecycle) => {
-    const onRuntimes = (made: Runtimes) => {
-      runtimes = made;
-    };
-    const { logFor } = logs;
-    const started = await startEverything({ environment, directory: data, portBase, metricsPort }, deployables, { lifecycle, logFor, onRuntimes });
+    const started = await startEverything(deployables, { environment, directory: data, portBase, metricsPort, lifecycle, logFor: logs.logFor });
     print(`${overview(started, { metricsPort, logFile })}\nready in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
     return undefined;
   });

@@ -13,11 +13,14 @@ import { optional, randomCredential } from '../platform/config/settings.ts';
 import { credentials, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
-export type UpOptions = {
+type UpOptions = {
   readonly environment: Environment;
   readonly directory: string;
   readonly portBase: number;
   readonly metricsPort: number;
+  /** Everything that is opened is registered with it. */
+  readonly lifecycle: Lifecycle;
+  readonly logFor: (name: string) => Log;
 };
 
 export type Started = {
@@ -33,13 +36,6 @@ const host = '127.0.0.1';
 // A laptop's share: the server's own defaults are for a machine that does nothing else.
 const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_wal_size: '256MB', log_min_messages: 'warning' };
 
-export type Host = {
-  readonly lifecycle: Lifecycle;
-  readonly logFor: (name: string) => Log;
-  /** Told of what runs as soon as there is something to stop. */
-  readonly onRuntimes?: (runtimes: Runtimes) => void;
-};
-
 /** Above the base, in this order; a service that is not built yet keeps its place. */
 const order = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
 
@@ -51,12 +47,9 @@ export function portOf(name: string, base: number): number {
   return base + 1 + place;
 }
 
-/** Starts all of it; everything that it opened is registered with the lifecycle. @returns what listens where */
-export async function startEverything(
-  { environment, directory, portBase, metricsPort }: UpOptions,
-  deployables: readonly Deployable[],
-  { lifecycle, logFor, onRuntimes }: Host,
-): Promise<readonly Started[]> {
+/** @returns what listens where */
+export async function startEverything(deployables: readonly Deployable[], options: UpOptions): Promise<readonly Started[]> {
+  const { environment, directory, portBase, metricsPort, lifecycle, logFor } = options;
   await mkdir(directory, { recursive: true });
   lifecycle.opened('lock', await takeInstanceLock(join(directory, 'pid')));
   const generated = await credentials({
@@ -66,11 +59,9 @@ export async function startEverything(
     extra: { [postgresPassword]: randomCredential },
   });
   const given = readSettings(environment, { databaseUrl: optional(commonSettings.databaseUrl) });
-  const databaseUrl =
-    given.databaseUrl?.reveal() ?? (await ownPostgres(directory, settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '', lifecycle));
+  const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
+  const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(directory, password, lifecycle));
 
-  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor });
-  onRuntimes?.(runtimes);
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name));
   const defaults = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(directory, 'spool'), DATABASE_URL: databaseUrl };
   const missing = Object.entries({ ...defaults, ...generated }).filter(([name]) => !isGiven(environment, name));
@@ -78,12 +69,17 @@ export async function startEverything(
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),
   );
+  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor });
   for (const start of configured) await start(runtimes);
   await runtimes.serveMetrics(metricsPort);
-  return deployables.map((deployable) => ({
-    name: deployable.name,
-    url: `http://${host}:${runtimes.portOf(deployable.name) ?? 0}`,
-    credentials: credentialsOf(deployable, generated),
+  return deployables.map(({ name, settings }) => ({
+    name,
+    url: `http://${host}:${runtimes.portOf(name) ?? 0}`,
+    credentials: Object.fromEntries(
+      Object.values(settings)
+        .filter(({ generate, isInternal }) => generate && !isInternal)
+        .map((setting) => [setting.name, generated[setting.name] ?? null]),
+    ),
   }));
 }
 
@@ -103,10 +99,3 @@ async function configure(deployable: Deployable, environment: Environment): Prom
     for (const { name, worker, config: own } of workers) await worker.start(runtimes.of(`${deployable.name} ${name}`, environment), own);
   };
 }
-
-const credentialsOf = ({ settings }: Deployable, generated: Readonly<Record<string, string>>) =>
-  Object.fromEntries(
-    Object.values(settings)
-      .filter(({ generate, isInternal }) => generate && !isInternal)
-      .map(({ name }) => [name, generated[name] ?? null]),
-  );

@@ -1,20 +1,13 @@
 // Starting and stopping: each step that opens something registers how it is closed; stopping runs in reverse, once.
 import type { Log } from '../log.ts';
 
-export type Closable = { close(): Promise<void> | void };
+type Closing = () => Promise<void> | void;
 
-export type Lifecycle = {
-  /** Aborted when stopping begins: loops and long waits listen to it. */
-  readonly stopping: AbortSignal;
-  /** Registers what must be closed, and hands it back. */
-  opened<T extends Closable>(name: string, thing: T): T;
-  onStop(name: string, close: () => Promise<void> | void): void;
-  /** Closes everything in reverse, one step after the other however often it is called. Never rejects: what fails to close is logged. */
-  stop(): Promise<void>;
-};
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
-export function createLifecycle(log: Log): Lifecycle {
-  const steps: { readonly name: string; readonly close: () => Promise<void> | void }[] = [];
+export function createLifecycle(log: Log) {
+  const steps: { readonly name: string; readonly close: Closing }[] = [];
+  const draining = new AbortController();
   const stopping = new AbortController();
 
   let last = Promise.resolve();
@@ -30,16 +23,20 @@ export function createLifecycle(log: Log): Lifecycle {
     }
   }
 
-  const onStop: Lifecycle['onStop'] = (name, close) => {
-    steps.push({ name, close });
-  };
+  const onStop = (name: string, close: Closing) => void steps.push({ name, close });
   return {
+    /** Aborted first of all: everything turns unready, and serves on until load balancers have noticed. */
+    draining: draining.signal,
+    drain: () => draining.abort(),
+    /** Aborted when closing begins: loops and long waits listen to it. */
     stopping: stopping.signal,
     onStop,
-    opened(name, thing) {
+    /** Registers what must be closed, and hands it back. */
+    opened<T extends { readonly close: Closing }>(name: string, thing: T): T {
       onStop(name, () => thing.close());
       return thing;
     },
+    /** Closes everything in reverse, one step after the other however often it is called. Never rejects: what fails to close is logged. */
     stop: () => (last = last.then(closeAll)),
   };
 }

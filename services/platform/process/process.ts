@@ -4,13 +4,11 @@ import { ConfigError } from '../config/config.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import type { Log } from '../log.ts';
 
-export type ProcessOptions = {
+type ProcessOptions = {
   readonly log: Log;
   /** How long it serves on, unready, before it stops accepting: load balancers need a moment to notice. */
   readonly drainMs: number;
   readonly deadlineMs?: number;
-  /** Turns everything unready; the first step of stopping. */
-  readonly markStopping?: () => void;
   /** Whether a further signal repeats the first one instead of asking for the end at once. @param ms since the first */
   readonly isEcho?: (signal: NodeJS.Signals, ms: number) => boolean;
   /** Where a person reads what went wrong at start. */
@@ -24,7 +22,7 @@ export type ProcessOptions = {
  * @returns when everything has stopped
  */
 export async function runProcess(options: ProcessOptions, start: (lifecycle: Lifecycle) => Promise<'done' | undefined>): Promise<void> {
-  const { log, drainMs, deadlineMs = 20_000, markStopping } = options;
+  const { log, drainMs, deadlineMs = 20_000 } = options;
   const lifecycle = createLifecycle(log);
   const signal = awaitSignal(options.isEcho);
   const started = start(lifecycle).catch((error: unknown) => {
@@ -37,7 +35,7 @@ export async function runProcess(options: ProcessOptions, start: (lifecycle: Lif
   const first = await Promise.race([started, signal.received]);
   const reason = first ?? (await signal.received);
   log.info({ reason }, 'stopping');
-  markStopping?.();
+  lifecycle.drain();
   if (reason !== 'failed' && reason !== 'done') await sleep(drainMs);
   setTimeout(() => {
     log.fatal('shutdown timed out, exiting with 1');

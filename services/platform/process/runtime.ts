@@ -12,32 +12,19 @@ import type { Metrics } from '../metrics.ts';
 import { describeError, hasCode } from '../errors.ts';
 import { Common, type Problem, toDocument } from '../problem.ts';
 
-export type RuntimesParts = {
-  readonly lifecycle: Lifecycle;
-  readonly metrics: Metrics;
-  /** Default: all addresses. */
-  readonly host?: string;
-  readonly logFor: (name: string) => Log;
-};
+type RuntimesParts = { readonly lifecycle: Lifecycle; readonly metrics: Metrics; readonly host?: string; readonly logFor: (name: string) => Log };
 
-export type Runtimes = {
-  of(name: string, environment: Environment): Runtime;
-  /** Where a deployable listens, once it does. */
-  portOf(name: string): number | undefined;
-  markStopping(): void;
-  /** Logs when everything is ready, and every change of that. */
-  watchReadiness(log: Log): void;
-  /** Opens the port of metrics and health. */
-  serveMetrics(port: number): Promise<void>;
-};
+export type Runtimes = ReturnType<typeof createRuntimes>;
 
-export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesParts): Runtimes {
+/** @param parts `host` to listen on; all addresses unless given */
+export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesParts) {
   const ports = new Map<string, number>();
   const healths = new Map<string, Health>();
   measureHealth(metrics, healths);
+  lifecycle.draining.addEventListener('abort', () => healths.forEach((health) => health.markStopping()));
   const open = ({ handler }: Pick<App, 'handler'>, port: number) => listen(handler, { port, ...(host !== undefined && { host }) });
   return {
-    of(name, environment) {
+    of(name: string, environment: Environment): Runtime {
       const log = logFor(name);
       const health = createHealth();
       healths.set(name, health);
@@ -55,10 +42,12 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
         },
       };
     },
-    portOf: (name) => ports.get(name),
-    markStopping: () => healths.forEach((health) => health.markStopping()),
-    watchReadiness: (log) => watchReadiness(healths, lifecycle, log),
-    async serveMetrics(port) {
+    /** Where a deployable listens, once it does. */
+    portOf: (name: string) => ports.get(name),
+    /** Logs when everything is ready, and every change of that. */
+    watchReadiness: (log: Log) => watchReadiness(healths, lifecycle, log),
+    /** Opens the port of metrics and health. */
+    async serveMetrics(port: number): Promise<void> {
       lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, () => healths) }, port).catch(explain('metrics', port)));
     },
   };

@@ -15,7 +15,10 @@ function run(start: string, options = '', before = ''): ChildProcess {
     import { runProcess } from '${file('process/process.ts')}';
     const say = (text) => writeSync(1, text + '\\n');
     ${before}
-    await runProcess({ log: silentLog, drainMs: 10, writeError: say, markStopping: () => say('unready'), ${options} }, async (lifecycle) => { ${start} });
+    await runProcess({ log: silentLog, drainMs: 10, writeError: say, ${options} }, async (lifecycle) => {
+      lifecycle.draining.addEventListener('abort', () => say('unready'));
+      ${start}
+    });
     say('stopped');`;
   return spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
@@ -50,10 +53,10 @@ describe('runProcess', () => {
   });
 
   it('serves on for the time that load balancers need, and closes then', async () => {
-    const options = `drainMs: 300, markStopping: () => { unreadyMs = performance.now(); },`;
-    const noting = "lifecycle.onStop('first', () => say(performance.now() - unreadyMs >= 295 ? 'drained' : 'too early'));";
-    const { code, output } = await signalled(run(`${open} ${noting} say('started');`, options, 'let unreadyMs = 0;'), { started: 'SIGTERM' });
-    expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'drained', 'port closed', 'database closed', 'stopped'] });
+    const noting =
+      "lifecycle.draining.addEventListener('abort', () => { unreadyMs = performance.now(); }); lifecycle.onStop('first', () => say(performance.now() - unreadyMs >= 295 ? 'drained' : 'too early'));";
+    const { code, output } = await signalled(run(`${open} ${noting} say('started');`, 'drainMs: 300', 'let unreadyMs = 0;'), { started: 'SIGTERM' });
+    expect({ code, output }).to.deep.equal({ code: 0, output: ['started', 'unready', 'drained', 'port closed', 'database closed', 'stopped'] });
   });
 
   it('does not take an echo of the first signal for a second one', async () => {

@@ -40,9 +40,9 @@ describe('createRuntimes', () => {
   });
 
   it('turns every deployable unready when it stops, and closes their ports with the lifecycle', async () => {
-    const { lifecycle, runtimes, serve } = start();
+    const { lifecycle, serve } = start();
     const { port } = await serve('relay');
-    runtimes.markStopping();
+    lifecycle.drain();
     expect((await request(`http://127.0.0.1:${port}`).get('/health/ready')).status).to.equal(503);
     await lifecycle.stop();
     const failure = await request(`http://127.0.0.1:${port}`)
