@@ -12,7 +12,7 @@ import { createFailedPayloads } from './spool/failed-payloads.ts';
 import type { Spool } from './spool/spool.ts';
 import { createUsageStore, periodOf } from './usage/store.ts';
 
-export type HousekeepingParts = {
+type HousekeepingParts = {
   readonly database: Database;
   readonly spool: Pick<Spool, 'refused'>;
   readonly retention: Pick<RelayConfig, 'rejectedDays' | 'rejectedRows' | 'replayedDays' | 'refusedDays' | 'usageMonths' | 'senderDays'>;

@@ -36,33 +36,18 @@ export function createRejected({ store, maxRows, log, metrics, limits }: Rejecte
     help: 'Deliveries without a valid signature that were not logged',
     labels: [],
   });
-  let droppedSinceLogged = 0;
-
-  function drop(): void {
-    droppedSinceLogged++;
-    dropped?.inc();
-  }
-
-  // With the batches, not with each: a flood must not flood the log.
-  function logDropped(): void {
-    if (droppedSinceLogged > 0) log.warn({ dropped: droppedSinceLogged }, 'rejected deliveries dropped: too many at once, or refused by the database');
-    droppedSinceLogged = 0;
-  }
 
   const writer = createBatchWriter<RejectedRow>({
-    async write(rows) {
-      await store.add(rows, maxRows);
-      logDropped();
-    },
+    write: (rows) => store.add(rows, maxRows),
     onFailure: (error) => log.warn({ error, waiting: writer.waiting }, 'logging rejected deliveries failed, retrying'),
-    onRefused: drop,
+    onRefused: () => dropped?.inc(),
     limits: { ...usualLimits, ...limits },
   });
 
   return {
     /** Never throws and never waits; what comes faster than it may be written is dropped and counted. */
     record({ id, receivedAt, headers, payload }: RejectedDelivery): void {
-      if (!writer.hasRoom) return drop();
+      if (!writer.hasRoom) return dropped?.inc();
       const { targetType: _, ...identity } = readIdentity(headers, id);
       // A copy: a view would keep all of a large body in memory.
       const beginning = Buffer.from(payload.subarray(0, maxPayloadBytes));

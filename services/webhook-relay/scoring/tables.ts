@@ -26,7 +26,7 @@ const Frequency = z
   .refine((steps) => steps.every(({ from }, n) => n === 0 || from > (steps[n - 1]?.from ?? from)), 'must be in ascending order of from');
 
 /** What `tables.yaml` says; each part is explained there. */
-export const Tables = z.strictObject(
+const Tables = z.strictObject(
   {
     base: z.record(Pattern, Points, map),
     unknownBase: Points,

@@ -30,9 +30,8 @@ type ReplayerParts = {
   readonly flushMs?: number;
 };
 
+/** Deliveries tried at once, rows claimed at once. */
 const concurrency = 32;
-/** Rows claimed at once. */
-const batchSize = 32;
 
 /** Begins at once and goes on until the lifecycle stops; then finishes what is in flight. */
 export function createReplayer({ spool, failedPayloads, publish, lifecycle, log, metrics, intervalMs, flushMs = 8000 }: ReplayerParts) {
@@ -77,12 +76,12 @@ export function createReplayer({ spool, failedPayloads, publish, lifecycle, log,
 
   async function replayRows(): Promise<boolean> {
     for (let position: Position = start; ;) {
-      const rows = await failedPayloads.claimDue(position, batchSize, owner);
+      const rows = await failedPayloads.claimDue(position, concurrency, owner);
       const { goOn, rest } = await forEachConcurrent(rows, concurrency, (row) => replay(rowEntry(row)));
       const unbegun = rest.map(({ id }) => id);
       if (unbegun.length > 0) await failedPayloads.release(unbegun, owner);
       const last = rows.at(-1);
-      if (!goOn || !last || rows.length < batchSize) return goOn;
+      if (!goOn || !last || rows.length < concurrency) return goOn;
       position = last;
     }
   }
