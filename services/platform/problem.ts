@@ -1,7 +1,7 @@
 // Refusals a caller can meet: problem documents of RFC 9457, declared by kind.
 import type { z } from 'zod';
 
-/** One refusal, thrown by a service's rules and rendered once, in http/errors.ts. */
+/** One refusal, thrown by a service's rules and rendered once, in http/app.ts. */
 export class Problem extends Error {
   readonly kind: ProblemDefinition;
   readonly detail: string | undefined;
@@ -44,6 +44,16 @@ export function toDocument(problem: Problem): ProblemDocument {
   const { type, title, status } = problem.kind;
   return { type, title, status, ...(problem.detail !== undefined && { detail: problem.detail }), ...problem.members };
 }
+
+/** How a service words its refusals. */
+export type Refusals = {
+  readonly mediaType: string;
+  /** Of every refusal, for the API description; by default each problem has its own. */
+  readonly schema?: z.ZodType;
+  readonly render: (problem: Problem) => unknown;
+};
+
+export const problemDocuments: Refusals = { mediaType: 'application/problem+json', render: toDocument };
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 

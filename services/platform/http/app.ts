@@ -1,18 +1,19 @@
-// A service's HTTP app on Koa: the middleware in order, the routes, and the API description of them.
+// A service's HTTP app on Koa: the middleware in order, from the access log to the answer of an error.
+import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import cors from '@koa/cors';
-import Koa from 'koa';
+import Koa, { type Context as KoaContext } from 'koa';
+import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { logAborted, logRequests, type State, type Step } from './access-log.ts';
+import { isCancelled, isUnavailable, isUnmigrated } from '../postgres/errors.ts';
+import { Common, Problem, problemDocuments, type Refusals } from '../problem.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Area, findArea } from './credentials.ts';
-import { answerErrors, problemDocuments, type Refusals } from './errors.ts';
 import { type Health, healthRoutes } from './health.ts';
 import { describe, type Description } from './openapi.ts';
-import { normalizeTarget } from './request.ts';
 import type { AnyRoute } from './route.ts';
-import { createRouter, refuseUnknown } from './routing.ts';
+import { createRouter, refuseUnknown, type State, type Step } from './routing.ts';
 import { swaggerRoutes } from './swagger.ts';
 
 export type AppParts = {
@@ -35,16 +36,16 @@ export type App = { readonly handler: RequestListener; readonly openapi: object 
 
 /** @throws TypeError for a route that no guarded area covers and that does not declare its `access` */
 export function createApp(parts: AppParts): App {
-  const { description, areas = [], health, log, metrics, corsOrigins = [], refusals = problemDocuments } = parts;
+  const { areas = [], health, log, corsOrigins = [], refusals = problemDocuments } = parts;
   const own = [...parts.routes, ...healthRoutes(health)];
   const areaOf = ({ method, path }: AnyRoute) => findArea(areas, method, path);
   own.forEach((route) => requireAccess(route, areaOf(route)));
-  const openapi = describe({ description, routes: own, areaOf, refusals });
+  const openapi = describe({ description: parts.description, routes: own, areaOf, refusals });
   const routing = { ...parts, areas };
   const router = createRouter([...own, ...swaggerRoutes(openapi)], routing);
 
   const app = new Koa<State>();
-  app.use(logRequests({ log, metrics, service: description.title }));
+  app.use(logRequests(parts));
   app.use(closeWhenStopping(health));
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(answerErrors(refusals, log));
@@ -62,6 +63,36 @@ function requireAccess({ method, path, access }: AnyRoute, area: Area | undefine
   throw new TypeError(`access of ${method.toUpperCase()} ${path} must be 'open' or 'checkedByHandler': no guarded area covers it`);
 }
 
+const givenId = /^[\w.-]{1,64}$/;
+/** Asked every few seconds by probes; their lines would hide the others. */
+const quietRoutes = new Set(['/health', '/health/ready']);
+
+/** The request's id, one access line, one duration by route template. The first middleware: whatever the others answer is seen here. */
+function logRequests({ log, metrics, description: { title: service } }: Pick<AppParts, 'log' | 'metrics' | 'description'>): Step {
+  const durations = metrics.histogram({
+    name: 'signalbox_http_request_duration_seconds',
+    help: 'Time from the request head to the answer, by route template.',
+    labels: ['service', 'method', 'route', 'status'],
+  });
+  // Looking for credentials costs more than the rest of the line, and these lines hold nothing of the caller's but a request id.
+  const accessLog = log.child({}, { redact: [] });
+  return async (context, next) => {
+    const startedAtMs = performance.now();
+    const given = context.req.headers['x-request-id'];
+    const requestId = typeof given === 'string' && givenId.test(given) ? given : randomUUID();
+    context.state = { requestId, startedAtMs };
+    context.set('X-Request-Id', requestId);
+    await next();
+    const { method, status } = context;
+    const { route = 'unrouted' } = context.state;
+    const ms = performance.now() - startedAtMs;
+    durations.observe({ service, method, route, status }, ms / 1000);
+    const line = { requestId, method, route, status, ms: Math.round(ms * 10) / 10 };
+    if (quietRoutes.has(route)) accessLog.debug(line, 'request');
+    else accessLog.info(line, 'request');
+  };
+}
+
 /** A client with a connection that is kept alive is told to open the next one elsewhere. */
 const closeWhenStopping =
   (health: Health): Step =>
@@ -73,3 +104,59 @@ const closeWhenStopping =
 /** Preflights are answered here, before any credential. */
 const allowOrigins = (origins: readonly string[]) =>
   cors({ origin: (context) => (origins.includes('*') ? '*' : (origins.find((origin) => origin === context.get('Origin')) ?? '')), maxAge: 600 });
+
+/** The one place that turns an error into an answer: the refusal that was thrown, or one that tells nothing of the inside. */
+const answerErrors =
+  ({ mediaType, render }: Refusals, log: Log): Step =>
+  async (context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const problem = asProblem(error, context.state.requestId, log);
+      context.status = problem.status;
+      context.set({ ...problem.headers, 'Content-Type': mediaType });
+      context.body = JSON.stringify(render(problem));
+      // The rest of a body that was refused is dropped, so that its sender gets to read the answer; `requestTimeout` bounds it.
+      context.req.resume();
+    }
+  };
+
+const retryLater = { 'Retry-After': '5' };
+
+function asProblem(error: unknown, requestId: string, log: Log): Problem {
+  if (error instanceof Problem) return error;
+  if (isUnavailable(error) || isCancelled(error)) {
+    log.warn({ error, requestId }, 'database unavailable, request refused');
+    return Common.unavailable({ detail: 'A server that this service needs does not answer.', headers: retryLater });
+  }
+  if (isUnmigrated(error)) {
+    log.error({ error, requestId }, 'database schema missing, run the migrations');
+    return Common.unavailable({ detail: 'The database of this service is not migrated yet.', headers: retryLater });
+  }
+  log.error({ error, requestId }, 'request failed');
+  return Common.failure({ detail: `Request ${requestId} failed.` });
+}
+
+/** Requests may name the whole URL, RFC 9112 section 3.2.2. */
+const beforePath = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+const unreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/gi;
+
+/** `http://host/%61pi` and `/api` are one path: an escape of an unreserved character stands for that character, RFC 3986 section 6.2.2.2. */
+const normalizeTarget: Step = (context, next) => {
+  const { url } = context;
+  if (!url.startsWith('/')) context.url = url.replace(beforePath, '').replace(/^(?!\/)/, '/');
+  if (url.includes('%')) context.url = context.url.replaceAll(unreserved, decodeURIComponent);
+  return next();
+};
+
+// The client disconnected or sent what is no HTTP: nothing that an operator could mend.
+const clientsFault = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|HPE_)/;
+
+/** For Koa's `error` event: an answer that failed while it was sent. */
+const logAborted =
+  (log: Log) =>
+  (error: Error, context?: KoaContext): void => {
+    const line = { error, requestId: (context?.state as Partial<State> | undefined)?.requestId }; // set by logRequests, the first of all
+    if (clientsFault.test(codeOf(error) ?? '')) log.debug(line, 'client disconnected');
+    else log.warn(line, 'response aborted');
+  };

@@ -1,6 +1,6 @@
 // Who may ask: static credentials compared as digests in constant time, guards that ask for them, and the path prefixes they protect.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Secret } from '../config/secret.ts';
 import { Common } from '../problem.ts';
 import type { Method } from './route.ts';
@@ -29,6 +29,13 @@ export type Guard = {
   readonly scheme: Readonly<Record<string, string>>;
   check(headers: IncomingHttpHeaders): void | Promise<void>;
 };
+
+/**
+ * The headers that a guard is asked with. A credential that is given twice is none: which one a proxy before us reads is anybody's
+ * guess. Of several `Authorization` Node keeps the first; of any other header it joins the values, and what comes of that is no credential.
+ */
+export const presentedHeaders = ({ headers, headersDistinct }: IncomingMessage): IncomingHttpHeaders =>
+  (headersDistinct['authorization']?.length ?? 0) > 1 ? { ...headers, authorization: undefined } : headers;
 
 const refuse = (challenge: string) => Common.unauthorized({ headers: { 'WWW-Authenticate': challenge } });
 

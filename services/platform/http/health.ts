@@ -39,21 +39,17 @@ async function outcome(check: Check): Promise<CheckResult> {
 
 export function createHealth(): Health {
   const checks = new Map<string, Check>();
-  let stopping = false;
-  return {
-    addCheck: (name, check) => checks.set(name, check),
-    markStopping: () => {
-      stopping = true;
-    },
-    get isStopping() {
-      return stopping;
-    },
-    async readiness() {
+  const health = {
+    isStopping: false, // every request looks at it
+    addCheck: (name: string, check: Check) => void checks.set(name, check),
+    markStopping: () => void (health.isStopping = true),
+    async readiness(): Promise<Readiness> {
       const results = await Promise.all([...checks].map(async ([name, check]) => [name, await outcome(check)] as const));
-      if (stopping) results.push(['stopping', { ok: false, detail: 'the process is stopping' }]);
+      if (health.isStopping) results.push(['stopping', { ok: false, detail: 'the process is stopping' }]);
       return { status: results.every(([, { ok }]) => ok) ? 'ready' : 'unready', checks: Object.fromEntries(results) };
     },
   };
+  return health;
 }
 
 /** The readiness of everything in a process: ready when all are, each check as `<name>.<check>`. */

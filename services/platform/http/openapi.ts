@@ -1,9 +1,8 @@
 // The API description (OpenAPI 3.1) of an app, from the very declarations that run it.
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { z } from 'zod';
-import { Common, type ProblemKind } from '../problem.ts';
+import { Common, type ProblemKind, type Refusals } from '../problem.ts';
 import type { Area } from './credentials.ts';
-import type { Refusals } from './errors.ts';
 import type { AnyRoute } from './route.ts';
 
 export type Description = { readonly title: string; readonly summary: string; readonly version: string };
@@ -17,15 +16,15 @@ const ValidationProblem = ProblemDocument.extend(Errors.partial().shape).meta({
   description: 'All faults of a request, member name to messages; without `errors` where it could not be read at all.',
 });
 
-export type OpenApiParts = {
+type Parts = {
   readonly description: Description;
   readonly routes: readonly AnyRoute[];
   readonly areaOf: (route: AnyRoute) => Area | undefined;
-  readonly refusals: Pick<Refusals, 'mediaType' | 'schema'>;
+  readonly refusals: Refusals;
 };
 
 /** @returns the document, ready to be sent as JSON */
-export function describe({ description: { title, summary, version }, routes, areaOf, refusals }: OpenApiParts) {
+export function describe({ description: { title, summary, version }, routes, areaOf, refusals }: Parts) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   const securitySchemes: Record<string, Record<string, string>> = {};
   for (const route of routes) {
@@ -124,7 +123,7 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   ];
 }
 
-function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, schema: own }: OpenApiParts['refusals']) {
+function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, schema: own }: Refusals) {
   const byStatus = Map.groupBy(refusalsOf(route, area), ({ status }) => status);
   const fresh = [...byStatus].filter(([status]) => !(status in route.answers));
   return Object.fromEntries(

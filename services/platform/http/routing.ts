@@ -1,19 +1,32 @@
 // Declared routes on @koa/router: the credential, the request as its schemas parse it, the handler, its answer.
+import type { IncomingHttpHeaders } from 'node:http';
+import { parse as parseQuerystring } from 'node:querystring';
 import Router from '@koa/router';
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { z } from 'zod';
 import { Common } from '../problem.ts';
-import type { Context, Step } from './access-log.ts';
-import { createBodyReader, type ReadBody } from './body.ts';
+import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from './client-address.ts';
-import { type Area, findArea } from './credentials.ts';
-import { parseRequest, requirePercentEncoding } from './request.ts';
-import { type Access, Answer, type AnyRoute, Content } from './route.ts';
+import { type Area, findArea, presentedHeaders } from './credentials.ts';
+import { type Access, Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 
-export type Routing = {
+/** What the middleware knows of a request beside Koa. */
+export type State = {
+  requestId: string;
+  /** `performance.now()` when the head was read. */
+  startedAtMs: number;
+  /** Template of the route that took the request. */
+  route?: string;
+};
+type Context = ParameterizedContext<State>;
+export type Step = Middleware<State>;
+
+type Routing = {
   readonly areas: readonly Area[];
   readonly addressOf?: AddressOf;
   readonly caseSensitivePaths?: boolean;
 };
-export type AppRouter = Router<Context['state']>;
+type AppRouter = Router<State>;
 
 /** Of two that match a path the first one is taken. HEAD is answered wherever GET is. */
 export function createRouter(routes: readonly AnyRoute[], routing: Routing): AppRouter {
@@ -23,25 +36,23 @@ export function createRouter(routes: readonly AnyRoute[], routing: Routing): App
 }
 
 function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
-  const readBody = createBodyReader(route.body, route.maxBodyBytes);
   const area = findArea(areas, route.method, route.path);
+  const read = createReader(route, area);
   return async (context) => {
     context.state.route = route.path;
     if (area) await enter(area, context, { addressOf, access: route.access });
-    const { request, release } = await read(context, route, { readBody, area });
+    const { request, release } = await read(context);
     try {
-      send(
-        context,
-        await route.handle({
-          ...request,
-          // Parsing addresses is not free, and few handlers ask.
-          get clientAddress() {
-            return clientAddress(context.req, addressOf);
-          },
-        }),
-      );
+      const returned = await route.handle({
+        ...request,
+        // Parsing addresses is not free, and few handlers ask.
+        get clientAddress() {
+          return clientAddress(context.req, addressOf);
+        },
+      });
+      send(context, returned);
     } finally {
-      release();
+      release?.();
     }
   };
 }
@@ -49,26 +60,94 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
 type Entrance = { readonly addressOf: AddressOf | undefined; readonly access?: Access | undefined };
 
 async function enter({ limit, guard, quota }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
-  const { headers } = context.req;
   if (limit) context.set({ ...(await limit.count(clientAddress(context.req, addressOf))) });
-  if (guard && access === undefined) await guard.check(headers);
-  if (quota) context.set({ ...(await quota.limit.count(quota.keyOf(headers))) });
+  if (guard && access === undefined) await guard.check(presentedHeaders(context.req));
+  if (quota) context.set({ ...(await quota.limit.count(quota.keyOf(context.req.headers))) });
 }
 
-async function read(context: Context, route: AnyRoute, { readBody, area }: { readBody: ReadBody; area: Area | undefined }) {
-  let release: (() => void) | undefined;
+function createReader(route: AnyRoute, area: Area | undefined) {
+  const readBody = route.body && createBodyReader(route.body, route.maxBodyBytes);
+  return async (context: Context) => {
+    let release: (() => void) | undefined;
+    try {
+      requirePercentEncoding(context);
+      const body = await readBody?.(context);
+      release = body?.release;
+      return { request: parseRequest(context, route, body?.value), release };
+    } catch (error) {
+      release?.();
+      // Its handler, which would have asked for the credential, is never called.
+      if (route.access === 'checkedByHandler') await area?.guard?.check(presentedHeaders(context.req));
+      throw error;
+    }
+  };
+}
+
+/** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */
+function requirePercentEncoding({ path, querystring }: Context): void {
+  if (!path.includes('%') && !querystring.includes('%')) return;
   try {
-    requirePercentEncoding(context);
-    const body = await readBody(context);
-    release = body.release;
-    return { request: parseRequest(context, route, body.value), release };
-  } catch (error) {
-    release?.();
-    // Its handler, which would have asked for the credential, is never called.
-    if (route.access === 'checkedByHandler') await area?.guard?.check(context.req.headers);
-    throw error;
+    decodeURIComponent(path);
+    decodeURIComponent(querystring);
+  } catch {
+    throw Common.malformed({ detail: 'The path or query holds a malformed percent escape.' });
   }
 }
+
+/**
+ * Parameters, query, headers and body by the route's schemas, all faults told at once.
+ * @param value the parsed JSON of the body, or its bytes
+ */
+function parseRequest(context: Context, route: AnyRoute, value: unknown): Omit<RouteRequest<Schema, Schema, Schema, Schema>, 'clientAddress'> {
+  const faults = noFaults();
+  const { headers: all } = context.req;
+  const params = parse(route.params, context['params'], { root: 'path', faults });
+  const query = route.query && parseQuery(route.query, context.querystring, faults);
+  const headers = route.headers ? parse(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
+  const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
+  if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
+  const { requestId, startedAtMs } = context.state;
+  return { params, query, headers, body, requestId, startedAtMs };
+}
+
+/** By the names as they are declared; Node has them in lower case. */
+const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) =>
+  Object.fromEntries(Object.keys(shape).map((name) => [name, headers[name.toLowerCase()]]));
+
+type Faults = Record<string, string[]>;
+/** Callers name them: `__proto__` and `constructor` must be names like any other. */
+const noFaults = () => Object.create(null) as Faults; // nothing is in it, and nothing inherited
+/** What faults of the whole are filed under, and where. */
+type Place = { readonly root: string; readonly faults: Faults };
+
+function parse(schema: Schema | undefined, value: unknown, { root, faults }: Place): unknown {
+  if (!schema) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) (faults[memberName(issue.path) || root] ??= []).push(wording(issue, value));
+  return undefined;
+}
+
+/** A parameter that stands there twice means nothing: which one a proxy before us reads is anybody's guess. */
+function parseQuery(schema: Schema, querystring: string, faults: Faults): unknown {
+  const given = parseQuerystring(querystring, undefined, undefined, { maxKeys: 0 });
+  const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
+  for (const name of repeated) faults[name] = ['is given more than once'];
+  return repeated.length === 0 ? parse(schema, given, { root: 'query', faults }) : undefined;
+}
+
+/** `routingKeys[0]`, `[2].expiresAt`. */
+const memberName = (path: readonly PropertyKey[]) =>
+  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${name && '.'}${String(part)}`), '');
+
+// zod tells an absent member as a wrong type, which is not how people speak of it.
+function wording({ code, path, message }: z.core.$ZodIssue, value: unknown): string {
+  const isAbsent = path.length > 0 && memberAt(value, path) === undefined;
+  return isAbsent && (code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union') ? 'is required' : message;
+}
+
+const memberAt = (value: unknown, path: readonly PropertyKey[]) =>
+  path.reduce<unknown>((inner, part) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, part) : undefined), value);
 
 /** A body itself is 200 and JSON; `answer(…)` and `new Content(…)` say otherwise. */
 function send(context: Context, returned: unknown): void {

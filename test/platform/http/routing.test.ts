@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
 import { answer, Content, type Returned, route } from '../../../services/platform/http/route.ts';
-import { authorization, createCredentials } from '../../../services/platform/http/credentials.ts';
+import { authorization, createCredentials, headerCredential } from '../../../services/platform/http/credentials.ts';
 import { Secret } from '../../../services/platform/config/secret.ts';
 import { Timestamp } from '../../../services/platform/schema.ts';
 import { eventually } from '../../support/wait.ts';
@@ -171,6 +171,26 @@ describe('the credential of a route', () => {
     ] as const) {
       expect((await request(url).post('/api/names').type(type).send('x')).status, type).to.equal(401);
       expect((await request(url).post('/api/names').set(good).type(type).send('x')).status, type).to.equal(status);
+    }
+  });
+
+  it('is refused when its header is sent twice, though both be right, in the one way of all', async () => {
+    const credentials = createCredentials([new Secret('good')]);
+    for (const [header, twice, value] of [
+      ['Authorization', authorization('Bearer', credentials), 'Bearer good'],
+      ['X-Api-Key', headerCredential('X-Api-Key', credentials), 'good'],
+    ] as const) {
+      const { raw } = await startApp({ routes: [named, route({ ...plain, path: '/api/added' })], areas: [{ prefix: '/api', guard: twice }] });
+      const ask = async (path: string, ...values: string[]) => {
+        const lines = [`GET ${path} HTTP/1.1`, 'Host: x', 'X-Request-Id: one', 'Connection: close', ...values.map((one) => `${header}: ${one}`), '', ''];
+        return (await raw(lines.join('\r\n'))).replace(/^Date: .*$/m, '');
+      };
+      expect(await ask('/api/added', value)).to.match(/^HTTP\/1.1 200 /);
+      for (const path of ['/api/added', '/api/nothing', '/api/names/%zz']) {
+        const missing = await ask(path);
+        expect(missing).to.match(/^HTTP\/1.1 401 /);
+        for (const second of [value, 'wrong', '']) expect(await ask(path, value, second), `${path} ${second}`).to.equal(missing);
+      }
     }
   });
 });

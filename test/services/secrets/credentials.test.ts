@@ -146,6 +146,23 @@ describe('credentials of the secrets service', () => {
     expect(await status('GET', '/secrets/password/?environment=local')).to.equal(200);
   });
 
+  it('answers 401 to a credential whose header is sent twice', async () => {
+    const { hostname, port } = new URL(running.url);
+    const ask = (path: string, header: string, values: string[]) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get({ hostname, port, path, agent: false, headers: { [header]: values } }, (response) => {
+          void textOf(response).then(() => resolve(response.statusCode), reject);
+        }).on('error', reject);
+      });
+    for (const [path, header, value] of [
+      ['/api/management/applications', 'Authorization', `Bearer ${adminToken}`],
+      ['/api/consumer/secrets/password?environment=local', 'X-Api-Key', application.key],
+    ] as const) {
+      expect(await ask(path, header, [value]), header).to.equal(200);
+      expect(await ask(path, header, [value, value]), header).to.equal(401);
+    }
+  });
+
   it('reads the path of a request in absolute form as it reads any other', async () => {
     const { hostname, port } = new URL(running.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
