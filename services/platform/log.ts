@@ -5,14 +5,6 @@ import { hasCode } from './errors.ts';
 
 export type Log = Logger;
 
-export type LogOptions = {
-  readonly level: string;
-  /** The deployable, in every line; none where children name theirs. */
-  readonly name?: string;
-  /** Default: standard output. */
-  readonly destination?: DestinationStream;
-};
-
 const hidden = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', '["x-api-key"]', '["x-ingest-token"]', '["x-source-token"]'];
 // Postgres quotes whole rows and parameters there.
 const quoted = ['error.detail', 'error.where', 'error.internalQuery'];
@@ -27,7 +19,8 @@ const redact = [
   }),
 ];
 
-export function createLog({ level, name, destination }: LogOptions): Log {
+/** @param options `name` of the deployable, in every line; none where children name theirs. `destination` is standard output unless given */
+export function createLog({ level, name, destination }: { readonly level: string; readonly name?: string; readonly destination?: DestinationStream }): Log {
   return pino(
     {
       level,

@@ -3,26 +3,16 @@ import { collectDefaultMetrics, Counter, Gauge, type GaugeConfiguration, Histogr
 
 type Definition<L extends string> = { readonly name: string; readonly help: string; readonly labels: readonly L[] };
 type Labels<L extends string> = Partial<Record<L, string | number>>;
-type Buckets = { readonly buckets?: readonly number[] };
 
 /** What a gauge shows from this scrape on. */
 export type Reading<L extends string> = { set(value: number): void; set(labels: Labels<L>, value: number): void };
 
-export type Metrics = {
-  /** @param definition `series` stand at 0 from the start, so that increase() sees their first event */
-  counter<L extends string>(definition: Definition<L> & { readonly series?: readonly Labels<L>[] }): Counter<L>;
-  histogram<L extends string>(definition: Definition<L> & Buckets): Histogram<L>;
-  /** `collect` is asked at every scrape, and of several deployables with the same gauge each one's; what none of them sets again is gone. */
-  gauge<L extends string>(definition: Definition<L> & { readonly collect?: (reading: Reading<L>) => void | Promise<void> }): Gauge<L>;
-  /** Prometheus text exposition format 0.0.4. */
-  text(): Promise<string>;
-  readonly contentType: string;
-};
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Seconds; from a cached answer to one that waited for every connection of a broker. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function createMetrics({ process = false }: { readonly process?: boolean } = {}): Metrics {
+export function createMetrics({ process = false }: { readonly process?: boolean } = {}) {
   const registry = new Registry();
   if (process) collectDefaultMetrics({ register: registry });
   const shared = new Map<string, unknown>();
@@ -34,18 +24,21 @@ export function createMetrics({ process = false }: { readonly process?: boolean 
   }
 
   return {
-    counter({ name, help, labels, series = [] }) {
+    /** @param definition `series` stand at 0 from the start, so that increase() sees their first event */
+    counter<L extends string>({ name, help, labels, series = [] }: Definition<L> & { readonly series?: readonly Labels<L>[] }): Counter<L> {
       const counter = once(name, () => new Counter({ name, help, labelNames: labels, registers: [registry] }));
       for (const one of series) counter.inc(one, 0);
       return counter;
     },
-    histogram: ({ name, help, labels, buckets = durations }) =>
+    histogram: <L extends string>({ name, help, labels, buckets = durations }: Definition<L> & { readonly buckets?: readonly number[] }): Histogram<L> =>
       once(name, () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [registry] })),
-    gauge<L extends string>({ name, help, labels, collect }: Definition<L> & { collect?: Collect<L> }) {
+    /** `collect` is asked at every scrape, and of several deployables with the same gauge each one's; what none of them sets again is gone. */
+    gauge<L extends string>({ name, help, labels, collect }: Definition<L> & { readonly collect?: Collect<L> }): Gauge<L> {
       const { gauge, collects } = once(name, () => collecting({ name, help, labelNames: labels, registers: [registry] }));
       if (collect) collects.push(collect);
       return gauge;
     },
+    /** Prometheus text exposition format 0.0.4. */
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

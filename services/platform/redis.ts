@@ -4,24 +4,15 @@ import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
 import { backOffMs } from './time.ts';
 
-export type RedisConnection = {
-  /** For libraries that want a client of ioredis. */
-  readonly driver: Redis;
-  close(): Promise<void>;
-};
-
-export type RedisOptions = {
-  /** How the server lists the connection: CLIENT LIST. */
-  readonly name: string;
-  readonly log: Log;
-  /** A command without an answer fails after it. */
-  readonly commandMs?: number;
-};
+export type RedisConnection = ReturnType<typeof connectRedis>;
 
 const retryPauses = { firstMs: 100, longestMs: 10_000 };
 
-/** Returns at once and connects behind; while there is no connection, commands fail instead of queueing up. */
-export function connectRedis(url: string, { name, log, commandMs = 500 }: RedisOptions): RedisConnection {
+/**
+ * Returns at once and connects behind; while there is no connection, commands fail instead of queueing up.
+ * @param options `name` as CLIENT LIST shows it; a command without an answer fails after `commandMs`
+ */
+export function connectRedis(url: string, { name, log, commandMs = 500 }: { readonly name: string; readonly log: Log; readonly commandMs?: number }) {
   const driver = new Redis(url, {
     connectionName: name,
     connectTimeout: 5000,
@@ -44,7 +35,11 @@ export function connectRedis(url: string, { name, log, commandMs = 500 }: RedisO
     if (isLost) log.info('connected to Redis again');
     isLost = false;
   });
-  return { driver, close: () => close(driver) };
+  return {
+    /** For libraries that want a client of ioredis. */
+    driver,
+    close: () => close(driver),
+  };
 }
 
 async function close(driver: Redis): Promise<void> {

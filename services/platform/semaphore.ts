@@ -1,18 +1,10 @@
 // A weighted semaphore: units that are had in order of asking, each within its time.
 
-export type Semaphore = {
-  readonly capacity: number;
-  readonly used: number;
-  /** At once, or not at all; not before those who wait. */
-  tryAcquire(units: number): boolean;
-  /** First come, first served. False when the units were not free within `waitMs`. More than the capacity is never had. */
-  acquire(units: number, waitMs: number): Promise<boolean>;
-  release(units: number): void;
-};
+export type Semaphore = ReturnType<typeof createSemaphore>;
 
 type Waiting = { readonly units: number; readonly settle: (isAdmitted: boolean) => void };
 
-export function createSemaphore(capacity: number): Semaphore {
+export function createSemaphore(capacity: number) {
   if (!Number.isSafeInteger(capacity) || capacity <= 0) throw new TypeError(`capacity must be a positive integer, got ${capacity}`);
   let used = 0;
   const queue = new Set<Waiting>();
@@ -24,6 +16,7 @@ export function createSemaphore(capacity: number): Semaphore {
     }
   }
 
+  /** At once, or not at all; not before those who wait. */
   function tryAcquire(units: number): boolean {
     if (queue.size > 0 || used + units > capacity) return false;
     used += units;
@@ -36,7 +29,8 @@ export function createSemaphore(capacity: number): Semaphore {
       return used;
     },
     tryAcquire,
-    acquire(units, waitMs) {
+    /** First come, first served. False when the units were not free within `waitMs`. More than the capacity is never had. */
+    acquire(units: number, waitMs: number): Promise<boolean> {
       if (tryAcquire(units)) return Promise.resolve(true);
       return new Promise((resolve) => {
         const waiting: Waiting = {
@@ -53,7 +47,7 @@ export function createSemaphore(capacity: number): Semaphore {
         queue.add(waiting);
       });
     },
-    release(units) {
+    release(units: number): void {
       used -= units;
       admitWaiting();
     },

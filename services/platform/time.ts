@@ -32,16 +32,8 @@ export function backOffMs(attempt: number, { firstMs, longestMs }: BackOffRange)
   return Math.min(firstMs * 2 ** (attempt - 1), longestMs) * (1 - Math.random() / 3);
 }
 
-export type WakeUp = {
-  /** Ends the pause, or, between pauses, the next one before it begins. */
-  wake(): void;
-  /** Forgets a wake-up that came between pauses. */
-  reset(): void;
-  pause(ms: number): Promise<void>;
-};
-
 /** A pause that can be cut short, and that no wake-up can slip past. Once `stopping` is aborted every pause ends at once. */
-export function createWakeUp(stopping: AbortSignal): WakeUp {
+export function createWakeUp(stopping: AbortSignal) {
   let isWoken = false;
   let end: (() => void) | undefined;
   const wake = () => {
@@ -50,9 +42,11 @@ export function createWakeUp(stopping: AbortSignal): WakeUp {
   };
   stopping.addEventListener('abort', wake, { once: true });
   return {
+    /** Ends the pause, or, between pauses, the next one before it begins. */
     wake,
+    /** Forgets a wake-up that came between pauses. */
     reset: () => void (isWoken = false),
-    async pause(ms) {
+    async pause(ms: number): Promise<void> {
       if (!isWoken && !stopping.aborted) {
         await new Promise<void>((resolve) => {
           const timeout = setTimeout(resolve, ms);
@@ -76,7 +70,7 @@ export async function every(ms: number, signal: AbortSignal, work: () => Promise
   }
 }
 
-export type Retry = {
+type Retry = {
   /** After this long the last failure is thrown. */
   readonly timeoutMs: number;
   /** Whether the same may succeed later, as it is. */

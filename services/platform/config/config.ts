@@ -1,5 +1,6 @@
 // Settings from environment variables: declared once, read together, all faults reported at once and never with a value.
 import { readFileSync } from 'node:fs';
+import { codeOf } from '../errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,7 +12,7 @@ export type Setting<T> = {
   /** For the settings table: `integer 1–65535`, `list`, … */
   readonly shape: string;
   readonly isSecret: boolean;
-  /** Throws a InvalidSetting; the text is never part of its message. */
+  /** Throws an InvalidSetting; the text is never part of its message. */
   readonly parse: (text: string) => T;
   /** Used when the variable is absent or empty; a setting without it is required. */
   readonly fallback?: { readonly value: T };
@@ -54,8 +55,7 @@ export function settingText(environment: Environment, name: string): string | un
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new InvalidSetting(`cannot be read from the file in ${name}_FILE (${code})`);
+    throw new InvalidSetting(`cannot be read from the file in ${name}_FILE (${codeOf(error) ?? 'unreadable'})`);
   }
 }
 

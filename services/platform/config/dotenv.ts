@@ -30,56 +30,48 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '
  */
 export function parseDotenv(text: string, nameOf: (name: string) => string = (name) => name): DotenvEntry[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  const entries: DotenvEntry[] = [];
+  const entries = new Map<string, DotenvEntry>();
   const faults: DotenvFault[] = [];
-  for (let index = 0; index < lines.length;) {
-    const read = readEntry(lines, index);
-    if (read.fault !== undefined) faults.push({ line: index + 1, says: read.fault });
-    if (read.entry) entries.push({ ...read.entry, name: nameOf(read.entry.name) });
-    index = read.next;
+  for (let index = 0; index < lines.length; index++) {
+    const [source = '', line] = [lines[index], index + 1];
+    if (blank.test(source)) continue;
+    const { name, value = '', moreLines = 0, fault } = readEntry(source, () => lines.slice(line));
+    index += moreLines;
+    if (fault !== undefined) faults.push({ line, says: fault });
+    if (name === undefined) continue;
+    const before = entries.get(nameOf(name));
+    if (before) faults.push({ line, says: `the name of line ${before.line} again` });
+    else entries.set(nameOf(name), { name: nameOf(name), value, line });
+    if (value.includes('\0')) faults.push({ line, says: 'a NUL character in the value' });
   }
-  faults.push(...repeated(entries), ...entries.filter(({ value }) => value.includes('\0')).map(({ line }) => ({ line, says: 'a NUL character in the value' })));
-  if (faults.length > 0) throw new DotenvError(faults.sort((one, other) => one.line - other.line));
-  return entries;
+  if (faults.length > 0) throw new DotenvError(faults);
+  return [...entries.values()];
 }
 
-type Read = { readonly next: number; readonly entry?: DotenvEntry; readonly fault?: string };
+/** A name and its value, or a fault; and how many lines a quoted value takes beyond its first. */
+type Read = { readonly name?: string; readonly value?: string; readonly moreLines?: number; readonly fault?: string };
 
-function readEntry(lines: readonly string[], index: number): Read {
-  const line = lines[index] ?? '';
-  const next = index + 1;
-  if (blank.test(line)) return { next };
+function readEntry(line: string, linesAfter: () => readonly string[]): Read {
   const [start, name] = assignment.exec(line) ?? [];
-  if (start === undefined || name === undefined) return { next, fault: 'not NAME=value' };
+  if (start === undefined || name === undefined) return { fault: 'not NAME=value' };
   const rest = line.slice(start.length);
   const quote = /^['"`]/.exec(rest)?.[0];
-  if (quote !== undefined) return readQuoted({ lines, index, name, rest: rest.slice(1), quote });
-  if (/(^|[^ \t])#/.test(rest.replace(/[ \t]#.*$/, ''))) {
-    return { next, fault: 'a # that is a comment to some tools and part of the value to others; put the value in quotes' };
-  }
-  return { next, entry: { name, value: rest.replace(/[ \t]#.*$/, '').trim(), line: next } };
+  if (quote !== undefined) return readQuoted({ name, quote, rest: rest.slice(1), linesAfter });
+  const value = rest.replace(/[ \t]#.*$/, '');
+  if (!/(^|[^ \t])#/.test(value)) return { name, value: value.trim() };
+  return { fault: 'a # that is a comment to some tools and part of the value to others; put the value in quotes' };
 }
 
-type Quoted = { readonly lines: readonly string[]; readonly index: number; readonly name: string; readonly rest: string; readonly quote: string };
+type Quoted = { readonly name: string; readonly quote: string; readonly rest: string; readonly linesAfter: () => readonly string[] };
 
-function readQuoted({ lines, index, name, rest, quote }: Quoted): Read {
+function readQuoted({ name, quote, rest, linesAfter }: Quoted): Read {
   // A backslash hides what follows it in double quotes only.
   const body = quote === '"' ? /^(?:[^"\\]|\\[^])*(?=")/ : new RegExp(`^[^${quote}]*(?=${quote})`);
-  const whole = body.test(rest) ? rest : [rest, ...lines.slice(index + 1)].join('\n');
+  const whole = body.test(rest) ? rest : [rest, ...linesAfter()].join('\n');
   const value = body.exec(whole)?.[0];
-  if (value === undefined) return { next: lines.length, fault: `no closing ${quote}` };
-  const next = index + 1 + value.split('\n').length - 1;
+  if (value === undefined) return { moreLines: Infinity, fault: `no closing ${quote}` };
+  const moreLines = value.split('\n').length - 1;
   const after = whole.slice(value.length + 1).split('\n', 1)[0] ?? '';
-  if (!/^[ \t]*$|^[ \t]+#/.test(after)) return { next, fault: `text after the closing ${quote}` };
-  const plain = quote === '"' ? value.replace(/\\([nrt"\\$])/g, (_, letter: string) => escapes[letter] ?? letter) : value;
-  return { next, entry: { name, value: plain, line: index + 1 } };
-}
-
-function repeated(entries: readonly DotenvEntry[]): DotenvFault[] {
-  const first = new Map<string, number>();
-  return entries.flatMap(({ name, line }) => {
-    const before = first.get(name);
-    if (before === undefined) first.set(name, line);
-    return before === undefined ? [] : [{ line, says: `the name of line ${before} again` }];
-  });
+  if (!/^[ \t]*$|^[ \t]+#/.test(after)) return { moreLines, fault: `text after the closing ${quote}` };
+  return { name, value: quote === '"' ? value.replace(/\\([nrt"\\$])/g, (_, letter: string) => escapes[letter] ?? letter) : value, moreLines };
 }

@@ -7,18 +7,13 @@ import { Secret } from './secret.ts';
 type Options<T> = { readonly summary: string; readonly default?: T; readonly generate?: () => string; readonly isInternal?: true };
 type Kind<T> = { readonly shape: string; readonly isSecret?: boolean; readonly parse: (text: string) => T };
 
-function setting<T>(name: string, kind: Kind<T>, options: Options<T>): Setting<T> {
-  return {
-    name,
-    summary: options.summary,
-    shape: kind.shape,
-    isSecret: kind.isSecret ?? false,
-    parse: kind.parse,
-    ...('default' in options && { fallback: { value: options.default } }),
-    ...(options.generate && { generate: options.generate }),
-    ...(options.isInternal && { isInternal: options.isInternal }),
-  };
-}
+const setting = <T>(name: string, kind: Kind<T>, { default: value, ...options }: Options<T>): Setting<T> => ({
+  name,
+  isSecret: false,
+  ...kind,
+  ...options,
+  ...(value !== undefined && { fallback: { value } }),
+});
 
 /** The same setting, undefined when absent. */
 export const optional = <T>(inner: Setting<T>): Setting<T | undefined> => ({ ...inner, fallback: { value: undefined } });

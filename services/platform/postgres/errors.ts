@@ -1,14 +1,9 @@
-// What an error of Postgres or of the way to it means, to a program and in words: by SQLSTATE and constraint name; by message only
+// What an error of Postgres or of the way to it means, to a program and in words: by SQLSTATE; by message only
 // where node-postgres gives no code.
 import pg from 'pg';
 import { codeOf, hasCode } from '../errors.ts';
 
 const hasState = (error: unknown, ...states: readonly string[]): boolean => error instanceof pg.DatabaseError && hasCode(error, ...states);
-
-/** The constraint that refused a row (SQLSTATE class 23), if that is what happened. */
-export function violatedConstraint(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError && error.code?.startsWith('23') === true ? error.constraint : undefined;
-}
 
 // data exceptions (bad text, out of range), integrity constraints, program limits (an index row too long)
 const refusedDataStates = /^(22|23|54)/;

@@ -1,9 +1,7 @@
 // Monthly range partitions: made ahead, with a DEFAULT partition as a net, dropped whole when their time is over.
 import { type Database, statement } from './pool.ts';
 
-type PartitionRow = { readonly name: string };
-
-const list = statement<PartitionRow, [table: string]>(
+const list = statement<{ name: string }, [table: string]>(
   'partitions.list',
   `
   select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -22,11 +20,8 @@ function requireIdentifier(table: string): void {
 // Not by name: a prepared statement for every month would stay on each connection.
 const ddl = (database: Database, text: string) => database.select({ toSQL: () => ({ toNative: () => ({ sql: text, bindings: [] }) }) });
 
-/** Two months ahead unless said otherwise. */
-export type Months = { readonly from: Date; readonly ahead: number };
-
-/** The partition of the month of a date and those of the months after it; those that exist are left alone. */
-export async function makePartitions(database: Database, table: string, months: Date | Months): Promise<void> {
+/** The partition of the month of a date and those of the months after it, two unless said otherwise; those that exist are left alone. */
+export async function makePartitions(database: Database, table: string, months: Date | { from: Date; ahead: number }): Promise<void> {
   requireIdentifier(table);
   const { from, ahead } = months instanceof Date ? { from: months, ahead: 2 } : months;
   const existing = new Set((await database.all(list, table)).map(({ name }) => name));
@@ -38,10 +33,8 @@ export async function makePartitions(database: Database, table: string, months: 
   }
 }
 
-type Partition = { readonly name: string; readonly from: Date; readonly to: Date };
-
 // Rows that the net has caught meanwhile move into the new partition, else it could not be attached.
-async function makePartition(database: Database, table: string, { name, from, to }: Partition): Promise<void> {
+async function makePartition(database: Database, table: string, { name, from, to }: { name: string; from: Date; to: Date }): Promise<void> {
   const [column] = await database.all(keyColumn, table);
   if (!column) throw new TypeError(`${table} is not partitioned by a column`);
   const [start, end] = [`'${from.toISOString()}'`, `'${to.toISOString()}'`];

@@ -14,7 +14,7 @@ export type Statement<Row, Values extends readonly unknown[]> = {
 export const statement = <Row, const Values extends readonly unknown[] = []>(name: string, text: string): Statement<Row, Values> => ({ name, text });
 
 /** What knex builds: `toSQL().toNative()`. */
-export type Built = { toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } } };
+type Built = { toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } } };
 
 /** On a pool or inside a transaction alike. */
 export type Database = {
@@ -148,7 +148,18 @@ function databaseOn(driver: pg.Pool): Database {
         }),
     }),
     transaction: (work) => withConnection(driver, (client, broke) => transactionOn(client, () => work(inTransaction(client)), { broke })),
-    whileLocked: (name, work) => withConnection(driver, (client, broke) => whileLockedOn(client, { name, work, broke })),
+    // `work` uses other connections of the pool; when it fails, its error is what the caller gets.
+    whileLocked: (name, work) =>
+      withConnection(driver, async (client, broke) => {
+        const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
+        if (rows[0]?.locked !== true) return undefined;
+        try {
+          return await work();
+        } finally {
+          // A connection that may still hold the lock is closed, which frees it.
+          await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(broke);
+        }
+      }),
   };
 }
 
@@ -191,19 +202,5 @@ export async function transactionOn<T>(client: pg.ClientBase, work: () => Promis
   } catch (error) {
     await client.query('rollback').catch(broke);
     throw error;
-  }
-}
-
-type Locked<T> = { readonly name: string; readonly work: () => Promise<T>; readonly broke: (error: Error) => void };
-
-/** `work` uses other connections of the pool; when it fails, its error is what the caller gets. */
-async function whileLockedOn<T>(client: pg.PoolClient, { name, work, broke }: Locked<T>): Promise<T | undefined> {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
-  if (rows[0]?.locked !== true) return undefined;
-  try {
-    return await work();
-  } finally {
-    // A connection that may still hold the lock is closed, which frees it.
-    await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(broke);
   }
 }

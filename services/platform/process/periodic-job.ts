@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { Database } from '../postgres/pool.ts';
 import { every } from '../time.ts';
 
-export type PeriodicJob = {
+type PeriodicJob = {
   /** Names the lock that replicas share. */
   readonly name: string;
   readonly everyMs: number;

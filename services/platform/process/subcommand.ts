@@ -1,14 +1,7 @@
 // A command of a deployable, as `signalbox <deployable> <subcommand>` runs it.
 import type { Environment, Settings } from '../config/config.ts';
 
-export type SubcommandOption = {
-  /** As commander has them: `--environment <slug>`; `--secret <name...>` may come several times. */
-  readonly flags: string;
-  readonly summary: string;
-  readonly required?: boolean;
-};
-
-export type SubcommandCall = {
+type SubcommandCall = {
   readonly environment: Environment;
   /** Values by the camelCase name of their flag. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -25,7 +18,8 @@ export type Subcommand = {
   readonly summary: string;
   /** What stands after the options, for `--help`: `[file]`, `<command...>`. */
   readonly operands?: string;
-  readonly options: readonly SubcommandOption[];
+  /** Flags as commander has them: `--environment <slug>`; `--secret <name...>` may come several times. */
+  readonly options: readonly { readonly flags: string; readonly summary: string; readonly required?: boolean }[];
   /** What it reads of the environment, for the settings table. */
   readonly settings: Settings;
   /** When its options or operands are wrong; 1 unless given. */

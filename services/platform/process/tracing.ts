@@ -14,11 +14,6 @@ import { register } from 'import-in-the-middle/register-hooks.mjs';
 import { withTimeout } from '../time.ts';
 import { version } from '../version.ts';
 
-export type Tracing = {
-  /** Sends what has gathered, for 2 s at most. Never rejects. */
-  stop(): Promise<void>;
-};
-
 const stopMs = 2000;
 /** Only these pass the loader hook. */
 const instrumented = ['http', 'https', 'koa', '@koa/router', 'pg', 'pg-pool', 'amqplib'];
@@ -27,7 +22,7 @@ const instrumented = ['http', 'https', 'koa', '@koa/router', 'pg', 'pg-pool', 'a
  * @param endpoint base URL of an OTLP receiver, without `/v1/traces`
  * @param service the resource's `service.name`
  */
-export function startTracing({ endpoint, service }: { readonly endpoint: string; readonly service: string }): Tracing {
+export function startTracing({ endpoint, service }: { readonly endpoint: string; readonly service: string }) {
   register({ include: instrumented });
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
   const provider = new TracerProvider({
@@ -50,6 +45,7 @@ export function startTracing({ endpoint, service }: { readonly endpoint: string;
     ],
   });
   return {
+    /** Sends what has gathered, for 2 s at most. Never rejects. */
     stop: () =>
       withTimeout(
         provider.shutdown().catch(() => undefined),

@@ -8,10 +8,9 @@ import {
   isUnavailable,
   isUnmigrated,
   refusesData,
-  violatedConstraint,
 } from '../../../services/platform/postgres/errors.ts';
 
-const databaseError = (code: string, constraint?: string) => Object.assign(new pg.DatabaseError('m', 1, 'error'), { code, constraint });
+const databaseError = (code: string) => Object.assign(new pg.DatabaseError('m', 1, 'error'), { code });
 const networkError = (code: string) => Object.assign(new Error('m'), { code });
 
 describe('isOutage', () => {
@@ -66,14 +65,6 @@ describe('isUnmigrated', () => {
   it('is true of a missing table or schema only', () => {
     expect(['42P01', '3F000', '42703', '08006'].map((code) => isUnmigrated(databaseError(code)))).to.deep.equal([true, true, false, false]);
     expect(isUnmigrated(networkError('42P01'))).to.equal(false);
-  });
-});
-
-describe('violatedConstraint', () => {
-  it('names the constraint of a refused row, and nothing else', () => {
-    expect(violatedConstraint(databaseError('23505', 'notes_slug_unique'))).to.equal('notes_slug_unique');
-    expect(violatedConstraint(databaseError('42P01', 'notes'))).to.equal(undefined);
-    expect(violatedConstraint(networkError('23505'))).to.equal(undefined);
   });
 });
 

@@ -3,7 +3,7 @@ import knex from 'knex';
 import pg from 'pg';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createPool, type Pool, type PoolOptions, statement } from '../../../services/platform/postgres/pool.ts';
-import { isUnavailable, violatedConstraint } from '../../../services/platform/postgres/errors.ts';
+import { isUnavailable } from '../../../services/platform/postgres/errors.ts';
 import { startMuteable } from '../../support/muteable.ts';
 import { createTestDatabase, startPostgres, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
@@ -112,7 +112,7 @@ describe('createPool', () => {
     const before = await pidOf(one);
     await one.run(insert, 'a');
     const error = await one.run(insert, 'a').catch((failure: unknown) => failure);
-    expect(violatedConstraint(error)).to.equal('things_name_unique');
+    expect(error).to.be.instanceOf(Error).and.include({ code: '23505', constraint: 'things_name_unique' });
     expect(await pidOf(one)).to.equal(before);
   });
 
