@@ -1,8 +1,9 @@
 // Tells a monitoring service that deliveries are refused because every connection is at its limit.
 import type { Log } from '../platform/log.ts';
+import { sleepUntil } from '../platform/time.ts';
 import type { Count } from './usage/reservations.ts';
 
-export type LimitAlert = { readonly deliveryId: string; readonly period: string; readonly counts: readonly Count[] };
+type LimitAlert = { readonly deliveryId: string; readonly period: string; readonly counts: readonly Count[] };
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
@@ -15,7 +16,7 @@ export function createAlerts({ url, log }: { readonly url: string | undefined; r
   let pending: LimitAlert[] = [];
   let count = 0;
   let sending: Promise<void> | undefined;
-  let pause: NodeJS.Timeout | undefined;
+  const closing = new AbortController();
 
   async function post(to: string, body: object): Promise<void> {
     try {
@@ -28,19 +29,17 @@ export function createAlerts({ url, log }: { readonly url: string | undefined; r
     }
   }
 
-  function send(): void {
-    const [newest, deliveries] = [pending.at(-1), count];
-    if (!newest || url === undefined) return;
-    const { period, counts } = newest;
-    const deliveryIds = pending.map(({ deliveryId }) => deliveryId);
-    pending = [];
-    count = 0;
-    const text = `${deliveries} webhook deliveries were refused: every broker connection has reached its limit for ${period}`;
-    sending = post(url, { alert: 'broker-limits-reached', service: 'webhook-relay', text, period, connections: counts, deliveries, deliveryIds });
-    pause = setTimeout(() => {
-      pause = undefined;
-      send();
-    }, everyMs).unref();
+  async function sendPending(to: string): Promise<void> {
+    for (let newest = pending.at(-1); newest; newest = pending.at(-1)) {
+      const { period, counts } = newest;
+      const [deliveries, deliveryIds] = [count, pending.map(({ deliveryId }) => deliveryId)];
+      pending = [];
+      count = 0;
+      const text = `${deliveries} webhook deliveries were refused: every broker connection has reached its limit for ${period}`;
+      await post(to, { alert: 'broker-limits-reached', service: 'webhook-relay', text, period, connections: counts, deliveries, deliveryIds });
+      await sleepUntil(closing.signal, everyMs);
+    }
+    sending = undefined;
   }
 
   return {
@@ -49,14 +48,11 @@ export function createAlerts({ url, log }: { readonly url: string | undefined; r
       if (url === undefined) return;
       count += 1;
       if (pending.length < mostNamed) pending.push(alert);
-      if (!pause) send();
+      sending ??= sendPending(url);
     },
     /** Sends what is pending. */
     async close(): Promise<void> {
-      clearTimeout(pause);
-      await sending;
-      send();
-      clearTimeout(pause);
+      closing.abort();
       await sending;
     },
   };
