@@ -1,17 +1,7 @@
 // A circuit breaker: after a failure nothing is asked of what failed until it has answered a half-open probe.
 import { type BackOffRange, backOffMs, sleepUntil, withTimeout } from '../platform/time.ts';
 
-export type CircuitBreaker = {
-  readonly isClosed: boolean;
-  /** How often it opened since the last success. */
-  readonly openings: number;
-  /** Opens it. Many fail together: they count as one failure. */
-  failed(reason: unknown): void;
-  /** Closes it: what it guards has just been heard of, or was made anew. Without openings there is no need to tell. */
-  succeeded(): void;
-};
-
-export type CircuitBreakerParts = {
+type CircuitBreakerParts = {
   /** Asked while half-open; rejects, or never settles, while there is no answer. */
   readonly probe: () => Promise<unknown>;
   readonly probeTimeoutMs: number;
@@ -25,8 +15,12 @@ export type CircuitBreakerParts = {
   readonly stopping: AbortSignal;
 };
 
-export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, openMs, onOpen, onClose, stopping }: CircuitBreakerParts): CircuitBreaker {
-  const state = { isClosed: true, openings: 0 };
+export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, openMs, onOpen, onClose, stopping }: CircuitBreakerParts) {
+  const state = {
+    isClosed: true,
+    /** How often it opened since the last success. */
+    openings: 0,
+  };
   /** Aborted when it closes. */
   let opening = new AbortController();
 
@@ -50,6 +44,7 @@ export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, open
   }
 
   return Object.assign(state, {
+    /** Opens it. Many fail together: they count as one failure. */
     failed(reason: unknown): void {
       if (!state.isClosed || stopping.aborted) return;
       state.isClosed = false;
@@ -58,6 +53,7 @@ export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, open
       onOpen(reason);
       void probeUntilAnswered(opening.signal);
     },
+    /** Closes it: what it guards has just been heard of, or was made anew. Without openings there is no need to tell. */
     succeeded(): void {
       state.openings = 0;
       if (!state.isClosed) close();
