@@ -15,12 +15,12 @@ import { createAlerts } from './alerts.ts';
 import type { RelayConfig } from './config.ts';
 import { createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
-import { createPublisher, type Publisher } from './connections/publisher.ts';
+import { createPublisher, type Publisher } from './connections/publishing.ts';
 import { createDatabaseState } from './database.ts';
 import { budgetMs, createDeliveries, createSignatures } from './deliveries.ts';
 import { createHealthReport } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createDeliveryCounter, createPublishCounters, measureQueues, measureUsage } from './metrics.ts';
+import { createDeliveryCounter, measureQueues, measureUsage } from './metrics.ts';
 import { createRejected } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createRoutes } from './routes.ts';
@@ -86,7 +86,7 @@ function createPublishing({ connections, counters, lifecycle, log, metrics, cloc
   const reservations = lifecycle.opened('reservations', createReservations({ store, connections, database: databaseState, clock }));
   const overviews = createOverviews({ store, reservations, connections, database: databaseState, clock });
   connections.onUsable(() => overviews.changed()); // after a reload the list is another
-  const publisher = createPublisher({ connections, reservations, counters: createPublishCounters(metrics, connections) });
+  const publisher = createPublisher({ connections, reservations, metrics });
   measureUsage(metrics, { connections, overviews, database: databaseState });
   measureQueues(metrics, connections);
   return { store, databaseState, overviews, publisher };

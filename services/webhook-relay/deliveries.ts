@@ -10,7 +10,7 @@ import { version } from '../platform/version.ts';
 import { withTimeout } from '../platform/time.ts';
 import type { Alerts } from './alerts.ts';
 import { collectGarbage } from './collect-garbage.ts';
-import type { Publisher, Published } from './connections/publisher.ts';
+import type { Publisher, Published } from './connections/publishing.ts';
 import { type DeliveryResponse, Problems } from './contract.ts';
 import { type Identity, readIdentity, refuseRepeated, senderLogin, toMessage } from './message.ts';
 import type { DeliveryCounter } from './metrics.ts';

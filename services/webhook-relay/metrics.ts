@@ -1,7 +1,7 @@
 // Every metric of the relay but those of senders and rejected deliveries, which are counted where they are written.
 import type { Metrics } from '../platform/metrics.ts';
 import { withTimeout } from '../platform/time.ts';
-import type { Connection } from './connections/connection.ts';
+import type { Connection } from './connections/publishing.ts';
 import type { Connections } from './connections/connections.ts';
 import { type BrokerUsage, forgeTopology } from './contract.ts';
 import type { DatabaseState } from './database.ts';
@@ -20,31 +20,7 @@ export function createDeliveryCounter(metrics: Metrics) {
   });
 }
 
-export type PublishCounters = ReturnType<typeof createPublishCounters>;
-
-export function createPublishCounters(metrics: Metrics, connections: Pick<Connections, 'all' | 'onUsable'>) {
-  const confirmed = metrics.counter({
-    name: 'signalbox_broker_publishes_total',
-    help: 'Messages that a broker connection confirmed.',
-    labels: ['broker'],
-  });
-  const failed = metrics.counter({
-    name: 'signalbox_broker_publish_failures_total',
-    help: 'Tries to publish that were not confirmed: unpublished, refused for the message itself, or unknown.',
-    labels: ['broker', 'outcome'],
-  });
-  const initialise = () => {
-    for (const { target } of connections.all) {
-      confirmed.inc({ broker: target.name }, 0);
-      for (const outcome of ['unpublished', 'refused', 'unknown']) failed.inc({ broker: target.name, outcome }, 0);
-    }
-  };
-  initialise();
-  connections.onUsable(initialise); // after a reload there may be others
-  return { confirmed, failed };
-}
-
-export type UsageSources = { readonly connections: Connections; readonly overviews: Overviews; readonly database: DatabaseState };
+type UsageSources = { readonly connections: Connections; readonly overviews: Overviews; readonly database: DatabaseState };
 
 /** Use of the limits, and the state of the connections and of the database, which is asked at every scrape, at most once a second. */
 export function measureUsage(metrics: Metrics, { connections, overviews, database }: UsageSources): void {
@@ -123,29 +99,23 @@ type Depth = { readonly broker: string; readonly queue: string; readonly message
 
 function createDepths(connections: { readonly all: readonly Measured[] }, nowMs: () => number) {
   /** When a queue was last found empty, by broker and queue; when it was looked at first, until then. */
-  let emptyAtMs: ReadonlyMap<string, number> = new Map();
+  const emptyAtMs = new Map<string, number>();
   let asking: Promise<readonly Depth[]> | undefined;
 
-  async function look(connection: Measured, queue: string, seen: Map<string, number>): Promise<Depth | undefined> {
+  async function look(connection: Measured, queue: string): Promise<Depth | undefined> {
     const broker = connection.target.name;
     const messages = await depthOf(connection, queue);
+    if (messages === undefined) return undefined;
     const key = `${broker} ${queue}`;
-    if (messages === undefined) {
-      const known = emptyAtMs.get(key);
-      if (known !== undefined) seen.set(key, known);
-      return undefined;
-    }
     const now = nowMs();
     const since = messages === 0 ? now : (emptyAtMs.get(key) ?? now);
-    seen.set(key, since);
+    emptyAtMs.set(key, since);
     return { broker, queue, messages, ageSeconds: (now - since) / 1000 };
   }
 
   async function askAll(): Promise<readonly Depth[]> {
-    const seen = new Map<string, number>(); // without those of connections that were removed
-    const known = await Promise.all(connections.all.flatMap((connection) => queues.map((queue) => look(connection, queue, seen))));
-    emptyAtMs = seen;
-    return known.filter((depth) => depth !== undefined);
+    const depths = await Promise.all(connections.all.flatMap((connection) => queues.map((queue) => look(connection, queue))));
+    return depths.filter((depth) => depth !== undefined);
   }
 
   return {

@@ -6,7 +6,7 @@ import type { Overviews } from '../usage/usage.ts';
 import type { UsageStore } from '../usage/store.ts';
 import type { Connections } from './connections.ts';
 
-export type AdministrationParts = {
+type AdministrationParts = {
   readonly connections: Connections;
   readonly overviews: Overviews;
   readonly store: Pick<UsageStore, 'activate'>;
@@ -53,7 +53,7 @@ export function createAdministration({ connections, overviews, store, log }: Adm
         throw Problems.connectionsUnusable({ detail: reasonOf(error) });
       });
       const { active } = await overviews.recent();
-      return { added: [...changes.added], removed: [...changes.removed], changed: [...changes.changed], active };
+      return { ...changes, active };
     },
   };
 }

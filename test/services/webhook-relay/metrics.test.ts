@@ -1,7 +1,7 @@
 // Metrics of the queues, with brokers that answer as they are told.
 import { expect } from 'chai';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import type { Connection } from '../../../services/webhook-relay/connections/connection.ts';
+import type { Connection } from '../../../services/webhook-relay/connections/publishing.ts';
 import { measureQueues } from '../../../services/webhook-relay/metrics.ts';
 
 const connection = (name: string, depth: Connection['depth'], isConnected = true) => ({ target: { name }, isConnected, depth });

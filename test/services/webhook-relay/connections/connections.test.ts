@@ -20,7 +20,7 @@ describe('connections', () => {
       consume: () => ({ stop: () => Promise.resolve() }),
       depth,
       listDeadLetters: () => Promise.resolve([]),
-    returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
+      returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
       close: () => Promise.resolve(void open.delete(name)),
     });
     const connections = await createConnections({

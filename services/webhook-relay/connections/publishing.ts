@@ -1,11 +1,102 @@
-// Publishes one message: reserve, publish with confirm, on failure the next connection.
+// How a message is published: on one connection behind its circuit breaker, and on failure on the next; with what is reserved and counted for it.
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import type { Message, PublishResult } from '../../platform/broker/broker.ts';
+import type { Broker, Message, PublishResult } from '../../platform/broker/broker.ts';
+import type { BrokerConnection } from '../../platform/broker/environment.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
 import { withTimeout } from '../../platform/time.ts';
-import type { PublishCounters } from '../metrics.ts';
+import { createCircuitBreaker } from '../circuit-breaker.ts';
+import { forgeTopology } from '../contract.ts';
 import type { Count, Reservation, Reservations, ReserveResult } from '../usage/reservations.ts';
-import type { Connections } from './connections.ts';
+import type { Quota } from '../usage/store.ts';
+
+/** A connection's place in the configuration, and its limit. The URL of the target does not print. */
+export type Place = { readonly target: BrokerConnection; readonly quota: Quota };
+
+type ConnectionParts = {
+  readonly place: Place;
+  /** @param up to be called whenever the connection stands */
+  readonly connect: (up: () => void) => Broker;
+  /** Called when it can be published to again. */
+  readonly usable: () => void;
+  readonly clock: () => Date;
+  readonly log: Log;
+};
+
+export type Connection = ReturnType<typeof openConnection>;
+
+const circuitOpen: PublishResult = { outcome: 'unpublished', reason: 'circuit breaker open after a failure' };
+const openMs = { firstMs: 500, longestMs: 30_000 };
+
+/** Asked for its depth only to hear the broker answer. */
+const [anyQueue] = forgeTopology.queues;
+
+export function openConnection({ place: firstPlace, connect, usable, clock, log }: ConnectionParts) {
+  const closing = new AbortController();
+  const { name } = firstPlace.target;
+  const breaker = createCircuitBreaker({
+    probe: () => broker.depth(anyQueue.name),
+    probeTimeoutMs: 3000,
+    probeEveryMs: 1000,
+    openMs,
+    onOpen: (failure) => log.warn({ broker: name, failure }, 'publish failed, circuit breaker opened'),
+    onClose() {
+      log.info({ broker: name }, 'broker answers, circuit breaker closed');
+      usable();
+    },
+    stopping: closing.signal,
+  });
+  const broker = connect(() => {
+    breaker.succeeded();
+    usable();
+  });
+  let place = firstPlace;
+  let lastPublishedAt: Date | null = null;
+  let lastError: string | null = null;
+
+  return {
+    get target() {
+      return place.target;
+    },
+    get quota() {
+      return place.quota;
+    },
+    /** It stands, and has answered since the last delivery that it failed: one that hangs does not count. Others are not published to. */
+    get isConnected() {
+      return broker.isConnected && breaker.isClosed;
+    },
+    get lastPublishedAt() {
+      return lastPublishedAt;
+    },
+    get lastError() {
+      return broker.isConnected ? lastError : (broker.lastError ?? lastError);
+    },
+    /** The same connection is elsewhere in the list, or has another limit. */
+    moveTo(next: Place): void {
+      place = next;
+    },
+    /** Resolves when connected, rejects when it is not in time. */
+    ready: (timeoutMs: number) => broker.ready(timeoutMs),
+    /** Never rejects. `unpublished` also while its circuit breaker is open. */
+    async publish(message: Message, timeoutMs: number): Promise<PublishResult> {
+      if (!breaker.isClosed) return circuitOpen;
+      const result = await broker.publish(message, timeoutMs);
+      if (result.outcome === 'confirmed') lastPublishedAt = clock();
+      else lastError = result.reason;
+      // A message that is refused for its own sake says that the connection works.
+      if (result.outcome !== 'confirmed' && result.outcome !== 'refused') breaker.failed(result);
+      else if (breaker.openings > 0) breaker.succeeded();
+      return result;
+    },
+    /** Messages waiting in a queue of the topology. Rejects when it is not connected. */
+    depth: (queue: string) => broker.depth(queue),
+    close(): Promise<void> {
+      closing.abort();
+      return broker.close();
+    },
+  };
+}
 
 export type Published =
   /** Confirmed by this broker. */
@@ -17,7 +108,11 @@ export type Published =
   | { readonly outcome: 'refused'; readonly reason: string };
 
 export type Publisher = ReturnType<typeof createPublisher>;
-type PublisherParts = { readonly connections: Connections; readonly reservations: Reservations; readonly counters: PublishCounters };
+type PublisherParts = {
+  readonly connections: { readonly all: readonly Connection[]; onUsable(listener: () => void): void };
+  readonly reservations: Reservations;
+  readonly metrics: Metrics;
+};
 
 const gzipAboveBytes = 256 * 1024;
 /** A server that works confirms in milliseconds; what it confirms later than this is published elsewhere, too. */
@@ -27,7 +122,9 @@ const reserveMs = 700;
 
 type Failures = ReadonlyMap<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
-export function createPublisher({ connections, reservations, counters }: PublisherParts) {
+export function createPublisher({ connections, reservations, metrics }: PublisherParts) {
+  const counters = createCounters(metrics, connections);
+
   function unusable(failures: Failures): string[] {
     const names: string[] = [];
     for (const { target, isConnected } of connections.all) if (!isConnected || failures.has(target.name)) names.push(target.name);
@@ -76,6 +173,28 @@ export function createPublisher({ connections, reservations, counters }: Publish
       }
     },
   };
+}
+
+function createCounters(metrics: Metrics, connections: PublisherParts['connections']) {
+  const confirmed = metrics.counter({
+    name: 'signalbox_broker_publishes_total',
+    help: 'Messages that a broker connection confirmed.',
+    labels: ['broker'],
+  });
+  const failed = metrics.counter({
+    name: 'signalbox_broker_publish_failures_total',
+    help: 'Tries to publish that were not confirmed: unpublished, refused for the message itself, or unknown.',
+    labels: ['broker', 'outcome'],
+  });
+  const initialise = () => {
+    for (const { target } of connections.all) {
+      confirmed.inc({ broker: target.name }, 0);
+      for (const outcome of ['unpublished', 'refused', 'unknown']) failed.inc({ broker: target.name, outcome }, 0);
+    }
+  };
+  initialise();
+  connections.onUsable(initialise); // after a reload there may be others
+  return { confirmed, failed };
 }
 
 const outOfTime = { outcome: 'unavailable', reason: 'no time was left to publish it' } as const;

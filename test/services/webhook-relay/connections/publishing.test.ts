@@ -7,9 +7,8 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { type Connections, createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
-import { createPublisher } from '../../../../services/webhook-relay/connections/publisher.ts';
+import { createPublisher } from '../../../../services/webhook-relay/connections/publishing.ts';
 import { createDatabaseState } from '../../../../services/webhook-relay/database.ts';
-import { createPublishCounters } from '../../../../services/webhook-relay/metrics.ts';
 import { createReservations } from '../../../../services/webhook-relay/usage/reservations.ts';
 import { createUsageStore } from '../../../../services/webhook-relay/usage/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
@@ -76,7 +75,7 @@ describe('publishing', () => {
     const store = createUsageStore(database);
     const state = createDatabaseState({ ping: () => store.active(), log: silentLog, stopping: new AbortController().signal });
     const reservations = createReservations({ store, connections, database: state, clock: () => new Date() });
-    const publisher = createPublisher({ connections, reservations, counters: createPublishCounters(createMetrics(), connections) });
+    const publisher = createPublisher({ connections, reservations, metrics: createMetrics() });
     return { publisher, connections, brokers };
   }
   const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
