@@ -8,26 +8,22 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { Common } from '../platform/problem.ts';
 import type { AnyRoute } from '../platform/http/route.ts';
+import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
-import { createAudit } from './audit/audit.ts';
-import { createAuditStore } from './audit/store.ts';
-import { apiKeyGuard, createAdminAuth } from './authentication.ts';
+import { createAudit, createAuditStore } from './audit.ts';
 import type { SecretsConfig } from './config.ts';
-import { createReads } from './consumer/reads.ts';
-import { consumerRoutes } from './consumer/routes.ts';
+import { apiKeyGuard, consumerRoutes, createReads } from './consumer/reads.ts';
 import { createConsumerStore } from './consumer/store.ts';
 import { Problems } from './contract.ts';
 import { createKeyCheck } from './encryption/key-check.ts';
-import { createKeyCheckStore } from './encryption/store.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createApplications } from './management/applications.ts';
+import { createAdminAuth } from './management/administrators.ts';
+import { createApplications, createEnvironments } from './management/applications.ts';
 import { createConfigurations } from './management/configurations.ts';
-import { createEnvironments } from './management/environments.ts';
 import { managementRoutes } from './management/routes.ts';
 import { createSecrets } from './management/secrets.ts';
 import { createManagementStore } from './management/store.ts';
 import { createUnitOfWork } from './management/unit-of-work.ts';
-import { createValues } from './management/values.ts';
 
 export type SecretsParts = {
   readonly config: SecretsConfig;
@@ -43,10 +39,10 @@ export type SecretsParts = {
 };
 
 export function createSecretsApp(parts: SecretsParts): App {
-  const { config, database, writeDatabase, health, lifecycle, log, metrics, clock = () => new Date() } = parts;
+  const { config, database, writeDatabase, health, lifecycle, log, metrics, clock = systemClock } = parts;
 
   const keyring = config.masterKeys;
-  const keyCheck = createKeyCheck({ keyring, store: createKeyCheckStore(database) });
+  const keyCheck = createKeyCheck(keyring, database);
   health.addCheck('master keys', () => keyCheck.state());
   if (keyring.fault !== undefined) log.error({ fault: keyring.fault }, 'master keys unusable: writes and reads of secrets are refused with 503');
 
@@ -60,7 +56,6 @@ export function createSecretsApp(parts: SecretsParts): App {
     applications: createApplications(store, write, clock),
     environments: createEnvironments(store, write, clock),
     secrets: createSecrets(store, write, clock),
-    values: createValues(store, write, clock),
     configurations: createConfigurations(store, write, clock),
   };
   const consumerStore = createConsumerStore(database, clock);

@@ -4,7 +4,7 @@ import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { tableOf } from '../../platform/process/table.ts';
-import { actions, type AuditEntry, type AuditFilter, createAuditStore, outcomes, planes } from '../audit/store.ts';
+import { actions, type AuditEntry, type AuditFilter, createAuditStore, outcomes, planes } from '../audit.ts';
 import { withDatabase } from './database.ts';
 import { databaseSettings } from './settings.ts';
 

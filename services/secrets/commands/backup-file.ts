@@ -8,7 +8,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
-import { nonceBytes, open, seal, SealBroken, tagBytes } from '../encryption/seal.ts';
+import { nonceBytes, open, seal, SealBroken, tagBytes } from '../encryption/envelope.ts';
 
 /** What was read is no whole and unchanged backup, or not one of this key. */
 export class BackupRefused extends Error {}

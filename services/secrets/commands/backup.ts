@@ -1,9 +1,8 @@
 // `signalbox secrets backup`: everything that the service holds at one moment, sealed under a key of its own.
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
-import { SealBroken } from '../encryption/seal.ts';
+import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
-import { dateOf, openValue } from '../encryption/envelope.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
 import { inWords, noRows, readBackupKey, type RowCounts, type RowOf, type RowRecord, sealLines } from './backup-file.ts';
 import { requireKeyring, withDatabase } from './database.ts';

@@ -2,12 +2,10 @@
 import { silentLog } from '../../platform/log.ts';
 import { createSchemaCheck } from '../../platform/postgres/migrations.ts';
 import { createPool, type Database } from '../../platform/postgres/pool.ts';
-import { isUnavailable } from '../../platform/postgres/errors.ts';
-import { describeDatabaseFault } from '../../platform/postgres/errors.ts';
+import { describeDatabaseFault, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { createKeyCheck } from '../encryption/key-check.ts';
 import { type Keyring, type MasterKey, readMasterKeys } from '../encryption/master-keys.ts';
-import { createKeyCheckStore } from '../encryption/store.ts';
 
 const migrations = { schema: 'secrets', directory: new URL('../migrations/', import.meta.url) };
 /** A statement over the whole of a large table may take its time. */
@@ -38,5 +36,4 @@ export function requireKeyring(configured: Secret): Keyring {
 }
 
 /** The key to seal with, known to be the one of its name. @throws Problem with the reason */
-export const requireActiveKey = (keyring: Keyring, database: Database): Promise<MasterKey> =>
-  createKeyCheck({ keyring, store: createKeyCheckStore(database) }).requireActive();
+export const requireActiveKey = (keyring: Keyring, database: Database): Promise<MasterKey> => createKeyCheck(keyring, database).requireActive();

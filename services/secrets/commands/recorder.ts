@@ -2,9 +2,8 @@
 import { v7 as newId } from 'uuid';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
-import { SealBroken } from '../encryption/seal.ts';
-import { createEntry } from '../audit/audit.ts';
-import { type Action, createAuditStore, type Outcome } from '../audit/store.ts';
+import { SealBroken } from '../encryption/envelope.ts';
+import { type Action, createAuditStore, createEntry, type Outcome } from '../audit.ts';
 import { BackupRefused } from './backup-file.ts';
 
 /** A restore finds something where nothing may be. */

@@ -1,10 +1,9 @@
 // `signalbox secrets rewrap`: moves every version to the active master key while services run.
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
-import { SealBroken } from '../encryption/seal.ts';
+import { rewrap as rewrapKey, SealBroken } from '../encryption/envelope.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { sleepUntil } from '../../platform/time.ts';
-import { rewrap as rewrapKey } from '../encryption/envelope.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
 import { createRecorder } from './recorder.ts';

@@ -1,30 +1,83 @@
-// What an application reads with its key: one statement checks the key and finds; every refusal but the key's is one and the same.
+// The consumer plane: what an application reads with its key. One statement checks the key and finds; every refusal but the key's is one and the same.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Guard } from '../../platform/http/credentials.ts';
+import { answer, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { Common } from '../../platform/problem.ts';
-import { SealBroken } from '../encryption/seal.ts';
-import { type Audit, createEntry } from '../audit/audit.ts';
-import type { Outcome } from '../audit/store.ts';
-import { keyRefused, presentedKeyHash } from '../authentication.ts';
-import type { ConsumerConfiguration, ConsumerSecret } from '../contract.ts';
-import { dateOf, openValue } from '../encryption/envelope.ts';
+import { Common, type Problem } from '../../platform/problem.ts';
+import { type Audit, createEntry, type Outcome } from '../audit.ts';
+import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, InQuery } from '../contract.ts';
+import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
-import type { ActiveVersion, ConsumerStore, NothingFound, SecretRow } from './store.ts';
+import { type ActiveVersion, type ConsumerStore, hashOfKey, type NothingFound, type SecretRow } from './store.ts';
 
-export type ConsumerRequest = {
+const header = 'X-Api-Key';
+
+/** The one answer to a key that is missing, wrong, rotated or of a deleted application. */
+const keyRefused = (): Problem => Common.unauthorized({ headers: { 'WWW-Authenticate': header } });
+
+/** @throws Problem 401 when there is no key */
+function presentedKeyHash(headers: IncomingHttpHeaders): Buffer {
+  const presented = headers['x-api-key'];
+  if (typeof presented !== 'string' || presented === '') throw keyRefused();
+  return hashOfKey(presented);
+}
+
+/** For what the handlers of the consumer plane do not check themselves; the database is asked each time. */
+export const apiKeyGuard = (store: { isValid(keyHash: Buffer): Promise<boolean> }): Guard => ({
+  name: header.toLowerCase(),
+  scheme: { type: 'apiKey', in: 'header', name: header },
+  async check(headers) {
+    if (!(await store.isValid(presentedKeyHash(headers)))) throw keyRefused();
+  },
+});
+
+/** A value must not be kept by anything on the way. */
+const unkept = { 'Cache-Control': 'no-store' };
+
+export const consumerRoutes = (reads: Reads) => [
+  route({
+    method: 'get',
+    path: '/api/consumer/secrets/{name}',
+    access: 'checkedByHandler',
+    summary: 'The newest active version of a secret in an environment',
+    params: ByName,
+    query: InQuery,
+    answers: { 200: ConsumerSecret },
+    problems: [Common.notFound, Common.unavailable],
+    handle: async (request) => answer(200, await reads.secret(request.params.name, request), unkept),
+  }),
+  route({
+    method: 'get',
+    path: '/api/consumer/configurations',
+    access: 'checkedByHandler',
+    summary: 'All configuration entries of an environment, by key',
+    query: InQuery,
+    answers: { 200: ConsumerConfigurations },
+    problems: [Common.notFound],
+    handle: async (request) => answer(200, { items: await reads.configurations(request) }, unkept),
+  }),
+  route({
+    method: 'get',
+    path: '/api/consumer/configurations/{key}',
+    access: 'checkedByHandler',
+    summary: 'One configuration entry of an environment',
+    params: ByKey,
+    query: InQuery,
+    answers: { 200: ConsumerConfiguration },
+    problems: [Common.notFound],
+    handle: async (request) => answer(200, await reads.configuration(request.params.key, request), unkept),
+  }),
+];
+
+type ConsumerRequest = {
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
   readonly query: { readonly environment?: string | undefined };
 };
 
-export type Reads = {
-  secret(name: string, request: ConsumerRequest): Promise<ConsumerSecret>;
-  /** By key. */
-  configurations(request: ConsumerRequest): Promise<ConsumerConfiguration[]>;
-  configuration(key: string, request: ConsumerRequest): Promise<ConsumerConfiguration>;
-};
+type Reads = ReturnType<typeof createReads>;
 
 type ReadsParts = {
   readonly store: ConsumerStore;
@@ -53,7 +106,7 @@ function requireEnvironment({ query }: ConsumerRequest): void {
   if (!query.environment) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
 }
 
-export function createReads({ store, keyring, keyCheck, audit, log, metrics, clock }: ReadsParts): Reads {
+export function createReads({ store, keyring, keyCheck, audit, log, metrics, clock }: ReadsParts) {
   const counted = metrics.counter({
     name: 'signalbox_secrets_reads_total',
     help: 'Reads of a secret by an application, by outcome',
@@ -86,7 +139,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
   }
 
   return {
-    async secret(name, request) {
+    async secret(name: string, request: ConsumerRequest): Promise<ConsumerSecret> {
       const { environment = '' } = request.query;
       const row = await store.findSecret(presentedKeyHash(request.headers), environment, name);
       if (!row) throw keyRefused();
@@ -103,7 +156,8 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
       throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
     },
 
-    async configurations(request) {
+    /** By key. */
+    async configurations(request: ConsumerRequest): Promise<ConsumerConfiguration[]> {
       const { environment = '' } = request.query;
       const rows = await store.listConfigurations(presentedKeyHash(request.headers), environment);
       const [first] = rows;
@@ -113,7 +167,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
       return rows.flatMap(({ key, value }) => (key === null || value === null ? [] : [{ key, value, label: environment }]));
     },
 
-    async configuration(key, request) {
+    async configuration(key: string, request: ConsumerRequest): Promise<ConsumerConfiguration> {
       const { environment = '' } = request.query;
       const row = await store.findConfiguration(presentedKeyHash(request.headers), environment, key);
       if (!row) throw keyRefused();

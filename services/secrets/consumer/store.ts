@@ -1,7 +1,11 @@
-// All SQL of the consumer plane. Each statement checks the key: no row means that no application has it.
-import { createBatcher } from '../../platform/batcher.ts';
+// All SQL of the consumer plane. Keys of applications are kept as hashes only; each statement checks the key: no row means that no application has it.
+import { hash } from 'node:crypto';
+import { createBatcher } from '../../platform/batches.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
+
+/** A fast hash is enough: nobody guesses 160 random bits. */
+export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffer');
 
 /** The application that has the key. */
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };

@@ -1,7 +1,36 @@
-// Envelope encryption: a value under a data key of its own, the data key under a master key, both bound to their row.
-import { createSecretKey, randomBytes } from 'node:crypto';
-import { nonceBytes, open, seal, SealBroken, type Sealed, tagBytes } from './seal.ts';
+// Seals bytes, and values in envelopes: a value under a data key of its own, the data key under a master key, both bound to their row.
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { MasterKey } from './master-keys.ts';
+
+export type Sealed = { readonly nonce: Buffer; readonly ciphertext: Buffer; readonly tag: Buffer };
+
+export const nonceBytes = 12;
+export const tagBytes = 16;
+const algorithm = 'aes-256-gcm';
+
+/** What was sealed is not what is here, or not under this key. Says nothing else, and holds nothing. */
+export class SealBroken extends Error {}
+
+/** AES-256-GCM (NIST SP 800-38D) with a fresh random nonce and a full tag. @param bound additional data that must be the same to open it */
+export function seal(key: KeyObject, plaintext: Buffer, bound: Buffer): Sealed {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes }).setAAD(bound);
+  const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+  return { nonce, ciphertext, tag: cipher.getAuthTag() };
+}
+
+/** @throws SealBroken */
+export function open(key: KeyObject, { nonce, ciphertext, tag }: Sealed, bound: Buffer): Buffer {
+  // A short tag would be checked in part only.
+  if (nonce.length !== nonceBytes || tag.length !== tagBytes) throw new SealBroken('the seal has a wrong length');
+  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes }).setAAD(bound).setAuthTag(tag);
+  const beginning = decipher.update(ciphertext);
+  try {
+    return Buffer.concat([beginning, decipher.final()]);
+  } catch {
+    throw new SealBroken('the seal is broken');
+  }
+}
 
 /** All that is stored of a value. */
 export type Envelope = Sealed & { readonly wrappedKey: Buffer; readonly masterKeyId: string };

@@ -1,10 +1,17 @@
-// The rules of applications: slugs, keys, and a deletion that hides.
+// The rules of applications, slugs, keys and a deletion that hides, and of their environments.
+import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../audit/store.ts';
-import { newApiKey } from '../authentication.ts';
-import { type Application, type CreatedApplication, type NewApplication, Problems, slugOf } from '../contract.ts';
+import type { Actor } from '../audit.ts';
+import { type Application, type CreatedApplication, type Environment, keyPrefix, type NewApplication, Problems, slugOf } from '../contract.ts';
+import { hashOfKey } from '../consumer/store.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
+
+/** Shown once, kept only as a hash. */
+function newApiKey() {
+  const plain = keyPrefix + randomBytes(20).toString('hex');
+  return { plain, hash: hashOfKey(plain), id: newId() };
+}
 
 export type Applications = ReturnType<typeof createApplications>;
 
@@ -51,4 +58,27 @@ export async function findApplication(store: ManagementStore, slug: string): Pro
   const application = await store.applications.find(slug);
   if (!application) throw Problems.applicationMissing();
   return application;
+}
+
+export type Environments = ReturnType<typeof createEnvironments>;
+
+export function createEnvironments(store: ManagementStore, write: UnitOfWork, clock: () => Date) {
+  return {
+    list: async (application: string) => store.environments.list((await findApplication(store, application)).id),
+
+    create(actor: Actor, application: string, name: string): Promise<Environment> {
+      const environment = { id: newId(), slug: slugOf(name), name, createdAt: clock() };
+      return write.change(actor, { action: 'environment.create', application, environment: environment.slug }, async ({ environments }, applicationId) => {
+        const isNew = await environments.insert(applicationId, environment);
+        if (!isNew) throw Problems.environmentTaken({ detail: `The slug '${environment.slug}' is taken.` });
+        return environment;
+      });
+    },
+
+    /** For good, with its versions and entries; one made again begins anew. */
+    remove: (actor: Actor, application: string, slug: string) =>
+      write.change(actor, { action: 'environment.delete', application, environment: slug }, async ({ environments }, applicationId) => {
+        if (!(await environments.remove(applicationId, slug))) throw Problems.environmentMissing();
+      }),
+  };
 }

@@ -1,6 +1,6 @@
 // The rules of configuration entries: key and value of one environment.
 import { v7 as newId } from 'uuid';
-import type { Action, Actor } from '../audit/store.ts';
+import type { Action, Actor } from '../audit.ts';
 import { type Configuration, type ConfigurationUpdate, type NewConfiguration, Problems } from '../contract.ts';
 import { findApplication } from './applications.ts';
 import type { ManagementStore } from './store.ts';

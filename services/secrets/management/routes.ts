@@ -1,7 +1,6 @@
 // Routes of the management plane; what they do is in the file of each noun.
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
-import type { ActorOf } from '../authentication.ts';
 import {
   Application,
   ApplicationUpdate,
@@ -25,11 +24,10 @@ import {
   SecretVersion,
   ValueItems,
 } from '../contract.ts';
-import type { Applications } from './applications.ts';
+import type { ActorOf } from './administrators.ts';
+import type { Applications, Environments } from './applications.ts';
 import type { Configurations } from './configurations.ts';
-import type { Environments } from './environments.ts';
 import type { Secrets } from './secrets.ts';
-import type { Values } from './values.ts';
 
 /** The one time a key is shown, it must not be kept by anything on the way. */
 const unkept = { 'Cache-Control': 'no-store' };
@@ -188,7 +186,7 @@ const secretRoutes = (secrets: Secrets, actorOf: ActorOf) => [
 // A hundred values of 64 KiB, with room for JSON's escapes.
 const maxBodyBytes = 8 * 1024 * 1024;
 
-const valueRoutes = (values: Values, actorOf: ActorOf) => [
+const valueRoutes = (secrets: Secrets, actorOf: ActorOf) => [
   route({
     method: 'post',
     path: '/api/management/applications/{slug}/secrets/{name}/values',
@@ -199,7 +197,7 @@ const valueRoutes = (values: Values, actorOf: ActorOf) => [
     answers: { 200: null },
     problems: [Problems.applicationMissing, Problems.secretMissing, Problems.environmentMissing, Problems.masterKeysUnusable],
     async handle(request) {
-      await values.append(actorOf(request), request.params, request.body);
+      await secrets.append(actorOf(request), request.params, request.body);
       return answer(200, null);
     },
   }),
@@ -210,7 +208,7 @@ const valueRoutes = (values: Values, actorOf: ActorOf) => [
     params: OfSecretIn,
     answers: { 200: z.array(SecretVersion) },
     problems: [Problems.applicationMissing, Problems.secretMissing, Problems.environmentMissing],
-    handle: ({ params }) => values.versions(params.slug, params.name, params.environmentSlug),
+    handle: ({ params }) => secrets.versions(params.slug, params.name, params.environmentSlug),
   }),
 ];
 
@@ -258,11 +256,10 @@ const configurationRoutes = (configurations: Configurations, actorOf: ActorOf) =
   }),
 ];
 
-export type Nouns = {
+type Nouns = {
   readonly applications: Applications;
   readonly environments: Environments;
   readonly secrets: Secrets;
-  readonly values: Values;
   readonly configurations: Configurations;
 };
 
@@ -270,6 +267,6 @@ export const managementRoutes = (nouns: Nouns, actorOf: ActorOf) => [
   ...applicationRoutes(nouns.applications, actorOf),
   ...environmentRoutes(nouns.environments, actorOf),
   ...secretRoutes(nouns.secrets, actorOf),
-  ...valueRoutes(nouns.values, actorOf),
+  ...valueRoutes(nouns.secrets, actorOf),
   ...configurationRoutes(nouns.configurations, actorOf),
 ];

@@ -2,8 +2,7 @@
 import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { Problem } from '../../platform/problem.ts';
-import { type Audit, createEntry } from '../audit/audit.ts';
-import { type Actor, createAuditStore, type Outcome, type Target } from '../audit/store.ts';
+import { type Actor, type Audit, createAuditStore, createEntry, type Outcome, type Target } from '../audit.ts';
 import { Problems } from '../contract.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';

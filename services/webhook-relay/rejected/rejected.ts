@@ -1,6 +1,6 @@
 // Logs deliveries without a valid signature. Anyone can send those: what they can cost is bounded, in memory and in the database.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type BatchLimits, createBatchWriter } from '../../platform/postgres/batch-writer.ts';
+import { type BatchLimits, createBatchWriter } from '../../platform/batches.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { storable } from '../../platform/text.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBatcher } from '../../platform/batcher.ts';
+import { createBatcher } from '../../platform/batches.ts';
 import { codeOf } from '../../platform/errors.ts';
 import type { CheckResult } from '../../platform/http/health.ts';
 import type { Log } from '../../platform/log.ts';

@@ -1,8 +1,7 @@
 // What a database of the secrets service holds that nothing may say: its values, opened with the keys of the test, and everything that is sealed.
 import { Secret } from '../../../services/platform/config/secret.ts';
 import type { Pool } from '../../../services/platform/postgres/pool.ts';
-import { SealBroken } from '../../../services/secrets/encryption/seal.ts';
-import { type AadFields, type Envelope, openValue } from '../../../services/secrets/encryption/envelope.ts';
+import { type AadFields, type Envelope, openValue, SealBroken } from '../../../services/secrets/encryption/envelope.ts';
 import { readMasterKeys } from '../../../services/secrets/encryption/master-keys.ts';
 
 export type Stored = { readonly what: string; readonly secret: string | Buffer };

@@ -1,6 +1,6 @@
 // Applications: every line of the document about them.
 import { expect } from 'chai';
-import { type Answer, call, consume, manage, member, newApplication, putSecret, secretValue, useService } from '../service.ts';
+import { type Answer, consume, manage, member, newApplication, putSecret, secretValue, useService } from '../service.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -91,14 +91,6 @@ describe('applications', () => {
     it('takes a null or omitted description, and ignores unknown members', async () => {
       expect((await manage(running.url, 'POST', '', { name: 'one', description: null })).body).to.include({ description: null });
       expect((await manage(running.url, 'POST', '', { name: 'two', id: 'mine', slug: 'mine' })).body).to.include({ description: null, slug: 'two' });
-    });
-
-    it('answers 400 to malformed JSON, 415 without a JSON type, 413 above 1 MiB', async () => {
-      const path = '/api/management/applications';
-      const headers = { Authorization: 'Bearer the administrator of the tests' };
-      expect((await call(running.url, { method: 'POST', path, headers, body: '{' })).status).to.equal(400);
-      expect((await call(running.url, { method: 'POST', path, headers: { ...headers, 'Content-Type': 'text/plain' }, body: '{}' })).status).to.equal(415);
-      expect((await manage(running.url, 'POST', '', { name: 'x', description: 'd'.repeat(1_048_576) })).status).to.equal(413);
     });
   });
 
@@ -232,11 +224,5 @@ describe('applications', () => {
     it('answers 404 when there is none', async () => {
       expect((await manage(running.url, 'POST', '/nobody/rotate-key')).status).to.equal(404);
     });
-  });
-
-  it('answers 405 with Allow to a method that a path does not have', async () => {
-    const refused = await manage(running.url, 'PATCH', '/x', {});
-    expect(refused.status).to.equal(405);
-    expect(refused.headers.get('allow')?.split(', ').sort()).to.deep.equal(['DELETE', 'GET', 'HEAD', 'PUT']);
   });
 });

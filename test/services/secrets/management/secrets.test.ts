@@ -101,10 +101,6 @@ describe('secrets', () => {
         status: 404,
       });
     });
-
-    it('answers 400 to a malformed percent escape', async () => {
-      expect((await manage(running.url, 'GET', `/${slug}/secrets/%zz`)).status).to.equal(400);
-    });
   });
 
   describe('DELETE /api/management/applications/{slug}/secrets/{name}', () => {

@@ -1,0 +1,24 @@
+// Who an administrator is: a token from the settings, and its fingerprint for the audit.
+import { scryptSync } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Secret } from '../../platform/config/secret.ts';
+import { authorization, createCredentials, type Guard } from '../../platform/http/credentials.ts';
+import type { Actor } from '../audit.ts';
+
+/** The administrator of a request that the guard let pass. */
+export type ActorOf = (request: { readonly headers: IncomingHttpHeaders; readonly requestId: string }) => Actor;
+
+// The same in every replica and over every order of the list; slow, so that it does not help to guess a weak token.
+const fingerprint = (token: string) => scryptSync(token, 'signalbox administrator', 4).toString('hex');
+
+export function createAdminAuth(tokens: readonly Secret[]): { readonly guard: Guard; readonly actorOf: ActorOf } {
+  const known = tokens.map((token) => ({ id: `admin-${fingerprint(token.reveal())}`, credentials: createCredentials([token]) }));
+  return {
+    guard: authorization('Bearer', createCredentials(tokens)),
+    actorOf({ headers, requestId }) {
+      const token = headers.authorization?.replace(/^bearer +/i, '').trimEnd() ?? '';
+      const keyId = known.find(({ credentials }) => credentials.accept(token))?.id ?? '';
+      return { plane: 'management', keyId, requestId };
+    },
+  };
+}
