@@ -1,21 +1,21 @@
-// What happens to a delivery: signature, score, publication, and what is told when there was none.
+// What happens to a delivery: signature, score, message, publication, and what is told when there was none.
 import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Secret } from '../platform/config/secret.ts';
-import { parseJson } from '../platform/json.ts';
+import { memberAt, parseJson } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
-import type { Problem } from '../platform/problem.ts';
-import { version } from '../platform/version.ts';
+import { Common, type Problem } from '../platform/problem.ts';
 import { withTimeout } from '../platform/time.ts';
+import { activeTraceparent } from '../platform/trace-context.ts';
+import { version } from '../platform/version.ts';
 import type { Alerts } from './alerts.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import type { Publisher, Published } from './connections/publishing.ts';
-import { type DeliveryResponse, Problems } from './contract.ts';
-import { type Identity, readIdentity, refuseRepeated, senderLogin, toMessage } from './message.ts';
+import { type DeliveryResponse, messageHeaders, Problems } from './contract.ts';
 import type { DeliveryCounter } from './metrics.ts';
 import type { Rejected } from './rejected/rejected.ts';
-import type { Score, Scoring } from './scoring/scoring.ts';
+import { nameOf, type Score, type Scoring } from './scoring/scoring.ts';
 import type { Senders } from './senders/senders.ts';
 import type { Spool } from './spool/spool.ts';
 
@@ -56,8 +56,9 @@ export function createDeliveries(parts: DeliveriesParts) {
 
   async function refuse({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
     counter.inc({ outcome: 'unsigned' });
-    parts.rejected.record({ id, receivedAt, headers, payload: body });
-    const score = scoreOf(readIdentity(headers, id), body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
+    const identity = readIdentity(headers, id);
+    parts.rejected.record({ id, identity, receivedAt, headers, payload: body });
+    const score = scoreOf(identity, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
     return respond({ id, receivedAt, score, isSignatureValid: false, broker: await parts.activeBroker() });
   }
 
@@ -80,13 +81,12 @@ export function createDeliveries(parts: DeliveriesParts) {
 
   async function fail(published: Exclude<Published, { outcome: 'published' }>, message: Message, deadline: number): Promise<Problem> {
     if (published.outcome === 'exhausted') {
+      const { period, counts } = published;
       counter.inc({ outcome: 'exhausted' });
-      parts.log.error(
-        { id: message.id, period: published.period, connections: published.counts },
-        'delivery refused, every connection has reached its monthly limit',
-      );
-      parts.alerts.limitsReached({ deliveryId: message.id, period: published.period, counts: published.counts });
-      return limitsReached(published);
+      parts.log.error({ id: message.id, period, connections: counts }, 'delivery refused, every connection has reached its monthly limit');
+      parts.alerts.limitsReached({ deliveryId: message.id, period, counts });
+      const each = counts.map(({ broker, messageCount, monthlyLimit }) => `${broker} (${messageCount} of ${monthlyLimit})`);
+      return Problems.limitsReached({ detail: `No connection has room left in ${period}: ${each.join(', ')}.`, period, connections: counts });
     }
     const spooled = await spool(message, published.reason, deadline);
     const what = published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'The delivery could not be published now.';
@@ -120,11 +120,6 @@ type ResponseParts = Pick<DeliveryResponse, 'id' | 'isSignatureValid' | 'broker'
 
 function respond({ receivedAt, score: { senderClass: _, ...priority }, ...rest }: ResponseParts): DeliveryResponse {
   return { ...rest, time: Math.floor(receivedAt.getTime() / 1000), priority, version };
-}
-
-function limitsReached({ period, counts }: Extract<Published, { outcome: 'exhausted' }>): Problem {
-  const each = counts.map(({ broker, messageCount, monthlyLimit }) => `${broker} (${messageCount} of ${monthlyLimit})`);
-  return Problems.limitsReached({ detail: `No connection has room left in ${period}: ${each.join(', ')}.`, period, connections: counts });
 }
 
 function parsedIfPossible(body: Buffer): unknown {
@@ -161,4 +156,108 @@ export function createSignatures(secrets: readonly Secret[]) {
 function newDeliveryId(receivedAt: Date): string {
   const time = receivedAt.getTime().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+/** What the forge says of a delivery beside its payload. */
+type Identity = {
+  readonly event: string;
+  readonly deliveryId: string;
+  readonly hookId: string;
+  readonly targetId: string;
+  readonly targetType: string;
+};
+
+const eventNames = ['x-github-event', 'x-forge-event', 'x-gitea-event', 'x-forgejo-event'];
+const deliveryNames = ['x-github-delivery', 'x-forge-delivery', 'x-gitea-delivery', 'x-forgejo-delivery'];
+const hookNames = ['x-github-hook-id', 'x-forge-hook-id'];
+const targetIdNames = ['x-github-hook-installation-target-id', 'x-forge-hook-installation-target-id'];
+const targetTypeNames = ['x-github-hook-installation-target-type', 'x-forge-hook-installation-target-type'];
+
+/** AMQP's `type` holds 255 bytes; the forge's longest event name has 40. */
+const maxEventLength = 100;
+const maxIdLength = 255;
+
+const readOnce = [...eventNames, ...deliveryNames, ...hookNames, ...targetIdNames, ...targetTypeNames];
+
+/** Node joins lines of one name by a comma, which nothing that a forge says here holds: neither would be what was meant.
+ *  @throws Problem 400 */
+function refuseRepeated(headers: IncomingHttpHeaders): void {
+  const repeated = readOnce.filter((name) => String(headers[name] ?? '').includes(','));
+  if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
+}
+
+/** @param ownId stands in for a delivery id that is missing */
+export function readIdentity(headers: IncomingHttpHeaders, ownId: string): Identity {
+  return {
+    event: firstOf(headers, eventNames).slice(0, maxEventLength),
+    deliveryId: firstOf(headers, deliveryNames).slice(0, maxIdLength) || ownId,
+    hookId: firstOf(headers, hookNames).slice(0, maxIdLength) || '0',
+    targetId: firstOf(headers, targetIdNames).slice(0, maxIdLength) || '0',
+    targetType: firstOf(headers, targetTypeNames).slice(0, maxIdLength),
+  };
+}
+
+function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string {
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return '';
+}
+
+/** Empty when the payload names none. */
+export function senderLogin(payload: unknown): string {
+  return nameOf(memberAt(payload, 'sender', 'login'));
+}
+
+function installationId(payload: unknown): string {
+  const id = memberAt(payload, 'installation', 'id');
+  return typeof id === 'number' ? String(id) : nameOf(id);
+}
+
+type MessageParts = {
+  readonly id: string;
+  readonly identity: Identity;
+  readonly payload: unknown;
+  readonly body: Buffer;
+  readonly score: Score;
+  readonly receivedAt: Date;
+  /** As the request had it. */
+  readonly traceparent: string | readonly string[] | undefined;
+};
+
+export function toMessage({ id, identity, payload, body, score, receivedAt, traceparent }: MessageParts): Message {
+  return {
+    id,
+    type: identity.event,
+    body,
+    contentType: 'application/json',
+    priority: score.finalScore,
+    timestamp: receivedAt,
+    headers: {
+      [messageHeaders.deliveryId]: identity.deliveryId,
+      [messageHeaders.hookId]: identity.hookId,
+      [messageHeaders.targetId]: identity.targetId,
+      [messageHeaders.targetType]: identity.targetType,
+      [messageHeaders.event]: identity.event,
+      [messageHeaders.action]: score.action,
+      [messageHeaders.sender]: score.senderLogin,
+      [messageHeaders.senderClass]: score.senderClass,
+      [messageHeaders.isCoreFunction]: String(score.isCoreFunction),
+      [messageHeaders.installationId]: installationId(payload),
+      [messageHeaders.receivedAt]: receivedAt.toISOString(),
+      [messageHeaders.relayVersion]: version,
+      [messageHeaders.scoreDescription]: score.description,
+      traceparent: activeTraceparent() ?? childOf(traceparent, id),
+    },
+  };
+}
+
+const traceForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
+
+/** The sender's trace goes on, else one begins that has the delivery's id; this span has its random half. W3C Trace Context, section 3.2. */
+function childOf(traceparent: MessageParts['traceparent'], id: string): string {
+  const [, traceId, flags] = traceForm.exec(String(traceparent)) ?? [];
+  const digits = id.replaceAll('-', '');
+  return `00-${traceId ?? digits}-${digits.slice(16)}-${flags ?? '01'}`;
 }

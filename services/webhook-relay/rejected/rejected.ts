@@ -4,12 +4,12 @@ import { type BatchLimits, createBatchWriter } from '../../platform/batches.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { storable } from '../../platform/text.ts';
-import { readIdentity } from '../message.ts';
 import type { RejectedRow, RejectedStore } from './store.ts';
 
 type RejectedDelivery = {
   /** A UUID. */
   readonly id: string;
+  readonly identity: Pick<RejectedRow, 'event' | 'deliveryId' | 'hookId' | 'targetId'>;
   readonly receivedAt: Date;
   readonly headers: IncomingHttpHeaders;
   readonly payload: Buffer;
@@ -46,9 +46,8 @@ export function createRejected({ store, maxRows, log, metrics, limits }: Rejecte
 
   return {
     /** Never throws and never waits; what comes faster than it may be written is dropped and counted. */
-    record({ id, receivedAt, headers, payload }: RejectedDelivery): void {
+    record({ id, identity, receivedAt, headers, payload }: RejectedDelivery): void {
       if (!writer.hasRoom) return dropped?.inc();
-      const { targetType: _, ...identity } = readIdentity(headers, id);
       // A copy: a view would keep all of a large body in memory.
       const beginning = Buffer.from(payload.subarray(0, maxPayloadBytes));
       writer.add({ id, receivedAt, ...identity, headers: shownHeaders(headers), payload: beginning, payloadBytes: payload.length });

@@ -1,7 +1,9 @@
-// Signatures of deliveries: HMAC-SHA256 over the raw bytes, against several secrets.
+// The pure steps of a delivery: whether its signature is valid, whose headers it reads, and what the published message carries.
 import { expect } from 'chai';
 import { Secret } from '../../../services/platform/config/secret.ts';
-import { createSignatures } from '../../../services/webhook-relay/deliveries.ts';
+import { version } from '../../../services/platform/version.ts';
+import { createSignatures, readIdentity, senderLogin, toMessage } from '../../../services/webhook-relay/deliveries.ts';
+import type { Score } from '../../../services/webhook-relay/scoring/scoring.ts';
 import { sign } from './relay.ts';
 
 const vector = {
@@ -45,4 +47,105 @@ describe('signatures', () => {
       expect(signatures.isValid(vector.body, header)).to.equal(false);
     });
   }
+});
+
+const score: Score = {
+  eventType: 'issues',
+  action: 'opened',
+  senderLogin: 'octocat',
+  baseScore: 6,
+  actionModifier: 1,
+  baseCalculatedScore: 7,
+  senderMultiplier: 1,
+  finalScore: 7,
+  description: 'issues.opened by octocat: base 6 +1, person ×1',
+  isCoreFunction: true,
+  senderClass: 'person',
+};
+
+describe('identity of a delivery', () => {
+  for (const name of ['GitHub', 'Forge', 'Gitea', 'Forgejo'].map((forge) => forge.toLowerCase())) {
+    it(`reads x-${name}-event and x-${name}-delivery`, () => {
+      const identity = readIdentity({ [`x-${name}-event`]: 'push', [`x-${name}-delivery`]: 'd-1' }, 'own');
+      expect(identity).to.deep.include({ event: 'push', deliveryId: 'd-1' });
+    });
+  }
+  for (const name of ['github', 'forge']) {
+    it(`reads hook and target of x-${name}-…`, () => {
+      const headers = { [`x-${name}-hook-id`]: '7', [`x-${name}-hook-installation-target-id`]: '8', [`x-${name}-hook-installation-target-type`]: 'repository' };
+      expect(readIdentity(headers, 'own')).to.deep.include({ hookId: '7', targetId: '8', targetType: 'repository' });
+    });
+  }
+  it('takes the first that is present', () => {
+    expect(readIdentity({ 'x-gitea-event': 'b', 'x-github-event': 'a', 'x-forgejo-event': 'c' }, 'own').event).to.equal('a');
+  });
+  it("takes the relay's own id for a missing delivery id, and 0 for a missing hook or target", () => {
+    expect(readIdentity({}, 'own')).to.deep.equal({ event: '', deliveryId: 'own', hookId: '0', targetId: '0', targetType: '' });
+  });
+});
+
+describe('message of a delivery', () => {
+  const receivedAt = new Date('2026-01-02T03:04:05.678Z');
+  const body = Buffer.from('{"a":1}');
+  const identity = readIdentity(
+    { 'x-github-event': 'issues', 'x-github-delivery': 'd-1', 'x-github-hook-id': '7', 'x-github-hook-installation-target-id': '8' },
+    'own',
+  );
+  const build = (traceparent?: string, payload: unknown = { installation: { id: 42 } }) =>
+    toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', identity, payload, body, score, receivedAt, traceparent });
+
+  it('carries the raw bytes, the id, the event, the score as priority and the time', () => {
+    const { headers: _, ...message } = build();
+    expect(message).to.deep.equal({
+      id: '0190a5c0-1111-7222-8333-444455556666',
+      type: 'issues',
+      body,
+      contentType: 'application/json',
+      priority: 7,
+      timestamp: receivedAt,
+    });
+  });
+  it('carries every documented header', () => {
+    const { traceparent: _, ...headers } = build().headers;
+    expect(headers).to.deep.equal({
+      'x-delivery-id': 'd-1',
+      'x-hook-id': '7',
+      'x-target-id': '8',
+      'x-target-type': '',
+      'x-event': 'issues',
+      'x-action': 'opened',
+      'x-sender': 'octocat',
+      'x-sender-class': 'person',
+      'x-core-function': 'true',
+      'x-installation-id': '42',
+      'x-received-at': '2026-01-02T03:04:05.678Z',
+      'x-relay-version': version,
+      'x-score-description': score.description,
+    });
+  });
+  it('begins a trace with the id of the delivery', () => {
+    expect(build().headers['traceparent']).to.match(/^00-0190a5c0111172228333444455556666-[0-9a-f]{16}-01$/);
+  });
+  it('goes on with the trace of the sender, with a span of its own', () => {
+    const given = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
+    expect(build(given).headers['traceparent'])
+      .to.match(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-00$/)
+      .and.not.equal(given);
+  });
+  it('begins a trace of its own where the given one is malformed', () => {
+    expect(build(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`).headers['traceparent']).to.match(/^00-0190a5c0/);
+  });
+  it('has an empty installation id and sender where the payload names none', () => {
+    for (const odd of [null, 7, [], { installation: null }, { installation: { id: {} }, sender: { login: 3 } }]) {
+      expect(build(undefined, odd).headers['x-installation-id']).to.equal('');
+      expect(senderLogin(odd)).to.equal('');
+    }
+  });
+  it('has names that a row of Postgres and a header hold, whatever the payload says', () => {
+    const long = 'x'.repeat(100_000);
+    expect(build(undefined, { installation: { id: long } }).headers['x-installation-id']).to.have.length(255);
+    const odd = { installation: { id: 'a\0b' }, sender: { login: 'half \ud83d' }, action: '\ude00\0' };
+    expect(build(undefined, odd).headers['x-installation-id']).to.equal('a\ufffdb');
+    expect(senderLogin(odd)).to.equal('half \ufffd');
+  });
 });
