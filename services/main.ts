@@ -61,7 +61,7 @@ type CredentialsOptions = { readonly secret: string; readonly namespace?: string
 
 async function makeCredentials(wanted: readonly string[], { label, ...target }: CredentialsOptions): Promise<void> {
   const { credentials } = await import('./install/credentials.ts');
-  await credentials({ ...target, labels: label, waitMs: 60_000, print, writeError }, await chosenOrAll(wanted));
+  await credentials({ ...target, labels: label, print, writeError }, await chosenOrAll(wanted));
 }
 
 const port = (text: string) => {

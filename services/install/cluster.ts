@@ -55,34 +55,28 @@ function statusMessage(body: unknown): string | undefined {
 
 export const isForbidden = (error: unknown): boolean => error instanceof ApiException && error.code === 403;
 
-/** By key, as plain text. */
+/** By name, as plain text. */
 type Values = Readonly<Record<string, string>>;
 
-/** Keys → whether they hold anything. */
-export type FoundSecret = { readonly keys: ReadonlyMap<string, boolean>; readonly resourceVersion: string };
-
-export type ClusterSecret = {
-  find(): Promise<FoundSecret | undefined>;
-  /** False when there is one already. */
-  create(values: Values, labels: Readonly<Record<string, string>>): Promise<boolean>;
-  /** Leaves all else as it is. False when the Secret is not the one that was found any more. */
-  add(values: Values, found: FoundSecret): Promise<boolean>;
-};
+export type ClusterSecret = ReturnType<typeof createClusterSecret>;
 
 /** What somebody else did meanwhile is a return value. @throws what the library throws; `describeClusterError` tells what it means */
-export function createClusterSecret(config: KubeConfig, { name, namespace }: { name: string; namespace: string }): ClusterSecret {
+export function createClusterSecret(config: KubeConfig, { name, namespace }: { name: string; namespace: string }) {
   const core = config.makeApiClient(CoreV1Api);
   return {
+    /** `keys` → whether they hold anything. */
     async find() {
       const secret = await unless(404, core.readNamespacedSecret({ name, namespace }, request()));
       return secret && { keys: keysOf(secret), resourceVersion: secret.metadata?.resourceVersion ?? '' };
     },
-    async create(values, labels) {
+    /** False when there is one already. */
+    async create(values: Values, labels: Values): Promise<boolean> {
       const metadata = Object.assign(new V1ObjectMeta(), { name, labels });
       const body = Object.assign(new V1Secret(), { metadata, type: 'Opaque', stringData: values });
       return (await unless(409, core.createNamespacedSecret({ namespace, body }, request()))) !== undefined;
     },
-    async add(values, { resourceVersion }) {
+    /** Leaves all else as it is. False when the Secret is not the one that was found any more. */
+    async add(values: Values, { resourceVersion }: { readonly resourceVersion: string }): Promise<boolean> {
       // With the version in it a merge patch is refused when anything has changed: a key that came meanwhile is never overwritten.
       const body = { metadata: { resourceVersion }, stringData: values };
       const patched = core.patchNamespacedSecret({ name, namespace, body }, request(PatchStrategy.MergePatch));

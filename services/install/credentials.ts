@@ -1,28 +1,29 @@
 // `signalbox credentials`: what a fresh installation needs once, in a Secret of the cluster. What is there is never changed.
 import type { Deployable } from '../platform/process/deployable.ts';
-import { randomCredential } from '../platform/config/settings.ts';
+import { generators, randomCredential } from '../platform/config/settings.ts';
 import { retryUntil } from '../platform/time.ts';
 import { type ClusterSecret, createClusterSecret, describeClusterError, findCluster, isClusterUnavailable, isForbidden } from './cluster.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-export type CredentialsCommand = {
+type CredentialsCommand = {
   /** The Secret's name. */
   readonly secret: string;
   /** That of the pod, or of the kubeconfig's context, unless given. */
   readonly namespace?: string;
   /** For a Secret that is created. */
   readonly labels: Labels;
-  /** How long an API server that does not answer is asked again. */
-  readonly waitMs: number;
   readonly print: (text: string) => void;
   readonly writeError: (text: string) => void;
 };
 
+/** How long an API server that does not answer is asked again. */
+const waitMs = 60_000;
+
 /** Prints a line for each key, never a value. @throws Error that says in words what the cluster refuses */
 export async function credentials(command: CredentialsCommand, deployables: readonly Deployable[]): Promise<void> {
   const { config, namespace: home } = findCluster();
-  const { secret: name, namespace = home, labels, waitMs, print, writeError } = command;
+  const { secret: name, namespace = home, labels, print, writeError } = command;
   const secret = createClusterSecret(config, { name, namespace });
   const makers = generatedCredentials(deployables);
   try {
@@ -60,8 +61,5 @@ const ofServers = ['postgres-admin-password', 'postgres-broker-password', 'rabbi
 /** Which credentials a fresh installation needs: key → its maker. Every value is of A–Z, a–z, 0–9, - and _ unless a setting has a shape of its own: it may stand in a URL. */
 export function generatedCredentials(deployables: readonly Pick<Deployable, 'settings' | 'migrations'>[]): ReadonlyMap<string, () => string> {
   const passwords = [...ofServers, ...deployables.map(({ migrations }) => `postgres-${migrations.schema}-password`)];
-  const declared = deployables
-    .flatMap(({ settings }) => Object.values(settings))
-    .flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
-  return new Map([...passwords.map((name) => [name, randomCredential] as const), ...declared]);
+  return new Map([...passwords.map((name) => [name, randomCredential] as const), ...generators(deployables.map(({ settings }) => settings))]);
 }

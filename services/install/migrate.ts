@@ -4,10 +4,9 @@ import type { Environment } from '../platform/config/config.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import type { Log } from '../platform/log.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
-import { isUnavailable } from '../platform/postgres/errors.ts';
-import { describeDatabaseFault } from '../platform/postgres/errors.ts';
+import { describeDatabaseFault, isUnavailable } from '../platform/postgres/errors.ts';
 import { retryUntil } from '../platform/time.ts';
-import { rolesScript } from './roles-sql.ts';
+import { rolesScript, type RolesWanted } from './roles-sql.ts';
 import { readDatabaseName, readTarget, type RolesTarget } from './settings.ts';
 import { createDatabase, createRoles, isLoginRefused, lacking } from './store.ts';
 
@@ -43,7 +42,7 @@ const waitMs = { roles: 300_000, 'one user': 0 };
 /** Prints the version of each schema. @throws Error that says in words what is in the way */
 export async function migrateSchemas(command: MigrateCommand, services: readonly Migrated[]): Promise<void> {
   const { environment, closeOtherDatabases: isServerOurs, log, print } = command;
-  const target = readTarget(environment, schemasOf(services, command));
+  const target = await readTarget(environment, schemasOf(services, command));
   const retry = {
     timeoutMs: command.waitMs ?? waitMs[target.kind],
     isTemporary: (error: unknown) => error instanceof RoleMissing || isUnavailable(error),
@@ -57,7 +56,12 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
       throw new Error(`${what}: ${causes(cause)}`, { cause });
     }
   };
-  if (target.kind === 'roles') await during(`roles on ${target.server}`, createRolesStep(target, { isServerOurs, log, print }));
+  if (target.kind === 'roles') {
+    const wanted = { database: target.database, schemas: [...target.passwords.keys()], isServerOurs };
+    const { adminUrl } = target;
+    const rolesStep = adminUrl === undefined ? awaitRoles(target, wanted, print) : () => makeRoles({ ...target, adminUrl }, wanted, log);
+    await during(`roles on ${target.server}`, rolesStep);
+  }
   for (const { migrations } of services) {
     const url = target.kind === 'roles' ? target.urlOf(migrations.schema) : target.url;
     const reached = await during(`schema ${migrations.schema}`, () => migrate(url, migrations, log));
@@ -71,23 +75,15 @@ function causes(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? `${reason}: ${causes(error.cause)}` : reason;
 }
 
-type RolesParts = { readonly isServerOurs: boolean; readonly log: Log; readonly print: (text: string) => void };
-
 /** An administrator has been told what to do, and has not done it yet. */
 class RoleMissing extends Error {}
 
-/** After it has run, every schema has a role that can keep it; it may be run again. @returns what throws RoleMissing while somebody else must make one */
-const createRolesStep = (target: RolesTarget, parts: RolesParts): (() => Promise<void>) => {
-  const { adminUrl } = target;
-  return adminUrl === undefined ? waitingFor(target, parts) : () => make(target, adminUrl, parts);
-};
-
-async function make({ database, passwords, server }: RolesTarget, adminUrl: string, { isServerOurs, log }: RolesParts): Promise<void> {
-  const schemas = [...passwords.keys()];
+/** After it has run, every schema has a role that can keep it; it may be run again. */
+async function makeRoles({ adminUrl, passwords, server }: RolesTarget & { readonly adminUrl: string }, wanted: RolesWanted, log: Log): Promise<void> {
   try {
-    const outcome = await createDatabase(adminUrl, database);
-    await createRoles(adminUrl, { database, schemas, isServerOurs }, { passwords, log });
-    log.info({ server, database: `${database}: ${outcome}`, roles: schemas }, 'each schema has its role');
+    const outcome = await createDatabase(adminUrl, wanted.database);
+    await createRoles(adminUrl, wanted, { passwords, log });
+    log.info({ server, database: `${wanted.database}: ${outcome}`, roles: wanted.schemas }, 'each schema has its role');
   } catch (cause) {
     if (!isLoginRefused(cause)) throw cause;
     const user = decodeURIComponent(new URL(adminUrl).username);
@@ -95,16 +91,14 @@ async function make({ database, passwords, server }: RolesTarget, adminUrl: stri
   }
 }
 
-function waitingFor({ database, passwords, urlOf }: RolesTarget, { isServerOurs, print }: RolesParts): () => Promise<void> {
+/** @returns what throws RoleMissing while somebody else must make a role; the SQL that does it is printed once */
+function awaitRoles({ urlOf }: RolesTarget, wanted: RolesWanted, print: (text: string) => void): () => Promise<void> {
   let isTold = false;
   return async () => {
-    for (const schema of passwords.keys()) {
+    for (const schema of wanted.schemas) {
       const lack = await lacking(urlOf(schema), schema);
       if (lack === undefined) continue;
-      if (!isTold) {
-        const sql = rolesScript({ database, schemas: [...passwords.keys()], isServerOurs });
-        print(`-- ${lack}. An administrator must run this; it is waited for.\n${sql}`);
-      }
+      if (!isTold) print(`-- ${lack}. An administrator must run this; it is waited for.\n${rolesScript(wanted)}`);
       isTold = true;
       throw new RoleMissing(lack);
     }

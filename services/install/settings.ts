@@ -1,6 +1,6 @@
 // What `signalbox migrate` reads from the environment: one URL for everything, or a server with a role for each schema.
 import { commonSettings } from '../platform/config/process-settings.ts';
-import { ConfigError, type Environment, readSettings, type Setting, InvalidSetting } from '../platform/config/config.ts';
+import { type Environment, InvalidSetting, readAll, readSettings, type Setting } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
 import { optional, secret, text, url } from '../platform/config/settings.ts';
 import { passwordVariable } from './roles-sql.ts';
@@ -43,27 +43,24 @@ export type RolesTarget = {
   readonly urlOf: (schema: string) => string;
 };
 
-export type Target = RolesTarget | { readonly kind: 'one user'; readonly url: string };
+type Target = RolesTarget | { readonly kind: 'one user'; readonly url: string };
 
 /** @throws ConfigError with every fault */
-export function readTarget(environment: Environment, schemas: readonly string[]): Target {
-  const { databaseUrl: direct, postgresUrl: server } = readSettings(environment, { databaseUrl, postgresUrl }, chooseOne);
+export async function readTarget(environment: Environment, schemas: readonly string[]): Promise<Target> {
+  const { databaseUrl: direct, postgresUrl: server = '' } = readSettings(environment, { databaseUrl, postgresUrl }, chooseOne);
   if (direct) return { kind: 'one user', url: direct.reveal() };
-  const faults: string[] = [];
-  const administrator = collecting(faults, () => readSettings(environment, admin));
-  const roles = collecting(faults, () => readSettings(environment, Object.fromEntries(schemas.map((schema) => [schema, rolePassword(schema)]))));
-  if (faults.length > 0 || !administrator || !roles) throw new ConfigError(faults);
-
-  const { adminUser, adminPassword } = administrator;
+  const [{ adminUser, adminPassword }, roles] = await readAll(
+    () => readSettings(environment, admin),
+    () => readSettings(environment, Object.fromEntries(schemas.map((schema) => [schema, rolePassword(schema)]))),
+  );
   const passwords = new Map(Object.entries(roles).map(([schema, password]) => [schema, password.reveal()]));
-  const as = (user: string, password: string) => withUser(server ?? '', user, password);
   return {
     kind: 'roles',
-    server: new URL(server ?? '').host,
-    database: databaseOf(server ?? ''),
-    adminUrl: adminPassword && as(adminUser, adminPassword.reveal()),
+    server: new URL(server).host,
+    database: databaseOf(server),
+    adminUrl: adminPassword && withUser(server, adminUser, adminPassword.reveal()),
     passwords,
-    urlOf: (schema) => as(schema, passwords.get(schema) ?? ''),
+    urlOf: (schema) => withUser(server, schema, passwords.get(schema) ?? ''),
   };
 }
 
@@ -73,9 +70,7 @@ export const readDatabaseName = (environment: Environment): string => {
   return server === undefined ? 'signalbox' : databaseOf(server);
 };
 
-type Choice = { readonly databaseUrl: Secret | undefined; readonly postgresUrl: string | undefined };
-
-function chooseOne({ databaseUrl: direct, postgresUrl: server }: Choice): string[] {
+function chooseOne({ databaseUrl: direct, postgresUrl: server }: { databaseUrl: Secret | undefined; postgresUrl: string | undefined }): string[] {
   if (direct && server !== undefined) return ['DATABASE_URL and POSTGRES_URL are both set; leave one'];
   if (!direct && server === undefined) return ['DATABASE_URL or POSTGRES_URL is required and not set'];
   return serverFaults(server);
@@ -95,14 +90,4 @@ function withUser(server: string, user: string, password: string): string {
   url.username = encodeURIComponent(user);
   url.password = encodeURIComponent(password);
   return url.href;
-}
-
-function collecting<T>(faults: string[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    faults.push(...error.faults);
-    return undefined;
-  }
 }

@@ -42,14 +42,8 @@ export async function createDatabase(url: string, database: string): Promise<'cr
   });
 }
 
-type RolesGiven = {
-  /** By schema. */
-  readonly passwords: ReadonlyMap<string, string>;
-  readonly log: Log;
-};
-
-/** @param url of the administrator, with the database */
-export const createRoles = (url: string, wanted: RolesWanted, { passwords, log }: RolesGiven): Promise<void> =>
+/** @param url of the administrator, with the database; @param passwords by schema */
+export const createRoles = (url: string, wanted: RolesWanted, { passwords, log }: { passwords: ReadonlyMap<string, string>; log: Log }): Promise<void> =>
   asking(
     url,
     async (client) => {

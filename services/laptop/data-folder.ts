@@ -1,6 +1,6 @@
 // What a laptop's data folder keeps: the process that holds it, and the credentials of the first start, in a file that only its owner reads.
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { ConfigError, type Environment, isGiven, type Settings } from '../platform/config/config.ts';
+import { ConfigError, type Environment, isGiven } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
 import { hasCode } from '../platform/errors.ts';
 import { isProcessAlive } from '../platform/process/folder-lock.ts';
@@ -15,22 +15,14 @@ export async function takeInstanceLock(file: string): Promise<{ close(): Promise
   return { close: () => rm(file, { force: true }) };
 }
 
-export type CredentialsParts = {
-  readonly file: string;
-  readonly environment: Environment;
-  /** The settings of everything that will run. */
-  readonly settings: readonly Settings[];
-  /** Credentials of the laptop itself, beside those that settings declare. */
-  readonly extra: Readonly<Record<string, () => string>>;
-};
-
-/** Every setting that can be generated: from the environment when given there, else from the file, else made and kept. */
-export async function credentials({ file, environment, settings, extra }: CredentialsParts): Promise<Record<string, string>> {
+/**
+ * Every setting that can be generated: from the environment when given there, else from the file, else made and kept.
+ * @param environment what is given in it is neither made nor answered
+ * @param makers of what will run: name → maker
+ */
+export async function credentials(file: string, environment: Environment, makers: ReadonlyMap<string, () => string>): Promise<Record<string, string>> {
   const text = await readFile(file, 'utf8').catch(whenMissing);
   const kept = parseCredentials(text, file);
-  const declared = settings.flatMap((group) => Object.values(group)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
-  const makers = new Map([...Object.entries(extra), ...declared]);
-
   const fresh = [...makers].filter(([name]) => kept[name] === undefined && !isGiven(environment, name)).map(([name, make]) => [name, make()] as const);
   const all = { ...kept, ...Object.fromEntries(fresh) };
   if (fresh.length > 0) await add(file, text, fresh);

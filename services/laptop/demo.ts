@@ -8,7 +8,7 @@ import { type Environment, settingText } from '../platform/config/config.ts';
 import { parseCredentials } from './data-folder.ts';
 import { portOf } from './up.ts';
 
-export type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
+type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
 
 const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.number(), description: z.string() }) });
 const Events = z.object({

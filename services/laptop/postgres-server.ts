@@ -8,22 +8,15 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
-export type PostgresServer = { readonly url: string; readonly port: number; close(): Promise<void> };
-
-export type PostgresServerOptions = {
-  readonly directory: string;
-  readonly password: string;
-  /** As `-c name=value` has them. */
-  readonly settings?: Readonly<Record<string, string>>;
-};
-
 const user = 'signalbox';
 
 /**
  * Initialises the folder when it is new; ends a server that a crash left behind; starts one on a free loopback port.
  * The server is no child of the terminal: Ctrl-C reaches the services first, and they stop it last.
+ * @param options `settings` as `-c name=value` has them
  */
-export async function startPostgresServer({ directory, password, settings = {} }: PostgresServerOptions): Promise<PostgresServer> {
+export async function startPostgresServer(options: { directory: string; password: string; settings?: Readonly<Record<string, string>> }) {
+  const { directory, password, settings = {} } = options;
   const { initdb, pg_ctl: control } = await binaries();
   const data = resolve(directory, 'data');
   await mkdir(directory, { recursive: true });
@@ -31,7 +24,7 @@ export async function startPostgresServer({ directory, password, settings = {} }
   await own(directory);
   const stop = () => run(control, ['stop', '-D', data, '-m', 'fast', '-w']);
 
-  if (!(await exists(join(data, 'PG_VERSION')))) await initialise(initdb, { directory, data, password }, { run, own });
+  if (!(await exists(join(data, 'PG_VERSION')))) await initialise(initdb, { directory, password }, { run, own });
   else if (await succeeds(run(control, ['status', '-D', data]))) await stop();
 
   // The same again where it is free: workers have the address of the embedded broker on record, and would look for what waits at the old one.
@@ -39,8 +32,8 @@ export async function startPostgresServer({ directory, password, settings = {} }
   const lastPort = Number(await readFile(portFile, 'utf8').catch(() => '0'));
   const port = await freePort(lastPort > 0 && lastPort < 65_536 ? lastPort : 0).catch(() => freePort(0));
   const flags = Object.entries({ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '', ...settings });
-  const options = flags.map(([name, value]) => `-c ${name}='${value}'`).join(' ');
-  await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', resolve(directory, 'postgres.log'), '-o', options]);
+  const serverOptions = flags.map(([name, value]) => `-c ${name}='${value}'`).join(' ');
+  await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', resolve(directory, 'postgres.log'), '-o', serverOptions]);
   await writeFile(portFile, String(port));
   return {
     url: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
@@ -61,10 +54,8 @@ async function binaries(): Promise<Binaries> {
   return Binaries.parse(found);
 }
 
-type NewCluster = { readonly directory: string; readonly data: string; readonly password: string };
-
 // Initialised beside its place and moved there whole: an interrupted first start is begun anew.
-async function initialise(initdb: string, { directory, data, password }: NewCluster, { run, own }: Unprivileged): Promise<void> {
+async function initialise(initdb: string, { directory, password }: { directory: string; password: string }, { run, own }: Unprivileged): Promise<void> {
   const draft = resolve(directory, 'data.new');
   const passwordFile = resolve(directory, 'password.new');
   await rm(draft, { recursive: true, force: true });
@@ -82,7 +73,7 @@ async function initialise(initdb: string, { directory, data, password }: NewClus
       '--locale=C.UTF-8',
       '--no-instructions',
     ]);
-    await rename(draft, data);
+    await rename(draft, resolve(directory, 'data'));
   } finally {
     await rm(passwordFile, { force: true });
   }

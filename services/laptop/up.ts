@@ -9,7 +9,7 @@ import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
-import { optional, randomCredential } from '../platform/config/settings.ts';
+import { generators, optional, randomCredential } from '../platform/config/settings.ts';
 import { credentials, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
@@ -52,12 +52,8 @@ export async function startEverything(deployables: readonly Deployable[], option
   const { environment, directory, portBase, metricsPort, lifecycle, logFor } = options;
   await mkdir(directory, { recursive: true });
   lifecycle.opened('lock', await takeInstanceLock(join(directory, 'pid')));
-  const generated = await credentials({
-    file: join(directory, 'credentials.env'),
-    environment,
-    settings: deployables.map(({ settings }) => settings),
-    extra: { [postgresPassword]: randomCredential },
-  });
+  const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);
+  const generated = await credentials(join(directory, 'credentials.env'), environment, makers);
   const given = readSettings(environment, { databaseUrl: optional(commonSettings.databaseUrl) });
   const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
   const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(directory, password, lifecycle));

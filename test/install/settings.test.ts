@@ -3,9 +3,9 @@ import { readTarget } from '../../services/install/settings.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
 
 describe('the target of a migration', () => {
-  const faults = (environment: Record<string, string>): readonly string[] => {
+  const faults = async (environment: Record<string, string>): Promise<readonly string[]> => {
     try {
-      readTarget(environment, ['secrets']);
+      await readTarget(environment, ['secrets']);
     } catch (error) {
       if (error instanceof ConfigError) return error.faults;
       throw error;
@@ -32,13 +32,13 @@ describe('the target of a migration', () => {
       ],
     ],
   ] as const)
-    it(`is refused: ${what}`, () => {
-      expect(faults(env)).to.deep.equal(expected);
+    it(`is refused: ${what}`, async () => {
+      expect(await faults(env)).to.deep.equal(expected);
     });
 
-  it('has a user for each schema, whatever characters are in a password', () => {
+  it('has a user for each schema, whatever characters are in a password', async () => {
     const environment = { POSTGRES_URL: 'postgres://db:5433/one?sslmode=require', POSTGRES_SECRETS_PASSWORD: 'p@ss/w:rd%', POSTGRES_ADMIN_PASSWORD: '#' };
-    const target = readTarget(environment, ['secrets']);
+    const target = await readTarget(environment, ['secrets']);
     if (target.kind !== 'roles') throw new TypeError('a server with roles was given');
     const { adminUrl, server, database } = target;
     expect({ adminUrl, server, database, url: target.urlOf('secrets') }).to.deep.equal({

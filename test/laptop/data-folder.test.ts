@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { credentials, takeInstanceLock } from '../../services/laptop/data-folder.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
-import { integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
+import { generators, integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
 
 describe('credentials of a laptop', () => {
   const settings = [
@@ -21,7 +21,7 @@ describe('credentials of a laptop', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   const read = (environment: Record<string, string> = {}) =>
-    credentials({ file: join(folder, 'credentials.env'), environment, settings, extra: { Own__Password: randomCredential } });
+    credentials(join(folder, 'credentials.env'), environment, new Map([['Own__Password', randomCredential], ...generators(settings)]));
 
   it('makes what can be generated, and nothing else', async () => {
     expect(Object.keys(await read()).sort()).to.deep.equal(['Own__Password', 'Some__Tokens']);
@@ -54,7 +54,7 @@ describe('credentials of a laptop', () => {
   it('adds what a later release needs, and leaves the rest as it was', async () => {
     const before = await read();
     const more = [...settings, { other: secretList('Other__Tokens', { summary: 'tokens', generate: randomCredential }) }];
-    const after = await credentials({ file: join(folder, 'credentials.env'), environment: {}, settings: more, extra: {} });
+    const after = await credentials(join(folder, 'credentials.env'), {}, new Map(generators(more)));
     expect(after).to.include(before).and.to.have.property('Other__Tokens');
   });
 

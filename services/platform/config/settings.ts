@@ -1,7 +1,7 @@
 // The kinds of settings: text, integer, choice, lists, URL, secret; each says its shape in words.
 import { randomBytes } from 'node:crypto';
 import { isAddressRange } from '../http/client-address.ts';
-import { type Setting, InvalidSetting } from './config.ts';
+import { InvalidSetting, type Setting, type Settings } from './config.ts';
 import { Secret } from './secret.ts';
 
 type Options<T> = { readonly summary: string; readonly default?: T; readonly generate?: () => string; readonly isInternal?: true };
@@ -102,3 +102,7 @@ export function secretList(name: string, options: Options<readonly Secret[]>): S
 
 /** A credential for a first installation: 32 random bytes, URL-safe. */
 export const randomCredential = () => randomBytes(32).toString('base64url');
+
+/** What can be made for a first installation: names of settings, and their makers. */
+export const generators = (groups: readonly Settings[]) =>
+  groups.flatMap((settings) => Object.values(settings)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
