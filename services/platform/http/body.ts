@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { Common, type Problem } from '../problem.ts';
-import type { BodyShare } from './body-memory.ts';
 import type { RawBody, Schema } from './route.ts';
 
 /** The parsed JSON or the bytes, and the release of the memory that bytes were counted against. */
@@ -97,8 +96,6 @@ function watchUtf8(request: IncomingMessage): () => boolean {
  */
 const largeBytes = 1_048_576;
 
-const unlimited: BodyShare = { take: () => true, wait: () => Promise.resolve(), complete: () => undefined, release: () => undefined };
-
 /** @throws Problem 413, 408, or 503 with Retry-After when there is no memory in time */
 function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawBody): Promise<Body> {
   return new Promise((resolve, reject) => {
@@ -108,7 +105,7 @@ function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawB
     let length = 0;
     let hasWaited = false;
     let waitTimer: NodeJS.Timeout | undefined;
-    const share = memory?.shared.open(() => refuse(noRoom())) ?? unlimited;
+    const share = memory?.shared.open(() => refuse(noRoom()));
 
     function finish(): void {
       clearTimeout(timer);
@@ -117,15 +114,15 @@ function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawB
     }
     function refuse(problem: Problem): void {
       finish();
-      share.release();
+      share?.release();
       reject(problem);
     }
     /** A chunk per connection is in memory uncharged; the rest of its body stays unread. */
-    async function waitForRoom(bytes: number, waitMs: number): Promise<void> {
+    async function waitFor(room: Promise<void>): Promise<void> {
       hasWaited = true;
       request.pause();
-      waitTimer = setTimeout(() => refuse(noRoom()), waitMs);
-      await share.wait(bytes);
+      waitTimer = setTimeout(() => refuse(noRoom()), memory?.waitMs);
+      await room;
       clearTimeout(waitTimer);
       request.resume();
     }
@@ -141,13 +138,14 @@ function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawB
       length += chunk.length;
       if (length > maxBytes) return refuse(bodyTooLarge(maxBytes));
       keep(chunk);
-      if (!share.take(chunk.length)) void waitForRoom(chunk.length, memory?.waitMs ?? 0);
+      const room = share?.take(chunk.length);
+      if (room) void waitFor(room);
     }
     function onEnd(): void {
       finish();
-      share.complete();
+      share?.complete();
       const [only] = chunks;
-      resolve({ value: target ?? (only && chunks.length === 1 ? only : Buffer.concat(chunks)), release: share.release }); // one chunk is not copied
+      resolve({ value: target ?? (only && chunks.length === 1 ? only : Buffer.concat(chunks)), release: () => share?.release() }); // one chunk is not copied
     }
     const onClose = () => refuse(interrupted());
     const timer = setTimeout(() => refuse(hasWaited ? noRoom() : tooSlow()), timeoutMs);

@@ -16,11 +16,9 @@ export function isAddressRange(text: string): boolean {
   return isAddress(address) && (text.includes('/') ? ipaddr.isValidCIDR(text) : true);
 }
 
-function parseRange(cidr: string): Range {
-  if (!isAddressRange(cidr)) throw new TypeError(`trusted must hold addresses or CIDR ranges, got an entry that is neither`);
-  if (cidr.includes('/')) return ipaddr.parseCIDR(cidr);
-  const address = ipaddr.parse(cidr);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
+function parseRange(range: string): Range {
+  if (!isAddressRange(range)) throw new TypeError(`trusted must hold addresses or CIDR ranges, got an entry that is neither`);
+  return ipaddr.parseCIDR(range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`);
 }
 
 const within = (address: Address, [base, bits]: Range) => address.kind() === base.kind() && address.match(base, bits);
@@ -53,8 +51,7 @@ export function createAddressOf(trusted: readonly string[]): AddressOf {
 }
 
 export function clientAddress({ socket, headers }: IncomingMessage, addressOf: AddressOf = (address) => address): string {
-  const forwarded = headers['x-forwarded-for'];
-  return addressOf(socket.remoteAddress ?? '', Array.isArray(forwarded) ? forwarded.join(', ') : forwarded);
+  return addressOf(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString()); // Node joins several with a comma
 }
 
 /** RFC 6052: how IPv4 clients look to a server that has IPv6 only, all of them in one /64. */

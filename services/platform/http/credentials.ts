@@ -7,15 +7,13 @@ import type { Method } from './route.ts';
 
 const digest = (value: string) => createHash('sha256').update(value).digest();
 
-export type Credentials = {
-  /** Takes the same time whichever value is right, and whether one is. */
-  accept(presented: string): boolean;
-};
+type Credentials = ReturnType<typeof createCredentials>;
 
-export function createCredentials(valid: readonly Secret[]): Credentials {
+export function createCredentials(valid: readonly Secret[]) {
   const digests = valid.map((secret) => digest(secret.reveal()));
   return {
-    accept(presented) {
+    /** Takes the same time whichever value is right, and whether one is. */
+    accept(presented: string): boolean {
       const given = digest(presented);
       return digests.reduce((found, one) => timingSafeEqual(one, given) || found, false);
     },

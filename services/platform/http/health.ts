@@ -11,37 +11,28 @@ export type CheckResult = { readonly ok: boolean; readonly detail?: string };
 export type Check = () => CheckResult | Promise<CheckResult>;
 export type Readiness = { readonly status: 'ready' | 'unready'; readonly checks: Readonly<Record<string, CheckResult>> };
 
-export type Health = {
-  /** A failing or throwing check makes the service unready, and only that. */
-  addCheck(name: string, check: Check): void;
-  /** Unready from now on: the first step of stopping. */
-  markStopping(): void;
-  readonly isStopping: boolean;
-  readiness(): Promise<Readiness>;
-};
+export type Health = ReturnType<typeof createHealth>;
 
 const checkTimeoutMs = 2000;
-
-// Readiness is open to everybody, and messages of drivers name hosts, ports and users.
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  return code === undefined ? 'failed' : `failed (${code})`;
-}
 
 async function outcome(check: Check): Promise<CheckResult> {
   const asked = async () => check();
   try {
     return await withTimeout(asked(), checkTimeoutMs, () => ({ ok: false, detail: `no answer in ${checkTimeoutMs} ms` }));
   } catch (error) {
-    return { ok: false, detail: reasonOf(error) };
+    // By its code alone: readiness is open to everybody, and messages of drivers name hosts, ports and users.
+    const code = codeOf(error);
+    return { ok: false, detail: code === undefined ? 'failed' : `failed (${code})` };
   }
 }
 
-export function createHealth(): Health {
+export function createHealth() {
   const checks = new Map<string, Check>();
   const health = {
     isStopping: false, // every request looks at it
+    /** A failing or throwing check makes the service unready, and only that. */
     addCheck: (name: string, check: Check) => void checks.set(name, check),
+    /** Unready from now on: the first step of stopping. */
     markStopping: () => void (health.isStopping = true),
     async readiness(): Promise<Readiness> {
       const results = await Promise.all([...checks].map(async ([name, check]) => [name, await outcome(check)] as const));
@@ -105,18 +96,16 @@ const lookEveryMs = 1000;
 export function watchReadiness(healths: ReadonlyMap<string, Health>, { stopping }: Pick<Lifecycle, 'stopping'>, log: Log): void {
   let said: string | undefined;
   const look = async () => {
-    const reasons = await failing(healths);
-    const checks = Object.keys(reasons).toSorted().join();
-    if (checks === said || stopping.aborted) return;
-    said = checks;
-    if (checks === '') log.info('ready');
-    else log.warn({ checks: reasons }, 'not ready');
+    const { checks } = await readinessOfAll(healths);
+    const failing = Object.entries(checks).filter(([, { ok }]) => !ok);
+    const names = failing
+      .map(([name]) => name)
+      .toSorted()
+      .join();
+    if (names === said || stopping.aborted) return;
+    said = names;
+    if (names === '') log.info('ready');
+    else log.warn({ checks: Object.fromEntries(failing.map(([name, { detail = 'failed' }]) => [name, detail])) }, 'not ready');
   };
   void every(lookEveryMs, stopping, look);
-}
-
-/** Name of each failing check → its reason. */
-async function failing(healths: ReadonlyMap<string, Health>): Promise<Record<string, string>> {
-  const { checks } = await readinessOfAll(healths);
-  return Object.fromEntries(Object.entries(checks).flatMap(([check, { ok, detail }]) => (ok ? [] : [[check, detail ?? 'failed'] as const])));
 }

@@ -122,9 +122,9 @@ type Place = { readonly root: string; readonly faults: Faults };
 
 function parse(schema: Schema | undefined, value: unknown, { root, faults }: Place): unknown {
   if (!schema) return undefined;
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  for (const issue of result.error.issues) (faults[memberName(issue.path) || root] ??= []).push(wording(issue, value));
+  for (const issue of result.error.issues) (faults[memberName(issue.path) || root] ??= []).push(wording(issue));
   return undefined;
 }
 
@@ -141,13 +141,10 @@ const memberName = (path: readonly PropertyKey[]) =>
   path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${name && '.'}${String(part)}`), '');
 
 // zod tells an absent member as a wrong type, which is not how people speak of it.
-function wording({ code, path, message }: z.core.$ZodIssue, value: unknown): string {
-  const isAbsent = path.length > 0 && memberAt(value, path) === undefined;
+function wording({ code, path, input, message }: z.core.$ZodIssue): string {
+  const isAbsent = path.length > 0 && input === undefined;
   return isAbsent && (code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union') ? 'is required' : message;
 }
-
-const memberAt = (value: unknown, path: readonly PropertyKey[]) =>
-  path.reduce<unknown>((inner, part) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, part) : undefined), value);
 
 /** A body itself is 200 and JSON; `answer(…)` and `new Content(…)` say otherwise. */
 function send(context: Context, returned: unknown): void {
