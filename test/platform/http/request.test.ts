@@ -123,7 +123,7 @@ describe('a request', () => {
     it('is read on when it had been paused, for memory that did not come', async () => {
       const shared = createBodyMemory(10 * megabyte.length, 8 * megabyte.length);
       const holder = shared.open(() => undefined);
-      holder.take(10 * megabyte.length);
+      void holder.take(10 * megabyte.length);
       holder.complete();
       const memory = { shared, waitMs: 10 };
       const body = rawBody({ mediaTypes: ['text/plain'], maxBytes: 8 * megabyte.length, timeoutMs: 60_000, memory });
