@@ -8,11 +8,8 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
 import { version } from '../platform/version.ts';
-import { createEvents, type PayloadMemory } from './dashboard/events.ts';
-import { createRecent, createSenders } from './dashboard/overviews.ts';
-import { createStatistics } from './dashboard/statistics.ts';
+import type { PayloadMemory } from './dashboard/events.ts';
 import { createDashboardStore } from './dashboard/store.ts';
-import { createTyped } from './dashboard/typed.ts';
 import { createRoutes } from './routes.ts';
 
 export type IntakeParts = {
@@ -34,7 +31,6 @@ const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts): App {
   const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
-  const store = createDashboardStore(database);
   return createApp({
     ...parts,
     description: {
@@ -42,13 +38,7 @@ export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts
       summary: 'What came in from the forge: the event log, its statistics, and the state of what it tells about.',
       version,
     },
-    routes: createRoutes({
-      events: createEvents(store, payloadMemory),
-      statistics: createStatistics(store),
-      typed: createTyped(store),
-      senders: createSenders(store),
-      recent: createRecent(store),
-    }),
+    routes: createRoutes(createDashboardStore(database), payloadMemory),
     areas: [{ prefix: '/api/v1', guard: tokenHolder }],
   });
 }

@@ -1,4 +1,4 @@
-// What the dashboard API says on the wire; the typed items are in dashboard/typed/items.ts.
+// What the dashboard API says on the wire; the typed items are in typed/tables.ts.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Timestamp } from '../platform/schema.ts';

@@ -6,7 +6,7 @@ import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { type DeliveryKey, readEnvelope, readPayload, repositoryOf, type Unreadable } from './delivery.ts';
 import { createTypedMetrics } from './metrics.ts';
 import { createTableWriter } from './typed/store.ts';
-import { writtenTables } from './typed/tables.ts';
+import { allTables } from './typed/tables.ts';
 import type { ForgeEvent } from './typed/typed-table.ts';
 
 type IsOwn = (event: Pick<ForgeEvent, 'repository'>) => boolean;
@@ -14,10 +14,10 @@ type IsOwn = (event: Pick<ForgeEvent, 'repository'>) => boolean;
 export type DatabaseWorkerParts = BatchWorkerParts & { readonly database: Database; readonly isOwn: IsOwn };
 
 export function createDatabaseWorker({ database, isOwn, ...parts }: DatabaseWorkerParts): BatchHandler {
-  const writers = writtenTables.map(createTableWriter);
+  const writers = allTables.map(createTableWriter);
   const { leftOut } = createTypedMetrics(
     parts.metrics,
-    writtenTables.map(({ name }) => name),
+    allTables.map(({ name }) => name),
   );
 
   /** All or none. @returns for each event whether its delivery was not known yet */

@@ -3,34 +3,26 @@ import { z } from 'zod';
 import { type AnyRoute, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
 import { Event, EventDetail, listOf, Problems, ProcessingCounts, Sender, Statistics } from './contract.ts';
-import { type createEvents, EventQuery, HistoryQuery, repositoryName } from './dashboard/events.ts';
-import { type createRecent, type createSenders, Recent, RecentQuery, SenderQuery } from './dashboard/overviews.ts';
-import { type createStatistics, StatisticsHeaders, StatisticsQuery } from './dashboard/statistics.ts';
-import { processingQuery, type Typed } from './dashboard/typed.ts';
-import type { TypedItem } from './typed/columns.ts';
+import { createEvents, EventQuery, type Events, HistoryQuery, type PayloadMemory, repositoryName } from './dashboard/events.ts';
+import { listSenders, readRecent, Recent, RecentQuery, SenderQuery } from './dashboard/overviews.ts';
+import { readStatistics, StatisticsHeaders, StatisticsQuery } from './dashboard/statistics.ts';
+import type { DashboardStore } from './dashboard/store.ts';
+import { createTyped, processingQuery, type Typed } from './dashboard/typed.ts';
 import { PullRequest, pullRequests, pullsList, PullsQuery } from './typed/pull-requests.ts';
-import { typedTables } from './typed/tables.ts';
+import { allTables } from './typed/tables.ts';
 import type { TypedTable } from './typed/typed-table.ts';
 
-export type RouteParts = {
-  readonly events: ReturnType<typeof createEvents>;
-  readonly statistics: ReturnType<typeof createStatistics>;
-  readonly typed: Typed;
-  readonly senders: ReturnType<typeof createSenders>;
-  readonly recent: ReturnType<typeof createRecent>;
-};
-
-export const createRoutes = (parts: RouteParts): AnyRoute[] => [
-  ...eventRoutes(parts),
-  ...overviewRoutes(parts),
-  ...typedRoutes(parts.typed),
-  ...repositoryRoutes(parts),
-];
+/** @param payloadMemory for payloads on their way to readers */
+export function createRoutes(store: DashboardStore, payloadMemory: PayloadMemory): AnyRoute[] {
+  const events = createEvents(store, payloadMemory);
+  const typed = createTyped(store);
+  return [...eventRoutes(events), ...overviewRoutes(store), ...typedRoutes(typed), ...repositoryRoutes(events, typed)];
+}
 
 /** Every route asks the database. */
 const problems = [Common.unavailable];
 
-const eventRoutes = ({ events }: RouteParts) => [
+const eventRoutes = (events: Events) => [
   route({
     method: 'get',
     path: '/api/v1/events',
@@ -51,7 +43,7 @@ const eventRoutes = ({ events }: RouteParts) => [
   }),
 ];
 
-const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
+const overviewRoutes = (store: DashboardStore) => [
   route({
     method: 'get',
     path: '/api/v1/statistics',
@@ -60,7 +52,7 @@ const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
     headers: StatisticsHeaders,
     answers: { 200: Statistics },
     problems,
-    handle: ({ query, headers }) => statistics.series(query, headers['X-Timezone']),
+    handle: ({ query, headers }) => readStatistics(store, query, headers['X-Timezone']),
   }),
   route({
     method: 'get',
@@ -69,7 +61,7 @@ const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
     query: SenderQuery,
     answers: { 200: listOf(Sender) },
     problems,
-    handle: ({ query }) => senders.list(query),
+    handle: ({ query }) => listSenders(store, query),
   }),
   route({
     method: 'get',
@@ -78,37 +70,23 @@ const overviewRoutes = ({ statistics, senders, recent }: RouteParts) => [
     query: RecentQuery,
     answers: { 200: Recent },
     problems,
-    handle: ({ query }) => recent.newest(query),
+    handle: ({ query }) => readRecent(store, query),
   }),
 ];
 
-function typedRoutes(typed: Typed): AnyRoute[] {
-  const { branches, comments, issues, pullRequests, pushes, repositories, installations, users, releases, workflowRuns } = typedTables;
-  return [
-    ...processedRoutes(branches, typed),
-    ...processedRoutes(comments, typed),
-    ...processedRoutes(issues, typed),
-    ...processedRoutes(pullRequests, typed),
-    ...processedRoutes(pushes, typed),
-    ...processedRoutes(repositories, typed),
-    ...processedRoutes(installations, typed),
-    ...processedRoutes(users, typed),
-    listRoute(releases, typed),
-    listRoute(workflowRuns, typed),
-    route({
-      method: 'get',
-      path: '/api/v1/processing-state',
-      summary: 'How many rows of each typed table are in each processing state',
-      answers: { 200: z.record(z.string(), ProcessingCounts) },
-      problems,
-      handle: () => typed.counts(),
-    }),
-  ];
-}
+const typedRoutes = (typed: Typed): AnyRoute[] => [
+  ...allTables.flatMap((table) => [listRoute(table, typed), ...(table.isTracking ? [] : [processingRoute(table, typed)])]),
+  route({
+    method: 'get',
+    path: '/api/v1/processing-state',
+    summary: 'How many rows of each typed table are in each processing state',
+    answers: { 200: z.record(z.string(), ProcessingCounts) },
+    problems,
+    handle: () => typed.counts(),
+  }),
+];
 
-const processedRoutes = <Item extends TypedItem>(table: TypedTable<Item>, typed: Typed) => [listRoute(table, typed), processingRoute(table, typed)];
-
-const listRoute = <Item extends TypedItem>(table: TypedTable<Item>, typed: Typed) =>
+const listRoute = (table: TypedTable, typed: Typed) =>
   route({
     method: 'get',
     path: `/api/v1/${table.path}`,
@@ -119,7 +97,7 @@ const listRoute = <Item extends TypedItem>(table: TypedTable<Item>, typed: Typed
     handle: ({ query }) => typed.list(table, query),
   });
 
-const processingRoute = <Item extends TypedItem>(table: TypedTable<Item>, typed: Typed) =>
+const processingRoute = (table: TypedTable, typed: Typed) =>
   route({
     method: 'get',
     path: `/api/v1/${table.path}/processing`,
@@ -132,7 +110,7 @@ const processingRoute = <Item extends TypedItem>(table: TypedTable<Item>, typed:
 
 const RepositoryPath = z.object({ owner: z.string(), repo: z.string() });
 
-const repositoryRoutes = ({ events, typed }: RouteParts) => [
+const repositoryRoutes = (events: Events, typed: Typed) => [
   route({
     method: 'get',
     path: '/api/v1/repositories/{owner}/{repo}/pulls',

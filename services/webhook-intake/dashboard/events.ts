@@ -37,6 +37,8 @@ const maxNumber = 2 ** 31 - 1;
 /** Bytes that payloads may hold together, and how long one of them waits for its share. */
 export type PayloadMemory = { readonly bytes: Semaphore; readonly waitMs: number };
 
+export type Events = ReturnType<typeof createEvents>;
+
 /** @param payloadMemory shared by the payloads of all events that are being answered */
 export function createEvents(store: DashboardStore, payloadMemory: PayloadMemory) {
   async function page(of: string, filter: EventFilter, { limit, after }: TimePage): Promise<Page<Event>> {

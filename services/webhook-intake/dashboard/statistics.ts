@@ -13,7 +13,6 @@ export const StatisticsQuery = z.object({
   to: TimestampInput.optional(),
   by: queryChoice(['day']).optional(),
 });
-export type StatisticsQuery = z.output<typeof StatisticsQuery>;
 
 export const StatisticsHeaders = z.object({
   'X-Timezone': textFor(timeZone, 'must be an IANA time zone')
@@ -21,13 +20,11 @@ export const StatisticsHeaders = z.object({
     .meta({ override: { type: 'string', default: 'UTC', description: 'IANA name of the time zone whose days `by=day` counts in' } }),
 });
 
-export const createStatistics = (store: Pick<DashboardStore, 'buckets'>) => ({
-  /** @param zone where days begin */
-  async series({ by, ...filter }: StatisticsQuery, zone: string): Promise<Statistics> {
-    const buckets = await store.buckets(filter);
-    return { bucketHours, series: seriesOf(by === 'day' ? inDays(buckets, zone) : buckets) };
-  },
-});
+/** @param zone where days begin */
+export async function readStatistics(store: DashboardStore, { by, ...filter }: z.output<typeof StatisticsQuery>, zone: string): Promise<Statistics> {
+  const buckets = await store.buckets(filter);
+  return { bucketHours, series: seriesOf(by === 'day' ? inDays(buckets, zone) : buckets) };
+}
 
 /** A bucket belongs to the day in which it begins. Order is kept, so the buckets of a day follow each other. */
 function inDays(buckets: readonly Bucket[], zone: string): Bucket[] {

@@ -38,8 +38,6 @@ export type PullRequest = z.output<typeof PullRequest>;
 
 export const pullRequests = typedTable({
   name: 'pull_requests',
-  path: 'pull-requests',
-  things: 'pull requests',
   item: PullRequest,
   // A review carries its pull request without these.
   kept: ['draft', 'merged', 'merge_commit_sha', 'commits', 'additions', 'deletions', 'changed_files'],

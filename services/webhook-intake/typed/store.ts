@@ -5,7 +5,7 @@ import { type Database, statement, type Statement } from '../../platform/postgre
 import { storable } from '../../platform/text.ts';
 import type { JsonObject } from '../delivery.ts';
 import { type Column, columnsOf, readColumn } from './columns.ts';
-import { writtenTables } from './tables.ts';
+import { allTables } from './tables.ts';
 import type { Change, ChangeKind, ForgeEvent, TypedTable } from './typed-table.ts';
 
 export type EventChange = { readonly event: ForgeEvent; readonly change: Change };
@@ -157,7 +157,7 @@ function writingSql(
 
 // A row whose event the forge worker has not stored yet stays as it is, and comes round again; so does a claim whose
 // holder died. A row that changes while it is claimed turns UPDATED, and the finish passes it by.
-const processing = writtenTables.map(({ name }) => ({
+const processing = allTables.map(({ name }) => ({
   claim: statement<{ id: string }, [limit: number, leaseMs: number]>(
     `intake.${name}.claim`,
     `

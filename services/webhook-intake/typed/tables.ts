@@ -1,29 +1,244 @@
-// All typed tables.
-import { branches } from './branches.ts';
-import { comments } from './comments.ts';
-import { installations } from './installations.ts';
-import { issues } from './issues.ts';
+// The typed tables: the items of each, what they can be filtered by, and what an event means for them.
+import { z } from 'zod';
+import { isObject, memberAt } from '../../platform/json.ts';
+import { queryChoice } from '../../platform/schema.ts';
+import { filterText } from '../dashboard/paging.ts';
+import { idOf, integerAt, type JsonObject, objectAt, textAt } from '../delivery.ts';
+import { account, bigInteger, flag, integer, text, time, TypedItem } from './columns.ts';
 import { pullRequests } from './pull-requests.ts';
-import { pushes } from './pushes.ts';
-import { releases } from './releases.ts';
-import { repositories } from './repositories.ts';
-import type { TypedTable } from './typed-table.ts';
-import { users } from './users.ts';
-import { workflowRuns } from './workflow-runs.ts';
+import { type Change, deletable, type ForgeEvent, ofAny, openOrClosed, stateAsReceived, stateOf, type TypedTable, typedTable } from './typed-table.ts';
 
-/** By the names that overviews have for them, in their order. */
-export const typedTables = { branches, comments, issues, pullRequests, pushes, repositories, installations, users, releases, workflowRuns } as const;
+// Releases of every repository.
+const releases = typedTable({
+  name: 'releases',
+  item: TypedItem.extend({
+    tag_name: text,
+    target_commitish: text,
+    name: text,
+    draft: flag,
+    prerelease: flag,
+    author: account,
+    html_url: text,
+    created_at: time,
+    published_at: time,
+  }).meta({ id: 'Release' }),
+  isTracking: true,
+  query: z.object({ repository: filterText, sender: filterText, ...deletable('releases') }),
+  filters: { repository: 'repository', sender: 'author_login' },
+  changes: (event) => (event.event === 'release' ? stateOf(event, objectAt(event.payload, 'release'), { isDeleted: event.action === 'deleted' }) : []),
+});
 
-/** As they are written: tracking first, and in every process the same, so that locks never cross. */
-export const writtenTables: readonly TypedTable[] = [
-  releases,
-  workflowRuns,
-  branches,
-  comments,
-  issues,
-  pullRequests,
-  pushes,
-  repositories,
-  installations,
-  users,
-];
+// Workflow runs of every repository; a rerun is the same run with a higher attempt.
+const workflowRuns = typedTable({
+  name: 'workflow_runs',
+  item: TypedItem.extend({
+    workflow_id: bigInteger,
+    name: text,
+    run_number: integer,
+    event: text,
+    status: text,
+    conclusion: text,
+    head_branch: text,
+    head_sha: text,
+    actor: account,
+    html_url: text,
+    created_at: time,
+    run_started_at: time,
+  }).meta({ id: 'WorkflowRun' }),
+  isTracking: true,
+  query: z.object({ repository: filterText, status: filterText, conclusion: filterText, sender: filterText, ...ofAny('workflow-runs') }),
+  filters: { repository: 'repository', status: 'status', conclusion: 'conclusion', sender: 'actor_login' },
+  changes: (event) => {
+    const run = event.event === 'workflow_run' ? objectAt(event.payload, 'workflow_run') : undefined;
+    const isRerun = event.action === 'requested' && (integerAt(run, 'run_attempt') ?? 1) > 1;
+    return stateOf(event, run, { isRequested: isRerun });
+  },
+});
+
+// Branches: their creation, their head, their deletion.
+const branches = typedTable({
+  name: 'branches',
+  item: TypedItem.extend({ name: z.string(), sha: text, master_branch: text, pusher_type: text }).meta({ id: 'Branch' }),
+  kept: ['sha', 'master_branch', 'pusher_type'],
+  query: z.object({ repository: filterText, ...deletable('branches') }),
+  filters: { repository: 'repository' },
+  changes: (event) => {
+    if (event.event === 'push') return pushed(event);
+    if (event.event !== 'create' && event.event !== 'delete') return [];
+    if (textAt(event.payload, 'ref_type') !== 'branch') return [];
+    const members = { master_branch: memberAt(event.payload, 'master_branch'), pusher_type: memberAt(event.payload, 'pusher_type') };
+    return branch(event, { name: textAt(event.payload, 'ref'), isDeleted: event.event === 'delete', members });
+  },
+});
+
+const prefix = 'refs/heads/';
+
+function pushed(event: ForgeEvent): readonly Change[] {
+  const ref = textAt(event.payload, 'ref') ?? '';
+  if (!ref.startsWith(prefix)) return [];
+  const isDeleted = memberAt(event.payload, 'deleted') === true;
+  // A push that deletes has a head of zeros, which is none.
+  const members = isDeleted ? {} : { sha: memberAt(event.payload, 'after'), head_commit: memberAt(event.payload, 'head_commit') };
+  return branch(event, { name: ref.slice(prefix.length), isDeleted, members });
+}
+
+type State = { readonly name: string | undefined; readonly isDeleted: boolean; readonly members: JsonObject };
+
+// A branch has no id: it is its name in its repository, and may come again after its deletion.
+function branch(event: ForgeEvent, { name, isDeleted, members }: State): readonly Change[] {
+  const repository = idOf(objectAt(event.payload, 'repository'));
+  if (name === undefined || repository === undefined) return [];
+  return stateAsReceived(event, { name, ...members }, { key: `${repository}:${name}`, forgeId: name, isDeleted });
+}
+
+// Comments on issues, commits and changes, told apart by the event that brings them: each kind numbers its own.
+const kinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
+const isOfKind = (event: string) => kinds.some((kind) => kind === event);
+
+const comments = typedTable({
+  name: 'comments',
+  item: TypedItem.extend({
+    kind: z.enum(kinds),
+    /** Of the issue or pull request. */
+    number: integer,
+    user: account,
+    author_association: text,
+    body: text,
+    commit_id: text,
+    path: text,
+    line: integer,
+    html_url: text,
+    created_at: time,
+  }).meta({ id: 'Comment' }),
+  alternatives: { line: ['original_line'] },
+  query: z.object({ repository: filterText, kind: queryChoice(kinds).optional(), sender: filterText, ...deletable('comments') }),
+  filters: { repository: 'repository', kind: 'kind', sender: 'user_login' },
+  changes: (event) => {
+    const comment = isOfKind(event.event) ? objectAt(event.payload, 'comment') : undefined;
+    const id = idOf(comment);
+    if (!comment || id === undefined) return [];
+    const number = memberAt(event.payload, 'issue', 'number') ?? memberAt(event.payload, 'pull_request', 'number');
+    return stateOf(event, { ...comment, kind: event.event, number }, { key: `${event.event}:${id}`, isDeleted: event.action === 'deleted' });
+  },
+});
+
+const issues = typedTable({
+  name: 'issues',
+  item: TypedItem.extend({
+    number: z.int32(),
+    title: text,
+    state: text,
+    state_reason: text,
+    user: account,
+    author_association: text,
+    locked: flag,
+    comments: integer,
+    html_url: text,
+    created_at: time,
+    closed_at: time,
+  }).meta({ id: 'Issue' }),
+  query: z.object({ repository: filterText, state: openOrClosed, sender: filterText, ...deletable('issues') }),
+  filters: { repository: 'repository', state: 'state', sender: 'user_login' },
+  changes: (event) => (event.event === 'issues' ? stateOf(event, objectAt(event.payload, 'issue'), { isDeleted: event.action === 'deleted' }) : []),
+});
+
+// Pushes, of branches and tags alike; a push never changes.
+const pushes = typedTable({
+  name: 'pushes',
+  item: TypedItem.extend({
+    ref: z.string(),
+    before: text,
+    after: text,
+    created: flag,
+    deleted: flag,
+    forced: flag,
+    commit_count: integer,
+    pusher: z.object({ name: text }).nullable(),
+    head_commit: z.object({ message: text }).nullable(),
+    compare: text,
+  }).meta({ id: 'Push' }),
+  query: z.object({ repository: filterText, sender: filterText, ...ofAny('pushes') }),
+  filters: { repository: 'repository', sender: 'pusher_name' },
+  changes: (event) => {
+    const { payload } = event;
+    const repository = idOf(objectAt(payload, 'repository'));
+    if (event.event !== 'push' || !isObject(payload) || repository === undefined) return [];
+    const [ref, before, after] = ['ref', 'before', 'after'].map((name) => textAt(payload, name) ?? '');
+    // A push has no id. The same commits may be pushed back and forth, but not in the same second.
+    const key = `${repository}:${ref}:${before}:${after}:${String(memberAt(payload, 'repository', 'pushed_at'))}`;
+    const commits = memberAt(payload, 'commits');
+    const push = { ...withoutContext(payload), commit_count: Array.isArray(commits) ? commits.length : undefined };
+    return stateAsReceived(event, push, { key, forgeId: after ?? '' });
+  },
+});
+
+// The payload is the push itself, in the company of what every event carries.
+const context = new Set(['repository', 'organization', 'sender', 'installation', 'enterprise']);
+const withoutContext = (payload: JsonObject): JsonObject => Object.fromEntries(Object.entries(payload).filter(([name]) => !context.has(name)));
+
+// Repositories: their own events, and every repository that an event names for the first time.
+const repositories = typedTable({
+  name: 'repositories',
+  item: TypedItem.extend({
+    name: text,
+    full_name: z.string(),
+    owner: account,
+    private: flag,
+    visibility: text,
+    fork: flag,
+    archived: flag,
+    default_branch: text,
+    description: text,
+    language: text,
+    html_url: text,
+    created_at: time,
+  }).meta({ id: 'Repository' }),
+  alternatives: { owner_login: ['owner', 'name'] },
+  query: z.object({ repository: filterText, ...deletable('repositories') }),
+  filters: { repository: 'repository' },
+  changes: (event) => {
+    const repository = objectAt(event.payload, 'repository');
+    if (event.event !== 'repository' && event.event !== 'public') return stateOf(event, repository, { kind: 'unknown' });
+    return stateOf(event, repository, { isDeleted: event.event === 'repository' && event.action === 'deleted' });
+  },
+});
+
+// Installations of the forge's app.
+const installations = typedTable({
+  name: 'installations',
+  item: TypedItem.extend({
+    account,
+    app_id: bigInteger,
+    app_slug: text,
+    target_type: text,
+    repository_selection: text,
+    html_url: text,
+    created_at: time,
+    suspended_at: time,
+  }).meta({ id: 'Installation' }),
+  isOutsideRepositories: true,
+  query: z.object({ account: filterText, ...deletable('installations') }),
+  filters: { account: 'account_login' },
+  changes: (event) => {
+    if (event.event !== 'installation' && event.event !== 'installation_repositories') return [];
+    const isDeleted = event.event === 'installation' && event.action === 'deleted';
+    return stateOf(event, objectAt(event.payload, 'installation'), { isDeleted });
+  },
+});
+
+// Users: members, and every sender that an event names for the first time.
+const users = typedTable({
+  name: 'users',
+  item: TypedItem.extend({ login: z.string(), type: text, site_admin: flag, html_url: text }).meta({ id: 'User' }),
+  isOutsideRepositories: true,
+  query: z.object({ login: filterText, ...ofAny('users') }),
+  filters: { login: 'login' },
+  changes: (event) => [
+    ...(event.event === 'member' ? stateAsReceived(event, objectAt(event.payload, 'member')) : []),
+    ...stateAsReceived(event, objectAt(event.payload, 'sender'), { kind: 'unknown' }),
+  ],
+});
+
+/** By their names in overviews. Written in this order, tracking first, and in every process the same, so that locks never cross. */
+export const typedTables = { releases, workflowRuns, branches, comments, issues, pullRequests, pushes, repositories, installations, users } as const;
+export const allTables: readonly TypedTable[] = Object.values(typedTables);

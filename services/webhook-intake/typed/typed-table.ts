@@ -31,9 +31,14 @@ export type TypedTable<Item extends TypedItem = TypedItem> = {
 
 type ItemOf<Schema> = Schema extends z.ZodType<infer Item extends TypedItem> ? Item : never;
 
+type Declared<Schema> = Omit<TypedTable<ItemOf<Schema>>, 'path' | 'things' | 'item'> & { readonly item: Schema };
+
 /** Keeps the type of its items. */
-export const typedTable = <Schema extends z.ZodObject & z.ZodType<TypedItem>>(table: Omit<TypedTable<ItemOf<Schema>>, 'item'> & { readonly item: Schema }) =>
-  table;
+export const typedTable = <Schema extends z.ZodObject & z.ZodType<TypedItem>>(table: Declared<Schema>) => ({
+  ...table,
+  path: table.name.replace('_', '-'),
+  things: table.name.replace('_', ' '),
+});
 
 export type ForgeEvent = DeliveryKey & {
   readonly event: string;

@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import type { Database } from '../../../../services/platform/postgres/pool.ts';
 import { makePartitions } from '../../../../services/platform/postgres/partitions.ts';
 import { createDashboardStore } from '../../../../services/webhook-intake/dashboard/store.ts';
-import { issues } from '../../../../services/webhook-intake/typed/issues.ts';
-import { workflowRuns } from '../../../../services/webhook-intake/typed/workflow-runs.ts';
+import { typedTables } from '../../../../services/webhook-intake/typed/tables.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { explaining, type Plans } from './explaining.ts';
 
@@ -81,18 +80,19 @@ describe('the questions of the dashboard on 100 000 rows', () => {
       several: { repository: 'railway/r7', state: 'open', sender: 's7', deleted: 'false' as const },
     };
     for (const [name, filter] of Object.entries(filters)) {
-      it(`by ${name}`, async () => expect(await cost(() => store().newestRows(issues, { ...filter, limit }))).to.be.below(mostRead));
-      it(`by ${name}, from the middle on`, async () => expect(await cost(() => store().newestRows(issues, { ...filter, limit, after }))).to.be.below(mostRead));
+      it(`by ${name}`, async () => expect(await cost(() => store().newestRows(typedTables.issues, { ...filter, limit }))).to.be.below(mostRead));
+      it(`by ${name}, from the middle on`, async () =>
+        expect(await cost(() => store().newestRows(typedTables.issues, { ...filter, limit, after }))).to.be.below(mostRead));
     }
     for (const filter of [{ status: 'queued' }, { conclusion: 'failure' }, { sender: 's7' }])
       it(`workflow runs by ${Object.keys(filter).join()}`, async () =>
-        expect(await cost(() => store().newestRows(workflowRuns, { ...filter, limit }))).to.be.below(mostRead));
+        expect(await cost(() => store().newestRows(typedTables.workflowRuns, { ...filter, limit }))).to.be.below(mostRead));
     it('not yet processed', async () => {
       const states = ['NEW', 'PROCESSING', 'UPDATED', 'RE_REQUESTED'] as const;
-      expect(await cost(() => store().rowsInStates(issues, { states, limit, after: undefined }))).to.be.below(mostRead);
+      expect(await cost(() => store().rowsInStates(typedTables.issues, { states, limit, after: undefined }))).to.be.below(mostRead);
     });
     it('that are processed, by first sight', async () =>
-      expect(await cost(() => store().rowsInStates(issues, { states: ['PROCESSED'], limit, after: undefined }))).to.be.below(mostRead));
+      expect(await cost(() => store().rowsInStates(typedTables.issues, { states: ['PROCESSED'], limit, after: undefined }))).to.be.below(mostRead));
     it('of one pull request', async () => expect(await cost(() => store().pullRequest('railway/r7', 7))).to.be.below(mostRead));
     it('counted by state, each row once and those that wait twice', async () => {
       plans.clear();
