@@ -8,8 +8,10 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
 import { version } from '../platform/version.ts';
-import type { PayloadMemory } from './dashboard/events.ts';
+import { createEvents, type PayloadMemory } from './dashboard/events.ts';
+import { createOverviews } from './dashboard/overviews.ts';
 import { createDashboardStore } from './dashboard/store.ts';
+import { createTyped } from './dashboard/typed.ts';
 import { createRoutes } from './routes.ts';
 
 export type IntakeParts = {
@@ -31,6 +33,7 @@ const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts): App {
   const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
+  const store = createDashboardStore(database);
   return createApp({
     ...parts,
     description: {
@@ -38,7 +41,7 @@ export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts
       summary: 'What came in from the forge: the event log, its statistics, and the state of what it tells about.',
       version,
     },
-    routes: createRoutes(createDashboardStore(database), payloadMemory),
+    routes: createRoutes(createEvents(store, payloadMemory), createOverviews(store), createTyped(store)),
     areas: [{ prefix: '/api/v1', guard: tokenHolder }],
   });
 }

@@ -3,21 +3,20 @@ import { z } from 'zod';
 import { type AnyRoute, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
 import { Event, EventDetail, listOf, Problems, ProcessingCounts, Sender, Statistics } from './contract.ts';
-import { createEvents, EventQuery, type Events, HistoryQuery, type PayloadMemory, repositoryName } from './dashboard/events.ts';
-import { listSenders, readRecent, Recent, RecentQuery, SenderQuery } from './dashboard/overviews.ts';
-import { readStatistics, StatisticsHeaders, StatisticsQuery } from './dashboard/statistics.ts';
-import type { DashboardStore } from './dashboard/store.ts';
-import { createTyped, processingQuery, type Typed } from './dashboard/typed.ts';
+import { EventQuery, type Events, HistoryQuery, repositoryName } from './dashboard/events.ts';
+import { type Overviews, Recent, RecentQuery, SenderQuery } from './dashboard/overviews.ts';
+import { StatisticsHeaders, StatisticsQuery } from './dashboard/statistics.ts';
+import { processingQuery, type Typed } from './dashboard/typed.ts';
 import { PullRequest, pullRequests, pullsList, PullsQuery } from './typed/pull-requests.ts';
 import { allTables } from './typed/tables.ts';
 import type { TypedTable } from './typed/typed-table.ts';
 
-/** @param payloadMemory for payloads on their way to readers */
-export function createRoutes(store: DashboardStore, payloadMemory: PayloadMemory): AnyRoute[] {
-  const events = createEvents(store, payloadMemory);
-  const typed = createTyped(store);
-  return [...eventRoutes(events), ...overviewRoutes(store), ...typedRoutes(typed), ...repositoryRoutes(events, typed)];
-}
+export const createRoutes = (events: Events, overviews: Overviews, typed: Typed): AnyRoute[] => [
+  ...eventRoutes(events),
+  ...overviewRoutes(overviews),
+  ...typedRoutes(typed),
+  ...repositoryRoutes(events, typed),
+];
 
 /** Every route asks the database. */
 const problems = [Common.unavailable];
@@ -43,7 +42,7 @@ const eventRoutes = (events: Events) => [
   }),
 ];
 
-const overviewRoutes = (store: DashboardStore) => [
+const overviewRoutes = (overviews: Overviews) => [
   route({
     method: 'get',
     path: '/api/v1/statistics',
@@ -52,7 +51,7 @@ const overviewRoutes = (store: DashboardStore) => [
     headers: StatisticsHeaders,
     answers: { 200: Statistics },
     problems,
-    handle: ({ query, headers }) => readStatistics(store, query, headers['X-Timezone']),
+    handle: ({ query, headers }) => overviews.statistics(query, headers['X-Timezone']),
   }),
   route({
     method: 'get',
@@ -61,7 +60,7 @@ const overviewRoutes = (store: DashboardStore) => [
     query: SenderQuery,
     answers: { 200: listOf(Sender) },
     problems,
-    handle: ({ query }) => listSenders(store, query),
+    handle: ({ query }) => overviews.senders(query),
   }),
   route({
     method: 'get',
@@ -70,7 +69,7 @@ const overviewRoutes = (store: DashboardStore) => [
     query: RecentQuery,
     answers: { 200: Recent },
     problems,
-    handle: ({ query }) => readRecent(store, query),
+    handle: ({ query }) => overviews.recent(query),
   }),
 ];
 

@@ -1,10 +1,10 @@
 // The statistics: a series for each source and event, in buckets of six hours or in days of a time zone.
 import { z } from 'zod';
 import { queryChoice, textFor, TimestampInput } from '../../platform/schema.ts';
-import { bucketHours, type Statistics, type StatisticsPoint } from '../contract.ts';
+import { type Statistics, type StatisticsPoint } from '../contract.ts';
 import { createDayStart, timeZone } from './local-days.ts';
 import { filterText } from './paging.ts';
-import type { Bucket, DashboardStore } from './store.ts';
+import type { Bucket } from './store.ts';
 
 export const StatisticsQuery = z.object({
   source: filterText,
@@ -20,14 +20,8 @@ export const StatisticsHeaders = z.object({
     .meta({ override: { type: 'string', default: 'UTC', description: 'IANA name of the time zone whose days `by=day` counts in' } }),
 });
 
-/** @param zone where days begin */
-export async function readStatistics(store: DashboardStore, { by, ...filter }: z.output<typeof StatisticsQuery>, zone: string): Promise<Statistics> {
-  const buckets = await store.buckets(filter);
-  return { bucketHours, series: seriesOf(by === 'day' ? inDays(buckets, zone) : buckets) };
-}
-
 /** A bucket belongs to the day in which it begins. Order is kept, so the buckets of a day follow each other. */
-function inDays(buckets: readonly Bucket[], zone: string): Bucket[] {
+export function inDays(buckets: readonly Bucket[], zone: string): Bucket[] {
   const dayStart = createDayStart(zone);
   const days: Bucket[] = [];
   for (const bucket of buckets) {
@@ -49,7 +43,7 @@ const sum = (one: Bucket, other: Bucket): Bucket => ({
   bytes: one.bytes + other.bytes,
 });
 
-function seriesOf(buckets: readonly Bucket[]): Statistics['series'] {
+export function seriesOf(buckets: readonly Bucket[]): Statistics['series'] {
   const series: { source: string; event: string; points: StatisticsPoint[] }[] = [];
   for (const { source, event, ...point } of buckets) {
     const last = series.at(-1);

@@ -54,12 +54,6 @@ const aboutPullRequest = statement<{ id: string }, [repository: string, number: 
   select id from events where repository = $1 and number = $2 and event like 'pull\\_request%' limit 1`,
 );
 
-export type BucketFilter = {
-  readonly source?: string | undefined;
-  readonly event?: string | undefined;
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
-};
 export type Bucket = StatisticsPoint & { readonly source: string; readonly event: string };
 
 // From one sender to the next by index, then each one's first, newest and number of events by the same index.
@@ -136,7 +130,7 @@ const eventQueries = (database: Database) => ({
 
 const overviewQueries = (database: Database) => ({
   /** In order of source, event and time. */
-  buckets({ source, event, from, to }: BucketFilter): Promise<Bucket[]> {
+  buckets({ source, event, from, to }: Pick<EventFilter, 'source' | 'event' | 'from' | 'to'>): Promise<Bucket[]> {
     const query = builder
       .from('statistics_buckets')
       .select('source', 'event', { start: 'bucket_start' }, 'received', 'duplicates', 'bytes')
