@@ -7,7 +7,7 @@ import { isOutage } from '../platform/postgres/errors.ts';
 import { receptionTime, type Unreadable } from './delivery.ts';
 import { createWorkerMetrics, type DeliveryOutcome } from './metrics.ts';
 
-export type BatchWork<Item> = {
+type BatchWork<Item> = {
   readonly worker: string;
   readonly queue: string;
   readonly read: (delivery: Delivery) => Promise<Item | Unreadable>;
@@ -116,19 +116,21 @@ export const longestRetryPauseMs = 15_000;
 
 /** The batches that a worker is at, or whose next try it waits for. */
 function createInHand(clock: () => number) {
-  const batches = new Map<readonly Delivery[], { readonly oldestMs: number; readonly failedMs?: number }>();
+  const batches = new Map<readonly Delivery[], { readonly oldestMs: number; givenBackMs: number }>();
 
   function dropGivenBack(): void {
-    for (const [batch, { failedMs }] of batches) if (failedMs !== undefined && clock() - failedMs > longestRetryPauseMs) batches.delete(batch);
+    for (const [batch, { givenBackMs }] of batches) if (clock() > givenBackMs) batches.delete(batch);
   }
-  const oldestOf = (batch: readonly Delivery[]) => Math.min(...batch.map((delivery) => receptionTime(delivery).getTime()));
 
   return {
-    begin: (batch: readonly Delivery[]) => void batches.set(batch, { oldestMs: oldestOf(batch) }),
-    end: (batch: readonly Delivery[]) => void batches.delete(batch),
-    fail(batch: readonly Delivery[]) {
-      batches.set(batch, { oldestMs: oldestOf(batch), failedMs: clock() });
+    begin(batch: readonly Delivery[]): void {
       dropGivenBack();
+      batches.set(batch, { oldestMs: Math.min(...batch.map((delivery) => receptionTime(delivery).getTime())), givenBackMs: Infinity });
+    },
+    end: (batch: readonly Delivery[]) => void batches.delete(batch),
+    fail(batch: readonly Delivery[]): void {
+      const one = batches.get(batch);
+      if (one) one.givenBackMs = clock() + longestRetryPauseMs;
     },
     oldestSeconds(): number {
       dropGivenBack();

@@ -8,9 +8,9 @@ import { every, sleepUntil } from '../platform/time.ts';
 import { longestRetryPauseMs } from './batch-worker.ts';
 
 /** `BROKER_URL_<n>` and where it leads. */
-export type Connection = { readonly name: string; readonly url: string };
+type Connection = { readonly name: string; readonly url: string };
 
-export type ConnectionsParts = {
+type ConnectionsParts = {
   readonly queue: string;
   readonly connect: (connection: Connection) => Broker;
   readonly handle: BatchHandler;
@@ -26,11 +26,8 @@ type Consumed = {
   connection: Connection;
   readonly broker: Broker;
   consumer: Consumer;
-  isWorking: boolean;
-  /** When its last batch ended, or its queue was last seen not to be empty. */
-  busyMs: number;
-  /** When a batch of it failed that has not been worked on since. */
-  failedMs: number | undefined;
+  /** When its last batch ended or its queue was last seen not to be empty; the end of the longest pause after one that failed; no end while one is in work. */
+  busyUntilMs: number;
   /** Undefined while it is configured. By the clock, as are those below. */
   removedMs: number | undefined;
   reachableMs: number;
@@ -58,42 +55,38 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
   function open(connection: Connection): void {
     if (isClosed) return;
     const broker = connect(connection);
-    const state = { isWorking: false, busyMs: Date.now(), failedMs: undefined, removedMs: undefined, reachableMs: clock() };
-    const one: Consumed = { connection, broker, consumer: { stop: () => Promise.resolve() }, ...state };
+    const consumer = { stop: () => Promise.resolve() };
+    const one: Consumed = { connection, broker, consumer, busyUntilMs: Date.now(), removedMs: undefined, reachableMs: clock() };
     one.consumer = consume(one);
     consumed.set(connection.url, one);
   }
 
   const consume = (one: Consumed): Consumer =>
     one.broker.consume(queue, consumeOptions, async (batch) => {
-      one.isWorking = true;
+      one.busyUntilMs = Infinity;
       progress.given += batch.length;
       try {
         const outcomes = await handle(batch);
         progress.stored += outcomes.filter((outcome) => outcome === 'ack').length;
-        one.failedMs = undefined;
+        one.busyUntilMs = Date.now();
         return outcomes;
       } catch (error) {
         progress.lastError = error;
-        one.failedMs = Date.now();
+        one.busyUntilMs = Date.now() + longestRetryPauseMs;
         throw error;
-      } finally {
-        one.isWorking = false;
-        one.busyMs = Date.now();
       }
     });
 
   async function isEmpty(one: Consumed): Promise<boolean> {
     const depth = await one.broker.depth(queue).catch(() => undefined); // not connected: then nobody knows
-    if (depth !== 0) one.busyMs = Date.now();
+    if (depth !== 0) one.busyUntilMs = Math.max(one.busyUntilMs, Date.now());
     return depth === 0;
   }
 
   /** True, and nothing is consumed any more, when the queue is empty and nothing came for so long; else it goes on. */
   async function isDrained(one: Consumed, quietForMs: number): Promise<boolean> {
     // What is in work, or between two tries, no depth shows, and stopping would wait for it, or begin its pauses anew.
-    const isRetrying = () => one.failedMs !== undefined && Date.now() - one.failedMs < longestRetryPauseMs;
-    if (!one.broker.isConnected || !(await isEmpty(one)) || one.isWorking || isRetrying() || Date.now() - one.busyMs < quietForMs) return false;
+    if (!one.broker.isConnected || !(await isEmpty(one)) || Date.now() < one.busyUntilMs + quietForMs) return false;
     // What the consumer held without having begun it goes back to the queue, and is seen there.
     await one.consumer.stop();
     if (await isEmpty(one)) return true;
