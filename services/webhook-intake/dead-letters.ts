@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Broker, DeadLetterSelection } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
 import { readWithBrokers } from '../platform/broker/environment.ts';
-import type { Environment } from '../platform/config/config.ts';
+import type { Environment, Settings } from '../platform/config/config.ts';
 import { describeError } from '../platform/errors.ts';
 import { silentLog } from '../platform/log.ts';
 import type { Subcommand } from '../platform/process/subcommand.ts';
@@ -29,9 +29,8 @@ const Options = z.object({
     .default(100),
 });
 
-export type DeadLettersParts = Pick<Subcommand, 'settings'> & { readonly read: (environment: Environment) => BrokerConfig };
-
-export function createDeadLetters({ settings, read }: DeadLettersParts): Subcommand {
+/** @param read the configuration of these settings */
+export function createDeadLetters(settings: Settings, read: (environment: Environment) => BrokerConfig): Subcommand {
   return {
     summary: 'list the dead letters of the forge queues with their reasons, or return them; reads BROKER_URL_n as the workers do',
     options: [

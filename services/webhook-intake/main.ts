@@ -61,5 +61,5 @@ export const deployable: Deployable<ServiceConfig> = {
 };
 
 export const subcommands: SubcommandLoaders = {
-  'dead-letters': async () => (await import('./dead-letters.ts')).createDeadLetters({ settings: brokerSettings, read: readBrokerConfig }),
+  'dead-letters': async () => (await import('./dead-letters.ts')).createDeadLetters(brokerSettings, readBrokerConfig),
 };
