@@ -4,21 +4,22 @@ import type { BatchHandler, Delivery } from '../platform/broker/broker.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { type DeliveryKey, readEnvelope, readPayload, repositoryOf, type Unreadable } from './delivery.ts';
-import { createTypedMetrics } from './metrics.ts';
 import { createTableWriter } from './typed/store.ts';
 import { allTables } from './typed/tables.ts';
 import type { ForgeEvent } from './typed/typed-table.ts';
 
 type IsOwn = (event: Pick<ForgeEvent, 'repository'>) => boolean;
 
-export type DatabaseWorkerParts = BatchWorkerParts & { readonly database: Database; readonly isOwn: IsOwn };
+type DatabaseWorkerParts = BatchWorkerParts & { readonly database: Database; readonly isOwn: IsOwn };
 
 export function createDatabaseWorker({ database, isOwn, ...parts }: DatabaseWorkerParts): BatchHandler {
   const writers = allTables.map(createTableWriter);
-  const { leftOut } = createTypedMetrics(
-    parts.metrics,
-    allTables.map(({ name }) => name),
-  );
+  const leftOut = parts.metrics.counter({
+    name: 'signalbox_intake_objects_left_out_total',
+    help: 'Objects of deliveries that lack a member which their row needs, by table; the rest of the delivery is stored',
+    labels: ['table'],
+    series: allTables.map(({ name }) => ({ table: name })),
+  });
 
   /** All or none. @returns for each event whether its delivery was not known yet */
   async function store(events: readonly ForgeEvent[]): Promise<readonly boolean[]> {
@@ -43,8 +44,7 @@ export function createDatabaseWorker({ database, isOwn, ...parts }: DatabaseWork
 async function readForgeEvent(delivery: Delivery): Promise<ForgeEvent | Unreadable> {
   const payload = await readPayload(delivery);
   if ('unreadable' in payload) return payload;
-  const { deliveryId, hookId, targetId, event, action, receivedAt } = readEnvelope(delivery);
-  return { deliveryId, hookId, targetId, event, action, receivedAt, repository: repositoryOf(payload.value), payload: payload.value };
+  return { ...readEnvelope(delivery), repository: repositoryOf(payload.value), payload: payload.value };
 }
 
 /** Whether an event is of the application's own repositories; one without a repository is. */

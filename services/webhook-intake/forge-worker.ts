@@ -4,11 +4,9 @@ import type { BatchHandler, Delivery } from '../platform/broker/broker.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { storable } from '../platform/text.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { type Envelope, integerAt, readEnvelope, readPayload, repositoryOf, type Unreadable } from './delivery.ts';
+import { integerAt, readEnvelope, readPayload, repositoryOf, type Unreadable } from './delivery.ts';
 
-export type ForgeWorkerParts = BatchWorkerParts & { readonly database: Database };
-
-export function createForgeWorker({ database, ...parts }: ForgeWorkerParts): BatchHandler {
+export function createForgeWorker({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler {
   async function store(events: readonly LoggedEvent[]): Promise<boolean[]> {
     const bodies = Buffer.concat(events.map(({ body }) => body));
     const stored = await database.all(storeBatch, eventRows(events), bodies);
@@ -19,47 +17,38 @@ export function createForgeWorker({ database, ...parts }: ForgeWorkerParts): Bat
 }
 
 /** A delivery as the event log keeps it. */
-type LoggedEvent = Envelope & {
-  /** Holds the time of reception, as the log is ordered by it. */
-  readonly id: string;
-  readonly source: string;
-  readonly repository: string | null;
-  /** Of the issue or pull request it is about. */
-  readonly number: number | null;
-  /** Of the payload, unpacked. */
-  readonly bytes: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** As it came: the raw bytes, or their gzip. */
-  readonly body: Buffer;
-  readonly isGzip: boolean;
-};
+type LoggedEvent = Exclude<Awaited<ReturnType<typeof readEvent>>, Unreadable>;
 
-async function readEvent(delivery: Delivery): Promise<LoggedEvent | Unreadable> {
+async function readEvent(delivery: Delivery) {
   const payload = await readPayload(delivery);
   if ('unreadable' in payload) return payload;
   const { value, bytes } = payload;
   const envelope = readEnvelope(delivery);
   return {
     ...envelope,
+    /** Holds the time of reception, as the log is ordered by it. */
     id: uuidv7({ msecs: envelope.receivedAt.getTime() }),
     source: 'forge',
+    bucketStart: new Date(Math.floor(envelope.receivedAt.getTime() / bucketMs) * bucketMs),
     repository: repositoryOf(value),
     number: subjectNumber(value),
+    /** Of the payload, unpacked. */
     bytes,
-    headers: delivery.headers,
+    headers: Object.fromEntries(Object.entries(delivery.headers).map(([name, value]) => [name, storable(value)])),
+    /** As it came: the raw bytes, or their gzip. */
     body: delivery.body,
     isGzip: delivery.contentEncoding === 'gzip',
   };
 }
 
+const bucketMs = 6 * 60 * 60 * 1000;
 const maxInt = 2 ** 31 - 1;
 
+/** Of the issue or pull request it is about. */
 function subjectNumber(payload: unknown): number | null {
   const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
   return number !== undefined && number > 0 && number <= maxInt ? number : null;
 }
-
-const bucketMs = 6 * 60 * 60 * 1000;
 
 // Keys first, in their order, then buckets, in theirs: two workers with the same rows at hand wait for each other
 // instead of deadlocking. `counted` groups over all of `fresh`, so no bucket is locked before the last key is in.
@@ -68,11 +57,12 @@ const bucketMs = 6 * 60 * 60 * 1000;
 const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer]>(
   'intake.storeBatch',
   `
-  with incoming as materialized (
+  with incoming (position, id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id,
+    score, is_core_function, bytes, received_at, bucket_start, headers, is_gzip, body_from, body_bytes) as materialized (
     select * from json_to_recordset($1::json) as e(
-      position int, id uuid, source text, event text, action text, repository text, number int, sender text, sender_class text,
-      delivery_id text, hook_id text, target_id text, score int, is_core_function boolean, bytes int,
-      received_at timestamptz, bucket_start timestamptz, headers jsonb, is_gzip boolean, body_from int, body_bytes int)
+      position int, id uuid, source text, event text, action text, repository text, number int, sender text, "senderClass" text,
+      "deliveryId" text, "hookId" text, "targetId" text, score int, "isCoreFunction" boolean, bytes int,
+      "receivedAt" timestamptz, "bucketStart" timestamptz, headers jsonb, "isGzip" boolean, "bodyFrom" int, "bodyBytes" int)
   ), fresh as (
     insert into delivery_keys (source, delivery_id, hook_id, target_id, event_id, stored_at)
     select source, delivery_id, hook_id, target_id, id, now() from incoming
@@ -103,31 +93,10 @@ const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer]>(
 
 function eventRows(events: readonly LoggedEvent[]): string {
   let bodyFrom = 1;
-  const rows = events.map((event, position) => {
-    const body = { body_from: bodyFrom, body_bytes: event.body.length };
-    bodyFrom += event.body.length;
-    return { position, ...body, ...eventRow(event) };
+  const rows = events.map(({ body, ...event }, position) => {
+    const row = { position, bodyFrom, bodyBytes: body.length, ...event };
+    bodyFrom += body.length;
+    return row;
   });
   return JSON.stringify(rows);
 }
-
-const eventRow = (event: LoggedEvent) => ({
-  id: event.id,
-  source: event.source,
-  event: event.event,
-  action: event.action,
-  repository: event.repository,
-  number: event.number,
-  sender: event.sender,
-  sender_class: event.senderClass,
-  delivery_id: event.deliveryId,
-  hook_id: event.hookId,
-  target_id: event.targetId,
-  score: event.score,
-  is_core_function: event.isCoreFunction,
-  bytes: event.bytes,
-  received_at: event.receivedAt,
-  bucket_start: new Date(Math.floor(event.receivedAt.getTime() / bucketMs) * bucketMs),
-  headers: Object.fromEntries(Object.entries(event.headers).map(([name, value]) => [name, storable(value)])),
-  is_gzip: event.isGzip,
-});

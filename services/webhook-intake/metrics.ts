@@ -39,17 +39,6 @@ export function createWorkerMetrics(metrics: Metrics, { worker, queue, oldestSec
   return { runs, deliveries, delay };
 }
 
-/** @param tables by name */
-export function createTypedMetrics(metrics: Metrics, tables: readonly string[]) {
-  const leftOut = metrics.counter({
-    name: 'signalbox_intake_objects_left_out_total',
-    help: 'Objects of deliveries that lack a member which their row needs, by table; the rest of the delivery is stored',
-    labels: ['table'],
-    series: tables.map((table) => ({ table })),
-  });
-  return { leftOut };
-}
-
 type ConnectionState = { readonly name: string; readonly isConnected: boolean };
 
 export function measureConnections(metrics: Metrics, worker: string, states: () => readonly ConnectionState[]): void {

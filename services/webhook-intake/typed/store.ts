@@ -8,7 +8,7 @@ import { type Column, columnsOf, readColumn } from './columns.ts';
 import { allTables } from './tables.ts';
 import type { Change, ChangeKind, ForgeEvent, TypedTable } from './typed-table.ts';
 
-export type EventChange = { readonly event: ForgeEvent; readonly change: Change };
+type EventChange = { readonly event: ForgeEvent; readonly change: Change };
 
 export function createTableWriter(table: TypedTable) {
   const columns = columnsOf(table.item);
@@ -80,14 +80,10 @@ export function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
   // Most values hold neither, and are spared a second walk.
   if (!/\\u(0000|d[89a-f])/.test(json)) return json;
-  return JSON.stringify(cleaned(JSON.parse(json)));
-}
-
-function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return storable(value);
-  if (Array.isArray(value)) return value.map(cleaned);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [storable(name), cleaned(member)]));
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member === 'string') return storable(member);
+    return isObject(member) ? Object.fromEntries(Object.entries(member).map(([name, inner]) => [storable(name), inner])) : member;
+  });
 }
 
 const shared = {
