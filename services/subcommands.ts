@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Environment } from './platform/config/config.ts';
 import type { Subcommand, SubcommandLoaders } from './platform/process/subcommand.ts';
 
-export type VerbsParts = {
+type VerbsParts = {
   readonly environment: Environment;
   /** What stands after the deployable's name; its first word may be a verb. */
   readonly words: readonly string[];

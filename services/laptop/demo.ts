@@ -8,8 +8,6 @@ import { type Environment, settingText } from '../platform/config/config.ts';
 import { parseCredentials } from './data-folder.ts';
 import { portOf } from './up.ts';
 
-type DemoOptions = { readonly environment: Environment; readonly data: string; readonly portBase: number; readonly print: (text: string) => void };
-
 const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.number(), description: z.string() }) });
 const Events = z.object({
   items: z.array(z.looseObject({ id: z.string(), deliveryId: z.string(), event: z.string(), action: z.string().nullable(), score: z.number() })),
@@ -18,7 +16,8 @@ const Events = z.object({
 const shownWithinMs = 10_000;
 
 /** @throws Error in plain words when nothing runs, or the event does not appear */
-export async function demo({ environment, data, portBase, print }: DemoOptions): Promise<void> {
+export async function demo(options: { environment: Environment; data: string; portBase: number; print: (text: string) => void }): Promise<void> {
+  const { environment, data, portBase, print } = options;
   const credentials = await readCredentials(join(data, 'credentials.env'), environment);
   const relay = `http://127.0.0.1:${portOf('webhook-relay', portBase)}`;
   const intake = `http://127.0.0.1:${portOf('webhook-intake', portBase)}`;

@@ -32,7 +32,6 @@ export async function up({ environment, data, portBase, metricsPort: wantedPort 
   const logs = openLogs(logFile, settings.logLevel);
   const options = {
     log: logs.logFor('laptop'),
-    drainMs: 0,
     // Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once.
     isEcho: (signal: NodeJS.Signals, ms: number) => signal !== 'SIGTERM' && ms < 500,
     writeError: (text: string) => process.stderr.write(`${text}\n`),

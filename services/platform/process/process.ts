@@ -6,8 +6,8 @@ import type { Log } from '../log.ts';
 
 type ProcessOptions = {
   readonly log: Log;
-  /** How long it serves on, unready, before it stops accepting: load balancers need a moment to notice. */
-  readonly drainMs: number;
+  /** How long it serves on, unready, before it stops accepting: load balancers need a moment to notice. Default: not at all. */
+  readonly drainMs?: number;
   readonly deadlineMs?: number;
   /** Whether a further signal repeats the first one instead of asking for the end at once. @param ms since the first */
   readonly isEcho?: (signal: NodeJS.Signals, ms: number) => boolean;
@@ -22,7 +22,7 @@ type ProcessOptions = {
  * @returns when everything has stopped
  */
 export async function runProcess(options: ProcessOptions, start: (lifecycle: Lifecycle) => Promise<'done' | undefined>): Promise<void> {
-  const { log, drainMs, deadlineMs = 20_000 } = options;
+  const { log, drainMs = 0, deadlineMs = 20_000 } = options;
   const lifecycle = createLifecycle(log);
   const signal = awaitSignal(options.isEcho);
   const started = start(lifecycle).catch((error: unknown) => {
