@@ -5,7 +5,6 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { isOutage } from '../platform/postgres/errors.ts';
 import { receptionTime, type Unreadable } from './delivery.ts';
-import { createWorkerMetrics, type DeliveryOutcome } from './metrics.ts';
 
 type BatchWork<Item> = {
   readonly worker: string;
@@ -21,7 +20,7 @@ export type BatchWorkerParts = { readonly metrics: Metrics; readonly log: Log; r
 export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { metrics, log, clock = Date.now }: BatchWorkerParts): BatchHandler {
   const { worker, queue } = work;
   const inHand = createInHand(clock);
-  const { runs, deliveries, delay } = createWorkerMetrics(metrics, { worker, queue, oldestSeconds: inHand.oldestSeconds });
+  const { runs, deliveries, delay } = createWorkerMetrics(metrics, work, inHand.oldestSeconds);
 
   function count(delivery: Delivery, outcome: DeliveryOutcome): void {
     deliveries.inc({ queue, outcome });
@@ -137,4 +136,36 @@ function createInHand(clock: () => number) {
       return Math.max(0, ...[...batches.values()].map(({ oldestMs }) => clock() - oldestMs)) / 1000;
     },
   };
+}
+
+const outcomes = ['stored', 'duplicate', 'refused', 'unreadable'] as const;
+type DeliveryOutcome = (typeof outcomes)[number];
+
+/** @param oldestSeconds age of the oldest delivery that the worker has in hand */
+function createWorkerMetrics(metrics: Metrics, { worker, queue }: { readonly worker: string; readonly queue: string }, oldestSeconds: () => number) {
+  const runs = metrics.counter({
+    name: 'signalbox_worker_runs_total',
+    help: 'Batches that a worker has worked on, by outcome: a failed one is tried again as a whole.',
+    labels: ['worker', 'outcome'],
+    series: ['succeeded', 'failed'].map((outcome) => ({ worker, outcome })),
+  });
+  metrics.gauge({
+    name: 'signalbox_worker_oldest_message_seconds',
+    help: 'Age, since the relay received it, of the oldest delivery that the worker is at, or that it could not store yet; 0 when there is none.',
+    labels: ['worker'],
+    collect: (gauge) => gauge.set({ worker }, oldestSeconds()),
+  });
+  const deliveries = metrics.counter({
+    name: 'signalbox_intake_deliveries_total',
+    help: 'Deliveries by queue and by what became of them: stored, duplicate, refused (tried again), unreadable (dead)',
+    labels: ['queue', 'outcome'],
+    series: outcomes.map((outcome) => ({ queue, outcome })),
+  });
+  const delay = metrics.histogram({
+    name: 'signalbox_intake_delay_seconds',
+    help: 'From reception by the relay to the end of work on it, by queue',
+    labels: ['queue'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3600],
+  });
+  return { runs, deliveries, delay };
 }

@@ -9,7 +9,6 @@ import { sleepUntil } from '../platform/time.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from './config.ts';
 import { createConnections, followConfigured } from './connections.ts';
-import { measureConnections } from './metrics.ts';
 
 type Work = {
   readonly handle: BatchHandler;
@@ -89,7 +88,14 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
     clock: Date.now,
     log,
   });
-  measureConnections(metrics, worker, connections.states);
+  metrics.gauge({
+    name: 'signalbox_worker_connected',
+    help: 'Whether the worker is connected to each broker connection that it consumes.',
+    labels: ['worker', 'broker'],
+    collect(gauge) {
+      for (const { name, isConnected } of connections.states()) gauge.set({ worker, broker: name }, isConnected ? 1 : 0);
+    },
+  });
   /** @throws when the database cannot be asked, or is not migrated */
   const assertSchema = async () => {
     const found = await checkSchema();
