@@ -40,7 +40,7 @@ export function createApp(parts: AppParts): App {
   const own = [...parts.routes, ...healthRoutes(health)];
   const areaOf = ({ method, path }: AnyRoute) => findArea(areas, method, path);
   own.forEach((route) => requireAccess(route, areaOf(route)));
-  const openapi = describe({ description: parts.description, routes: own, areaOf, refusals });
+  const openapi = describe(parts.description, own, { areaOf, refusals });
   const routing = { ...parts, areas };
   const router = createRouter([...own, ...swaggerRoutes(openapi)], routing);
 

@@ -16,15 +16,12 @@ const ValidationProblem = ProblemDocument.extend(Errors.partial().shape).meta({
   description: 'All faults of a request, member name to messages; without `errors` where it could not be read at all.',
 });
 
-type Parts = {
-  readonly description: Description;
-  readonly routes: readonly AnyRoute[];
-  readonly areaOf: (route: AnyRoute) => Area | undefined;
-  readonly refusals: Refusals;
-};
-
 /** @returns the document, ready to be sent as JSON */
-export function describe({ description: { title, summary, version }, routes, areaOf, refusals }: Parts) {
+export function describe(
+  { title, summary, version }: Description,
+  routes: readonly AnyRoute[],
+  { areaOf, refusals }: { readonly areaOf: (route: AnyRoute) => Area | undefined; readonly refusals: Refusals },
+) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   const securitySchemes: Record<string, Record<string, string>> = {};
   for (const route of routes) {
