@@ -3,7 +3,7 @@ import { v7 as newId } from 'uuid';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type BatchLimits, createBatchWriter } from '../platform/batches.ts';
-import { type Database, statement } from '../platform/postgres/pool.ts';
+import { type Columns, type Database, statement, toColumns } from '../platform/postgres/pool.ts';
 
 /** `command`: `signalbox secrets`, which works on the database itself. */
 export const planes = ['management', 'consumer', 'command'] as const;
@@ -70,24 +70,24 @@ export type AuditEntry = {
   readonly requestId: string;
 };
 
-type Columns = [
-  ids: string[],
-  times: Date[],
-  planes: string[],
-  keyIds: string[],
-  actions: string[],
-  applications: string[],
-  applicationIds: (string | null)[],
-  environments: (string | null)[],
-  subjects: (string | null)[],
-  versions: (number | null)[],
-  outcomes: string[],
-  details: (string | null)[],
-  requestIds: string[],
-];
+const columns = [
+  'id',
+  'occurredAt',
+  'plane',
+  'keyId',
+  'action',
+  'application',
+  'applicationId',
+  'environment',
+  'subject',
+  'version',
+  'outcome',
+  'detail',
+  'requestId',
+] as const;
 
 // A batch whose outcome was not known comes again. Arrays: of one JSON text Postgres takes a third more time.
-const insert = statement<unknown, Columns>(
+const insert = statement<unknown, Columns<AuditEntry, typeof columns>>(
   'audit.insert',
   `
   insert into audit_entries
@@ -144,23 +144,13 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 
 export const createAuditStore = (database: Database) => ({
   async add(entries: readonly AuditEntry[]): Promise<void> {
-    const column = <K extends keyof AuditEntry>(key: K) => entries.map((entry) => entry[key]);
-    await database.run(
-      insert,
-      column('id'),
-      column('occurredAt'),
-      column('plane'),
-      column('keyId'),
-      column('action'),
-      entries.map(({ application }) => application.slice(0, maxApplication)),
-      column('applicationId'),
-      entries.map(({ environment }) => shortened(environment)),
-      entries.map(({ subject }) => shortened(subject)),
-      column('version'),
-      column('outcome'),
-      column('detail'),
-      column('requestId'),
-    );
+    const fitting = entries.map((entry) => ({
+      ...entry,
+      application: entry.application.slice(0, maxApplication),
+      environment: shortened(entry.environment),
+      subject: shortened(entry.subject),
+    }));
+    await database.run(insert, ...toColumns(fitting, columns));
   },
   /** The role that this connection has at the database. */
   role: async () => (await database.first(role))?.role ?? '',

@@ -6,7 +6,7 @@ import { readWithBrokers } from '../platform/broker/environment.ts';
 import type { Environment, Settings } from '../platform/config/config.ts';
 import { describeError } from '../platform/errors.ts';
 import { silentLog } from '../platform/log.ts';
-import type { Subcommand } from '../platform/process/subcommand.ts';
+import { readOptions, type Subcommand } from '../platform/process/subcommand.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
 import type { BrokerConfig } from './config.ts';
@@ -40,7 +40,7 @@ export function createDeadLetters(settings: Settings, read: (environment: Enviro
     ],
     settings,
     async run({ environment, options, print, writeError, stopping }) {
-      const { queue, limit, return: isReturn } = readOptions(options);
+      const { queue, limit, return: isReturn } = readOptions(Options, options);
       const { config, connections } = await readWithBrokers(environment, read);
       let exitCode = 0;
       for (const { name, url } of connections) {
@@ -71,10 +71,4 @@ async function listed(name: string, broker: Broker, selection: DeadLetterSelecti
 async function returned(name: string, broker: Broker, selection: DeadLetterSelection): Promise<string> {
   const { returned: count, kept } = await broker.returnDeadLetters(selection);
   return `${name}: ${count} returned, ${kept} kept\n`;
-}
-
-function readOptions(options: unknown): z.output<typeof Options> {
-  const { data, error } = Options.safeParse(options);
-  if (data) return data;
-  throw new Error(error.issues.map(({ path, message }) => `--${path.join('.')} ${message}`).join('\n'));
 }

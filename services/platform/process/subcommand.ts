@@ -1,4 +1,5 @@
 // A command of a deployable, as `signalbox <deployable> <subcommand>` runs it.
+import type { z } from 'zod';
 import type { Environment, Settings } from '../config/config.ts';
 
 type SubcommandCall = {
@@ -30,3 +31,10 @@ export type Subcommand = {
 
 /** By name; each is loaded when it is asked for. */
 export type SubcommandLoaders = Readonly<Record<string, () => Promise<Subcommand>>>;
+
+/** @throws Error that names each option at fault */
+export function readOptions<S extends z.ZodType>(schema: S, options: unknown): z.output<S> {
+  const read = schema.safeParse(options);
+  if (read.success) return read.data;
+  throw new Error(read.error.issues.map(({ path, message }) => `--${path.join('.')} ${message}`).join('\n'));
+}

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
-import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { tableOf } from '../../platform/process/table.ts';
 import { actions, type AuditEntry, type AuditFilter, createAuditStore, outcomes, planes } from '../audit.ts';
 import { withDatabase } from './database.ts';
@@ -51,7 +51,7 @@ export const audit: Subcommand = {
   ],
   settings: databaseSettings,
   async run({ environment, options, print, stopping }) {
-    const { json, limit, from = null, to = null, ...rest } = readOptions(options);
+    const { json, limit, from = null, to = null, ...rest } = readOptions(Options, options);
     const filter = { application: rest.application ?? null, plane: rest.plane ?? null, action: rest.action ?? null, outcome: rest.outcome ?? null, from, to };
     const { databaseUrl } = readSettings(environment, databaseSettings);
     const rows: AuditEntry[] = [];
@@ -66,12 +66,6 @@ export const audit: Subcommand = {
     return 0;
   },
 };
-
-function readOptions(options: unknown): z.output<typeof Options> {
-  const read = Options.safeParse(options);
-  if (read.success) return read.data;
-  throw new Error(read.error.issues.map(({ path, message }) => `--${path.join('')} ${message}`).join('\n'));
-}
 
 const pageSize = 1000;
 

@@ -114,40 +114,22 @@ async function* markLast(items: AsyncIterable<string>): AsyncGenerator<{ item: s
 const Time = z.string().pipe(z.coerce.date());
 const id = z.uuid();
 
+const described = { id, description: z.string().nullable(), createdAt: Time, updatedAt: Time };
+
 const ApplicationRecord = z.object({
   kind: z.literal('application'),
-  id,
+  ...described,
   name: z.string(),
   slug: z.string(),
-  description: z.string().nullable(),
   /** Base64. */
   keyHash: z.string(),
   keyId: id,
-  createdAt: Time,
-  updatedAt: Time,
   /** Deleted ones are kept too: the audit names them. */
   deletedAt: Time.nullable(),
 });
 const EnvironmentRecord = z.object({ kind: z.literal('environment'), id, applicationId: id, slug: z.string(), name: z.string(), createdAt: Time });
-const ConfigurationRecord = z.object({
-  kind: z.literal('configuration'),
-  id,
-  environmentId: id,
-  key: z.string(),
-  value: z.string(),
-  description: z.string().nullable(),
-  createdAt: Time,
-  updatedAt: Time,
-});
-const SecretRecord = z.object({
-  kind: z.literal('secret'),
-  id,
-  applicationId: id,
-  name: z.string(),
-  description: z.string().nullable(),
-  createdAt: Time,
-  updatedAt: Time,
-});
+const ConfigurationRecord = z.object({ kind: z.literal('configuration'), ...described, environmentId: id, key: z.string(), value: z.string() });
+const SecretRecord = z.object({ kind: z.literal('secret'), ...described, applicationId: id, name: z.string() });
 const VersionRecord = z.object({
   kind: z.literal('version'),
   id,

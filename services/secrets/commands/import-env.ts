@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Environment, readSettings } from '../../platform/config/config.ts';
 import { type DotenvEntry, DotenvError, parseDotenv } from '../../platform/config/dotenv.ts';
-import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { tableOf } from '../../platform/process/table.ts';
 import { describeError } from '../../platform/errors.ts';
 import { createConsumerClient, createManagementClient, Refusal } from '../client.ts';
@@ -35,7 +35,7 @@ export const importEnv: Subcommand = {
   settings: managementSettings,
   async run({ environment, options, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
-    const wanted = readOptions(options);
+    const wanted = readOptions(Options, options);
     const steps = await plan(await readEntries(file, wanted), targetOf(environment, wanted, stopping), wanted).catch(explain(wanted));
     if (!wanted.dryRun) await apply(steps, stopping);
     const rows = steps.map(({ name, change }) => [name, words[change]]);
@@ -52,12 +52,6 @@ const words: Readonly<Record<Change, string>> = {
   keep: 'left as it was',
   empty: 'left out (empty)',
 };
-
-function readOptions(options: unknown): Wanted {
-  const read = Options.safeParse(options);
-  if (read.success) return read.data;
-  throw new Error(read.error.issues.map(({ path, message }) => `--${path.join('')} ${message}`).join('\n'));
-}
 
 async function readEntries(file: string, { colons }: Wanted): Promise<DotenvEntry[]> {
   try {

@@ -9,25 +9,18 @@ import { BackupRefused } from './backup-file.ts';
 /** A restore finds something where nothing may be. */
 export class NotEmpty extends Error {}
 
-export type Recorder = {
-  /** @param database a transaction's, where both or neither is to be kept */
-  note(action: Action, outcome: Outcome, database?: Database): Promise<void>;
-  /** An entry before the work and one after it: of what is killed, or loses its database, the first one stays alone. */
-  around<T>(name: 'backup' | 'rewrap', work: () => Promise<T>, outcomeOf?: (result: T) => Outcome): Promise<T>;
-  /** What failed is noted, and fails as it did, also when it cannot be noted. */
-  failed(action: Action, error: unknown): Promise<never>;
-};
-
 /** @param subject what the command works with: the master key that it seals with */
-export async function createRecorder(database: Database, subject: string | null): Promise<Recorder> {
+export async function createRecorder(database: Database, subject: string | null) {
   const role = await createAuditStore(database).role();
   // Names the run: its entries belong together.
   const requestId = newId();
   const actor = { plane: 'command', keyId: `role ${role}`, requestId } as const;
   const target = { application: '*', ...(subject !== null && { subject }) };
+  /** @param within a transaction, where both or neither is to be kept */
   const note = async (action: Action, outcome: Outcome, within = database): Promise<void> => {
     await createAuditStore(within).add([createEntry(actor, { action, ...target }, { occurredAt: new Date(), outcome })]);
   };
+  /** What failed is noted, and fails as it did, also when it cannot be noted. */
   const failed = async (action: Action, error: unknown): Promise<never> => {
     const outcome = outcomeOfFailure(error);
     if (outcome !== 'unavailable') await note(action, outcome).catch(() => undefined); // the first failure is the one to mend
@@ -36,10 +29,11 @@ export async function createRecorder(database: Database, subject: string | null)
   return {
     note,
     failed,
-    async around(name, work, outcomeOf = () => 'done') {
+    /** An entry before the work and one after it: of what is killed, or loses its database, the first one stays alone. */
+    async around<T>(name: 'backup' | 'rewrap', work: () => Promise<T>, outcomeOf: () => Outcome = () => 'done'): Promise<T> {
       await note(`${name}.begin`, 'done');
       const result = await work().catch((error: unknown) => failed(`${name}.end`, error));
-      await note(`${name}.end`, outcomeOf(result));
+      await note(`${name}.end`, outcomeOf());
       return result;
     },
   };

@@ -1,16 +1,16 @@
 // `signalbox secrets restore`: a backup into an empty database, under that one's own master keys, all of it or nothing.
 import { open } from 'node:fs/promises';
 import { readSettings } from '../../platform/config/config.ts';
-import type { Database } from '../../platform/postgres/pool.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { sealValue, storedTime } from '../encryption/envelope.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
+import type { NewVersion } from '../management/store.ts';
 import { BackupRecord, BackupRefused, inWords, noRows, openLines, readBackupKey, type RowCounts, type RowOf, type RowRecord } from './backup-file.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
 import { explainFile } from './files.ts';
-import { createRecorder, NotEmpty, type Recorder } from './recorder.ts';
+import { createRecorder, NotEmpty } from './recorder.ts';
 import { backupSettings } from './settings.ts';
-import { createRestoreStore, type ResealedVersion, type RestoreStore } from './store.ts';
+import { createRestoreStore, type RestoreStore } from './store.ts';
 
 export const restore: Subcommand = {
   summary:
@@ -25,8 +25,13 @@ export const restore: Subcommand = {
     const rows = await withDatabase(settings.databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
       const record = await createRecorder(database, active.id);
-      const parts = { active, stopping, record };
-      return restoreAll(database, batchesOf(openLines(backupKey, input)), parts).catch((error: unknown) => record.failed('backup.restore', error));
+      return database
+        .transaction(async (inTransaction) => {
+          const counts = await restoreAll(createRestoreStore(inTransaction), openLines(backupKey, input), { active, stopping });
+          await record.note('backup.restore', 'done', inTransaction);
+          return counts;
+        })
+        .catch((error: unknown) => record.failed('backup.restore', error));
     })
       .catch(explainFile(file ?? 'standard input', 'read'))
       .finally(() => input.destroy());
@@ -37,26 +42,20 @@ export const restore: Subcommand = {
 
 const batchSize = 200;
 
-type Parts = { readonly active: MasterKey; readonly stopping: AbortSignal; readonly record: Pick<Recorder, 'note'> };
+type Options = { readonly active: MasterKey; readonly stopping: AbortSignal };
 
-function restoreAll(database: Database, batches: AsyncIterable<readonly RowRecord[]>, { active, stopping, record }: Parts): Promise<RowCounts> {
-  return database.transaction(async (inTransaction) => {
-    const store = createRestoreStore(inTransaction);
-    if (!(await store.lockEmpty())) throw new NotEmpty('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
-    const rows = noRows();
-    for await (const batch of batches) {
-      if (stopping.aborted) throw new Error('stopped; nothing was changed');
-      for (const { kind } of batch) rows[kind]++;
-      await insert(batch, store, active);
-    }
-    await record.note('backup.restore', 'done', inTransaction);
-    return rows;
-  });
+async function restoreAll(store: RestoreStore, lines: AsyncIterable<string>, { active, stopping }: Options): Promise<RowCounts> {
+  if (!(await store.lockEmpty())) throw new NotEmpty('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
+  const rows = noRows();
+  for await (const batch of batchesOf(lines, rows)) {
+    if (stopping.aborted) throw new Error('stopped; nothing was changed');
+    await insert(batch, store, active);
+  }
+  return rows;
 }
 
-/** Rows of one kind at a time; those that `batches` brings after the last are not reached when the end does not fit. */
-async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<readonly RowRecord[]> {
-  const rows = noRows();
+/** @param rows counts them, to be compared with what the backup says at its end */
+async function* batchesOf(lines: AsyncIterable<string>, rows: RowCounts): AsyncGenerator<readonly RowRecord[]> {
   let batch: RowRecord[] = [];
   let isEnded = false;
   for await (const line of lines) {
@@ -69,14 +68,13 @@ async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<readonly
       continue;
     }
     rows[record.kind]++;
-    if (batch.length >= batchSize || (batch[0] && batch[0].kind !== record.kind)) {
-      yield batch;
-      batch = [];
-    }
     batch.push(record);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
   }
   if (!isEnded) throw new BackupRefused('the backup has no end');
-  if (batch.length > 0) yield batch;
+  yield batch;
 }
 
 function readRecord(line: string) {
@@ -85,30 +83,18 @@ function readRecord(line: string) {
   throw new BackupRefused('the backup holds something that this release does not know');
 }
 
+/** In the order in which rows refer to others. */
 async function insert(batch: readonly RowRecord[], store: RestoreStore, active: MasterKey): Promise<void> {
   const of = <K extends RowRecord['kind']>(kind: K) => batch.filter((record): record is Extract<RowRecord, { kind: K }> => record.kind === kind);
-  switch (batch[0]?.kind) {
-    case 'application':
-      await store.applications(of('application'));
-      break;
-    case 'environment':
-      await store.environments(of('environment'));
-      break;
-    case 'configuration':
-      await store.configurations(of('configuration'));
-      break;
-    case 'secret':
-      await store.secrets(of('secret'));
-      break;
-    case 'version':
-      await store.versions(of('version').map((row) => reseal(row, active)));
-      break;
-    case undefined:
-  }
+  await store.applications(of('application'));
+  await store.environments(of('environment'));
+  await store.configurations(of('configuration'));
+  await store.secrets(of('secret'));
+  await store.versions(of('version').map((row) => reseal(row, active)));
 }
 
 /** AadFields to the same ids and times as before. */
-function reseal({ value, ...row }: RowOf<'version'>, active: MasterKey): ResealedVersion {
+function reseal({ value, ...row }: RowOf<'version'>, active: MasterKey): NewVersion {
   const { notBefore, expiresAt, createdAt } = row;
   const times = { notBefore: notBefore && storedTime(notBefore), expiresAt: expiresAt && storedTime(expiresAt), createdAt: storedTime(createdAt) };
   return { ...row, ...sealValue(value, { ...row, versionId: row.id, ...times }, active) };

@@ -20,14 +20,13 @@ export const rewrap: Subcommand = {
     const keyring = requireKeyring(masterKeys);
     return withDatabase(databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
-      const mover = { database, keyring, active, stopping, progress: createProgress('versions moved', writeError), broken: new Set<string>() };
+      const mover = { database, keyring, active, stopping, writeError, broken: new Set<string>() };
       const record = await createRecorder(database, active.id);
       await record.around(
         'rewrap',
         () => moveAll(mover),
         () => (mover.broken.size > 0 ? 'refused' : 'done'),
       );
-      mover.progress.end();
       if (mover.broken.size > 0) {
         writeError(`${mover.broken.size} versions cannot be moved, their wrapped keys were changed: ${[...mover.broken].slice(0, maxNamed).join(', ')}`);
         return 1;
@@ -49,22 +48,23 @@ type Mover = {
   readonly keyring: Keyring;
   readonly active: MasterKey;
   readonly stopping: AbortSignal;
-  readonly progress: ReturnType<typeof createProgress>;
+  readonly writeError: (text: string) => void;
   /** Ids of versions whose wrapped key does not open. */
   readonly broken: Set<string>;
 };
 
 // Again until nothing is found: a service that still has the old setting may have added a version behind us, and another rewrap may have died.
 async function moveAll(mover: Mover): Promise<void> {
-  const { database, active, stopping, progress, broken } = mover;
+  const { database, active, stopping, writeError, broken } = mover;
   const store = createRewrapStore(database);
-  for (let isFirst = true; ; isFirst = false) {
+  let progress: Progress | undefined;
+  for (;;) {
     const waiting = await store.waiting(active.id);
     const left = waiting.reduce((sum, { versions }) => sum + versions, 0);
-    if (isFirst) progress.expect(left);
-    if (left <= broken.size) return;
+    progress ??= createProgress(left, writeError);
+    if (left <= broken.size) return progress.end();
     let moved = 0;
-    for (const { masterKeyId } of waiting) moved += await moveFrom(masterKeyId, mover);
+    for (const { masterKeyId } of waiting) moved += await moveFrom(masterKeyId, mover, progress);
     // What is left is locked by another rewrap, or by a write.
     if (moved === 0 && !(await sleepUntil(stopping, pauseMs))) stop();
   }
@@ -74,8 +74,8 @@ function stop(): never {
   throw new Error('stopped; the same command goes on from here');
 }
 
-async function moveFrom(masterKeyId: string, mover: Mover): Promise<number> {
-  const { database, keyring, active, stopping, progress, broken } = mover;
+async function moveFrom(masterKeyId: string, mover: Mover, progress: Progress): Promise<number> {
+  const { database, keyring, active, stopping, broken } = mover;
   const from = keyring.find(masterKeyId);
   if (!from) throw new Error(`master key '${masterKeyId}' is not configured, and versions need it to be moved`);
   let moved = 0;
@@ -107,27 +107,24 @@ function tryRewrap({ id, wrappedKey }: WrappedKey, keys: { readonly from: Master
 
 const progressEveryMs = 1000;
 
-/** How far a long command is: a line a second, and one at its end. @param what for instance `versions moved` */
-function createProgress(what: string, writeLine: (line: string) => void) {
+type Progress = ReturnType<typeof createProgress>;
+
+/** How far it is: a line a second, and one at the end. */
+function createProgress(expected: number, writeLine: (line: string) => void) {
   const startedAtMs = performance.now();
   let writtenAtMs = startedAtMs;
-  let expected: number | undefined;
   let done = 0;
-  const line = () => {
+  const write = () => {
     const seconds = (performance.now() - startedAtMs) / 1000;
-    const of = expected === undefined ? '' : ` of ${expected}`;
-    return `${done}${of} ${what} in ${seconds.toFixed(1)} s (${Math.round(done / Math.max(seconds, 0.001))} a second)`;
+    writeLine(`${done} of ${expected} versions moved in ${seconds.toFixed(1)} s (${Math.round(done / Math.max(seconds, 0.001))} a second)`);
   };
   return {
-    expect(total: number) {
-      expected = total;
-    },
     add(count: number) {
       done += count;
       if (performance.now() - writtenAtMs < progressEveryMs) return;
       writtenAtMs = performance.now();
-      writeLine(line());
+      write();
     },
-    end: () => writeLine(line()),
+    end: write,
   };
 }

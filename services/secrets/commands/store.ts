@@ -1,6 +1,7 @@
 // All SQL of backup, restore and rewrap.
-import { type Database, type Statement, statement } from '../../platform/postgres/pool.ts';
+import { type Columns, type Database, type Statement, statement, toColumns } from '../../platform/postgres/pool.ts';
 import type { Envelope, StoredTime } from '../encryption/envelope.ts';
+import { createManagementStore } from '../management/store.ts';
 import type { RowOf } from './backup-file.ts';
 
 // Backup: every table in the order of its ids, a page at a time, within one snapshot.
@@ -96,12 +97,8 @@ const isEmpty = statement<{ isEmpty: boolean }>(
               or exists (select 1 from secret_versions) or exists (select 1 from configurations)) as "isEmpty"`,
 );
 
-type Texts = string[];
-type MaybeTexts = (string | null)[];
-type Times = Date[];
-type MaybeTimes = (Date | null)[];
-
-const insertApplications = statement<unknown, [Texts, Texts, Texts, MaybeTexts, Texts, Texts, Times, Times, MaybeTimes]>(
+const applicationColumns = ['id', 'name', 'slug', 'description', 'keyHash', 'keyId', 'createdAt', 'updatedAt', 'deletedAt'] as const;
+const insertApplications = statement<unknown, Columns<RowOf<'application'>, typeof applicationColumns>>(
   'restore.applications',
   `
   insert into applications (id, name, slug, description, key_hash, key_id, created_at, updated_at, deleted_at)
@@ -110,43 +107,29 @@ const insertApplications = statement<unknown, [Texts, Texts, Texts, MaybeTexts, 
     as a (id, name, slug, description, key_hash, key_id, created_at, updated_at, deleted_at)`,
 );
 
-const insertEnvironments = statement<unknown, [Texts, Texts, Texts, Texts, Times]>(
+const environmentColumns = ['id', 'applicationId', 'slug', 'name', 'createdAt'] as const;
+const insertEnvironments = statement<unknown, Columns<RowOf<'environment'>, typeof environmentColumns>>(
   'restore.environments',
   `
   insert into environments (id, application_id, slug, name, created_at)
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])`,
 );
 
-const insertConfigurations = statement<unknown, [Texts, Texts, Texts, Texts, MaybeTexts, Times, Times]>(
+const configurationColumns = ['id', 'environmentId', 'key', 'value', 'description', 'createdAt', 'updatedAt'] as const;
+const insertConfigurations = statement<unknown, Columns<RowOf<'configuration'>, typeof configurationColumns>>(
   'restore.configurations',
   `
   insert into configurations (id, environment_id, key, value, description, created_at, updated_at)
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])`,
 );
 
-const insertSecrets = statement<unknown, [Texts, Texts, Texts, MaybeTexts, Times, Times]>(
+const secretColumns = ['id', 'applicationId', 'name', 'description', 'createdAt', 'updatedAt'] as const;
+const insertSecrets = statement<unknown, Columns<RowOf<'secret'>, typeof secretColumns>>(
   'restore.secrets',
   `
   insert into secrets (id, application_id, name, description, created_at, updated_at)
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])`,
 );
-
-type VersionColumns = [Texts, Texts, Texts, number[], boolean[], MaybeTimes, MaybeTimes, Times, Buffer[], Buffer[], Buffer[], Buffer[], Texts];
-const insertVersions = statement<unknown, VersionColumns>(
-  'restore.versions',
-  `
-  insert into secret_versions (id, secret_id, environment_id, version, is_enabled, not_before, expires_at, created_at,
-                               nonce, ciphertext, tag, wrapped_key, master_key_id)
-  select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::boolean[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[],
-                       $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::text[])`,
-);
-
-export type ResealedVersion = Omit<RowOf<'version'>, 'value' | 'applicationId'> & Envelope;
-
-const columnOf =
-  <Row>(rows: readonly Row[]) =>
-  <K extends keyof Row>(key: K) =>
-    rows.map((row) => row[key]);
 
 export type RestoreStore = ReturnType<typeof createRestoreStore>;
 
@@ -157,37 +140,18 @@ export const createRestoreStore = (database: Database) => ({
     await database.run(lockAll);
     return (await database.first(isEmpty))?.isEmpty === true;
   },
-  applications(rows: readonly RowOf<'application'>[]) {
-    const of = columnOf(rows);
-    const [made, changed, deleted] = [of('createdAt'), of('updatedAt'), of('deletedAt')];
-    return database.run(insertApplications, of('id'), of('name'), of('slug'), of('description'), of('keyHash'), of('keyId'), made, changed, deleted);
-  },
-  environments(rows: readonly RowOf<'environment'>[]) {
-    const of = columnOf(rows);
-    return database.run(insertEnvironments, of('id'), of('applicationId'), of('slug'), of('name'), of('createdAt'));
-  },
-  configurations(rows: readonly RowOf<'configuration'>[]) {
-    const of = columnOf(rows);
-    return database.run(insertConfigurations, of('id'), of('environmentId'), of('key'), of('value'), of('description'), of('createdAt'), of('updatedAt'));
-  },
-  secrets(rows: readonly RowOf<'secret'>[]) {
-    const of = columnOf(rows);
-    return database.run(insertSecrets, of('id'), of('applicationId'), of('name'), of('description'), of('createdAt'), of('updatedAt'));
-  },
-  versions(rows: readonly ResealedVersion[]) {
-    const of = columnOf(rows);
-    const place = [of('id'), of('secretId'), of('environmentId'), of('version')] as const;
-    const activity = [of('isEnabled'), of('notBefore'), of('expiresAt'), of('createdAt')] as const;
-    return database.run(insertVersions, ...place, ...activity, of('nonce'), of('ciphertext'), of('tag'), of('wrappedKey'), of('masterKeyId'));
-  },
+  applications: (rows: readonly RowOf<'application'>[]) => database.run(insertApplications, ...toColumns(rows, applicationColumns)),
+  environments: (rows: readonly RowOf<'environment'>[]) => database.run(insertEnvironments, ...toColumns(rows, environmentColumns)),
+  configurations: (rows: readonly RowOf<'configuration'>[]) => database.run(insertConfigurations, ...toColumns(rows, configurationColumns)),
+  secrets: (rows: readonly RowOf<'secret'>[]) => database.run(insertSecrets, ...toColumns(rows, secretColumns)),
+  versions: createManagementStore(database).versions.insert,
 });
 
 // Rewrap.
 
 export type WrappedKey = { readonly id: string; readonly wrappedKey: Buffer };
-export type Waiting = { readonly masterKeyId: string; readonly versions: number };
 
-const waiting = statement<Waiting, [activeId: string]>(
+const waiting = statement<{ readonly masterKeyId: string; readonly versions: number }, [activeId: string]>(
   'rewrap.waiting',
   `
   select master_key_id as "masterKeyId", count(*) as versions
@@ -214,11 +178,5 @@ export const createRewrapStore = (database: Database) => ({
   waiting: (activeId: string) => database.all(waiting, activeId),
   /** Locked until the transaction ends; reads go on. */
   claim: (masterKeyId: string, after: string, limit: number) => database.all(claim, masterKeyId, after, limit),
-  move: (activeId: string, keys: readonly WrappedKey[]) =>
-    database.run(
-      move,
-      activeId,
-      keys.map(({ id }) => id),
-      keys.map(({ wrappedKey }) => wrappedKey),
-    ),
+  move: (activeId: string, keys: readonly WrappedKey[]) => database.run(move, activeId, ...toColumns(keys, ['id', 'wrappedKey'])),
 });

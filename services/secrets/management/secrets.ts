@@ -52,7 +52,7 @@ export function createSecrets(store: ManagementStore, write: UnitOfWork, clock: 
           const environmentId = environments.get(item.environmentSlug) ?? '';
           return newVersion(item, { applicationId, secretId: secret.id, environmentId, version: next(environmentId), createdAt }, active);
         });
-        await inTransaction.versions.insert(secret.id, createdAt, versions);
+        await inTransaction.versions.insert(versions);
         await inTransaction.secrets.touch(secret.id, createdAt);
         const parts = items.map(({ environmentSlug }, index) => ({ environment: environmentSlug, version: versions[index]?.version ?? 0 }));
         return { applicationId, result: undefined, parts };
@@ -94,7 +94,7 @@ type Place = {
 
 function newVersion({ value, isEnabled, notBefore, expiresAt }: ValueItem, place: Place, active: MasterKey): NewVersion {
   const id = newId();
-  const { version, createdAt, environmentId } = place;
+  const { version, createdAt, secretId, environmentId } = place;
   const fields = {
     ...place,
     versionId: id,
@@ -103,5 +103,5 @@ function newVersion({ value, isEnabled, notBefore, expiresAt }: ValueItem, place
     expiresAt: expiresAt && storedTime(expiresAt),
     createdAt: storedTime(createdAt),
   };
-  return { id, version, isEnabled, notBefore, expiresAt, createdAt, environmentId, envelope: sealValue(value, fields, active) };
+  return { id, version, isEnabled, notBefore, expiresAt, createdAt, secretId, environmentId, ...sealValue(value, fields, active) };
 }

@@ -1,5 +1,5 @@
 // All SQL of the management plane.
-import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { type Columns, type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
 import type { Application, Configuration, Environment, Secret, SecretVersion } from '../contract.ts';
 import type { Envelope } from '../encryption/envelope.ts';
 
@@ -154,32 +154,30 @@ const newestVersions = statement<{ environmentId: string; version: number }, [se
   from secret_versions where secret_id = $1 and environment_id = any($2::uuid[]) group by environment_id`,
 );
 
-export type NewVersion = SecretVersion & { readonly environmentId: string; readonly envelope: Envelope };
+export type NewVersion = SecretVersion & Envelope & { readonly secretId: string; readonly environmentId: string };
 
-type VersionValues = [
-  secretId: string,
-  ids: string[],
-  environmentIds: string[],
-  versions: number[],
-  areEnabled: boolean[],
-  starts: (Date | null)[],
-  ends: (Date | null)[],
-  createdAt: Date,
-  nonces: Buffer[],
-  ciphertexts: Buffer[],
-  tags: Buffer[],
-  wrappedKeys: Buffer[],
-  masterKeyIds: string[],
-];
-const insertVersions = statement<unknown, VersionValues>(
+const versionColumns = [
+  'secretId',
+  'id',
+  'environmentId',
+  'version',
+  'isEnabled',
+  'notBefore',
+  'expiresAt',
+  'createdAt',
+  'nonce',
+  'ciphertext',
+  'tag',
+  'wrappedKey',
+  'masterKeyId',
+] as const;
+const insertVersions = statement<unknown, Columns<NewVersion, typeof versionColumns>>(
   'versions.insert',
   `
   insert into secret_versions
     (secret_id, id, environment_id, version, is_enabled, not_before, expires_at, created_at, nonce, ciphertext, tag, wrapped_key, master_key_id)
-  select $1, id, environment_id, version, is_enabled, not_before, expires_at, $8, nonce, ciphertext, tag, wrapped_key, master_key_id
-  from unnest($2::uuid[], $3::uuid[], $4::int[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
-              $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::text[])
-    as v (id, environment_id, version, is_enabled, not_before, expires_at, nonce, ciphertext, tag, wrapped_key, master_key_id)`,
+  select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::boolean[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[],
+                       $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::text[])`,
 );
 
 const versionsOf = (database: Database) => ({
@@ -190,26 +188,7 @@ const versionsOf = (database: Database) => ({
     const rows = await database.all(newestVersions, secretId, [...environmentIds]);
     return new Map(rows.map(({ environmentId, version }) => [environmentId, version]));
   },
-  insert(secretId: string, createdAt: Date, versions: readonly NewVersion[]) {
-    const column = <K extends keyof NewVersion>(key: K) => versions.map((version) => version[key]);
-    const sealed = <K extends keyof Envelope>(key: K) => versions.map(({ envelope }) => envelope[key]);
-    return database.run(
-      insertVersions,
-      secretId,
-      column('id'),
-      column('environmentId'),
-      column('version'),
-      column('isEnabled'),
-      column('notBefore'),
-      column('expiresAt'),
-      createdAt,
-      sealed('nonce'),
-      sealed('ciphertext'),
-      sealed('tag'),
-      sealed('wrappedKey'),
-      sealed('masterKeyId'),
-    );
-  },
+  insert: (versions: readonly NewVersion[]) => database.run(insertVersions, ...toColumns(versions, versionColumns)),
 });
 
 const configurationColumns = `c.id, e.slug as "environmentSlug", c.key, c.value, c.description, c.created_at as "createdAt", c.updated_at as "updatedAt"`;

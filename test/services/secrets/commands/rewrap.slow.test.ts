@@ -49,9 +49,9 @@ async function addVersions(database: Pool, slug: string, { name, count }: { read
     const id = newId();
     const facts = { version: index + 1, isEnabled: true, notBefore: null, expiresAt: null };
     const envelope = sealValue(valueOf(name, index + 1), { ...found, ...facts, versionId: id, createdAt: storedTime(createdAt) }, master);
-    return { id, ...facts, createdAt, environmentId: found.environmentId, envelope };
+    return { id, ...facts, createdAt, secretId: found.secretId, environmentId: found.environmentId, ...envelope };
   });
-  await createManagementStore(database).versions.insert(found.secretId, createdAt, versions);
+  await createManagementStore(database).versions.insert(versions);
 }
 
 describe('signalbox secrets rewrap', () => {
