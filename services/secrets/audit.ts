@@ -179,18 +179,21 @@ export const createEntry = ({ plane, keyId, requestId }: Actor, target: Target, 
 
 export type Audit = ReturnType<typeof createAudit>;
 
-type AuditParts = {
-  readonly store: { add(entries: readonly AuditEntry[]): Promise<unknown> };
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly limits?: Partial<BatchLimits>;
-};
-
 // A full queue holds some 10 MB; a crash loses the entries of the last 50 ms. Postgres takes 10 ms for a thousand entries: many at once
 // would hold up the reads beside them.
 const usualLimits: BatchLimits = { maxWaiting: 20_000, batchSize: 1000, pauseMs: 50, closeMs: 5000 };
 
-export function createAudit({ store, log, metrics, limits }: AuditParts) {
+export function createAudit({
+  store,
+  log,
+  metrics,
+  limits,
+}: {
+  readonly store: { add(entries: readonly AuditEntry[]): Promise<unknown> };
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly limits?: Partial<BatchLimits>;
+}) {
   const lost = metrics.counter({ name: 'signalbox_secrets_audit_lost_total', help: 'Audit entries that the database refused', labels: [] });
   const writer = createBatchWriter<AuditEntry>({
     write: (entries) => store.add(entries),

@@ -31,6 +31,7 @@ import type { Secrets } from './secrets.ts';
 
 /** The one time a key is shown, it must not be kept by anything on the way. */
 const unkept = { 'Cache-Control': 'no-store' };
+const noContent = () => answer(204, null);
 
 const applicationRoutes = (applications: Applications, actorOf: ActorOf) => [
   ...allApplications(applications, actorOf),
@@ -86,10 +87,7 @@ const oneApplication = (applications: Applications, actorOf: ActorOf) => [
     params: InApplication,
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.masterKeysUnusable],
-    async handle(request) {
-      await applications.remove(actorOf(request), request.params.slug);
-      return answer(204, null);
-    },
+    handle: (request) => applications.remove(actorOf(request), request.params.slug).then(noContent),
   }),
   route({
     method: 'post',
@@ -129,10 +127,7 @@ const environmentRoutes = (environments: Environments, actorOf: ActorOf) => [
     params: InEnvironment,
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.environmentMissing, Problems.masterKeysUnusable],
-    async handle(request) {
-      await environments.remove(actorOf(request), request.params.slug, request.params.envSlug);
-      return answer(204, null);
-    },
+    handle: (request) => environments.remove(actorOf(request), request.params.slug, request.params.envSlug).then(noContent),
   }),
 ];
 
@@ -176,10 +171,7 @@ const secretRoutes = (secrets: Secrets, actorOf: ActorOf) => [
     params: OfSecret,
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.secretMissing, Problems.masterKeysUnusable],
-    async handle(request) {
-      await secrets.remove(actorOf(request), request.params.slug, request.params.name);
-      return answer(204, null);
-    },
+    handle: (request) => secrets.remove(actorOf(request), request.params.slug, request.params.name).then(noContent),
   }),
 ];
 
@@ -249,10 +241,7 @@ const configurationRoutes = (configurations: Configurations, actorOf: ActorOf) =
     params: OfConfiguration,
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.configurationMissing, Problems.masterKeysUnusable],
-    async handle(request) {
-      await configurations.remove(actorOf(request), request.params);
-      return answer(204, null);
-    },
+    handle: (request) => configurations.remove(actorOf(request), request.params).then(noContent),
   }),
 ];
 

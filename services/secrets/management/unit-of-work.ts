@@ -18,15 +18,18 @@ type Done<T> = {
 
 export type UnitOfWork = ReturnType<typeof createUnitOfWork>;
 
-type Parts = {
+export function createUnitOfWork({
+  database,
+  keyCheck,
+  audit,
+  clock,
+}: {
   /** With a lock timeout, so that a row that somebody holds is given up. */
   readonly database: Database;
   readonly keyCheck: Pick<KeyCheck, 'requireActive'>;
   readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
   readonly clock: () => Date;
-};
-
-export function createUnitOfWork({ database, keyCheck, audit, clock }: Parts) {
+}) {
   /**
    * Does a write and records it; a refusal is recorded, too.
    * @throws Problem 503 when the master keys are not usable, or when others hold the application for too long; then nothing was written
