@@ -83,7 +83,7 @@ describe('the secrets service after a scripted run', () => {
   it('had every outcome that it was to have', () => {
     expect(member(served, 'value')).to.equal(values[1]);
     expect([...new Set(answers.map(({ status }) => status))].sort()).to.deep.equal([200, 201, 400, 401, 404, 500, 503]);
-    expect(logged()).to.contain('unexpected failure').and.to.contain('not served').and.to.contain('request');
+    expect(logged()).to.contain('request failed').and.to.contain('not served').and.to.contain('request');
   });
 
   const secrets = () => [
