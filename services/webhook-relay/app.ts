@@ -34,7 +34,7 @@ import { createReservations } from './usage/reservations.ts';
 import { createUsageStore } from './usage/store.ts';
 import { createOverviews, createUsage, type Overviews } from './usage/usage.ts';
 
-export type RelayParts = {
+type RelayParts = {
   readonly config: RelayConfig;
   readonly connections: Connections;
   readonly database: Database;

@@ -28,7 +28,7 @@ export type IncomingDelivery = {
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
-export type DeliveriesParts = {
+type DeliveriesParts = {
   readonly signatures: Signatures;
   readonly scoring: Pick<Scoring, 'score'>;
   readonly senders: Pick<Senders, 'eventsPerMinute' | 'record'>;

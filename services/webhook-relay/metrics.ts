@@ -8,7 +8,7 @@ import type { DatabaseState } from './database.ts';
 import type { Overviews } from './usage/usage.ts';
 
 /** published · unsigned: 401 · exhausted: 503 · spooled and lost: 400, kept on disk or not. */
-const deliveryOutcomes = ['published', 'unsigned', 'exhausted', 'spooled', 'lost'] as const;
+const deliveryOutcomes = ['published', 'unsigned', 'exhausted', 'spooled', 'lost'];
 export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>;
 
 export function createDeliveryCounter(metrics: Metrics) {
@@ -131,15 +131,13 @@ async function depthOf(connection: Measured, queue: string): Promise<number | un
   return withTimeout(depth, depthTimeoutMs, () => undefined);
 }
 
-export type SpoolLists = {
+type SpoolLists = {
   /** The files not yet replayed or refused, oldest first. */
   readonly outstanding: () => Promise<readonly { readonly spooledAt: Date }[]>;
   /** How many lie in the folder `refused`. */
   readonly refused: () => Promise<number>;
 };
-export type SpoolCounts = { written(): void; failed(): void; refused(): void };
-
-export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => Date): SpoolCounts {
+export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => Date) {
   // A directory that cannot be read must not take the other metrics with it: it shows as not a number.
   const outstanding = () => lists.outstanding().catch(() => undefined);
   metrics.gauge({

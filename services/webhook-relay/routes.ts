@@ -24,7 +24,7 @@ import { prefersText, type ReportHealth } from './health.ts';
 import type { Senders } from './senders/senders.ts';
 import type { Usage } from './usage/usage.ts';
 
-export type RouteParts = {
+type RouteParts = {
   readonly deliveries: Deliveries;
   readonly administration: Administration;
   readonly usage: Usage;

@@ -5,17 +5,15 @@ import { type DatabaseState, readTimeoutMs } from '../database.ts';
 import type { Reservations } from './reservations.ts';
 import { periodOf, type Quota, type UsageRow, type UsageStore } from './store.ts';
 
-export type Overview = {
-  readonly period: string;
+/** `brokers` are the configured connections in their order, then others that were used this month, with the limit that was in force then. */
+type Overview = PeriodUsage & {
   /** Null when no connection is configured. */
   readonly active: string | null;
-  /** The configured connections in their order, then others that were used this month, with the limit that was in force then. */
-  readonly brokers: readonly BrokerUsage[];
 };
 
 export type Overviews = ReturnType<typeof createOverviews>;
 
-export type OverviewsParts = {
+type OverviewsParts = {
   readonly store: Pick<UsageStore, 'ofPeriod' | 'active'>;
   readonly reservations: Pick<Reservations, 'withoutStock' | 'changed'>;
   /** Others after each reload. */
@@ -95,7 +93,7 @@ export type Usage = ReturnType<typeof createUsage>;
 export function createUsage({ store, overviews, clock }: { readonly store: UsageStore; readonly overviews: Overviews; readonly clock: () => Date }) {
   async function current(): Promise<PeriodUsage> {
     const { period, brokers } = await overviews.now();
-    return { period, brokers: [...brokers] };
+    return { period, brokers };
   }
 
   return {
