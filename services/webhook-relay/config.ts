@@ -20,7 +20,7 @@ export const settings = {
   webhookSecrets: secretList('Forge__WebhookSecrets', { summary: 'The secrets that deliveries are signed with', generate: randomCredential }),
   maxPayloadBytes: integer('Forge__MaxPayloadBytes', { summary: 'The largest delivery taken', min: 1024, max: 268_435_456, default: 26_214_400 }),
   maxBodyMemoryBytes: integer('Relay__MaxBodyMemoryBytes', {
-    summary: 'Deliveries in memory at once, in all; each byte counts twice, as it came and parsed; further ones wait',
+    summary: 'Memory for the bodies of deliveries: each byte counts twice, as it came and parsed; one body always fits, further ones wait',
     min: 1024,
     max: 17_179_869_184,
     default: 134_217_728,

@@ -6,6 +6,7 @@ import type { Secret } from '../platform/config/secret.ts';
 import { memberAt, parseJson } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import { Common, type Problem } from '../platform/problem.ts';
+import { createSemaphore } from '../platform/semaphore.ts';
 import { withTimeout } from '../platform/time.ts';
 import { activeTraceparent } from '../platform/trace-context.ts';
 import { version } from '../platform/version.ts';
@@ -47,10 +48,17 @@ export const budgetMs = 8000;
 /** What nobody signed is parsed for its score up to this size only. */
 const unsignedParseBytes = 64 * 1024;
 
+/**
+ * Above this deliveries are parsed and published one at a time, each after a garbage collection: 25 MiB of JSON are over 100 MiB once
+ * parsed, and 50 at once took up to 607 MiB when that was left to V8 (ADR 9).
+ */
 const largeBytes = 4 * 1024 * 1024;
+/** What a large delivery must have left of its budget when its turn comes. */
+const largeMs = 1000;
 
 export function createDeliveries(parts: DeliveriesParts) {
   const { signatures, scoring, senders, publisher, counter, clock } = parts;
+  const large = createSemaphore(1);
 
   const scoreOf = ({ event }: Identity, payload: unknown) => scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
 
@@ -94,24 +102,34 @@ export function createDeliveries(parts: DeliveriesParts) {
     return Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
   }
 
+  async function publish(delivery: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
+    const { message, score } = prepare(delivery, id, receivedAt);
+    senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', receivedAt);
+    const deadline = delivery.startedAtMs + budgetMs;
+    const published = await publisher.publish(message, deadline);
+    if (published.outcome !== 'published') throw await fail(published, message, deadline);
+    counter.inc({ outcome: 'published' });
+    return respond({ id, receivedAt, score, isSignatureValid: true, broker: published.broker });
+  }
+
   return {
-    /** @throws Problem 400 when it cannot be understood or published, 503 when every connection is at its limit */
+    /** @throws Problem 400 when it cannot be understood or published, 503 when every connection is at its limit, or for too many large ones */
     async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
       const { body, headers, startedAtMs } = delivery;
       const receivedAt = clock();
       const id = newDeliveryId(receivedAt);
       const signature = headers['x-hub-signature-256'];
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return refuse(delivery, id, receivedAt);
+      if (body.length <= largeBytes) return publish(delivery, id, receivedAt);
 
-      // 25 MiB of JSON are over 100 MB once parsed, and left to V8 that piles up: 50 at once took 395 to 570 MiB.
-      if (body.length > largeBytes) collectGarbage();
-      const { message, score } = prepare(delivery, id, receivedAt);
-      senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', receivedAt);
-      const deadline = startedAtMs + budgetMs;
-      const published = await publisher.publish(message, deadline);
-      if (published.outcome !== 'published') throw await fail(published, message, deadline);
-      counter.inc({ outcome: 'published' });
-      return respond({ id, receivedAt, score, isSignatureValid: true, broker: published.broker });
+      if (!(await large.acquire(1, startedAtMs + budgetMs - largeMs - performance.now())))
+        throw Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
+      try {
+        collectGarbage();
+        return await publish(delivery, id, receivedAt);
+      } finally {
+        large.release(1);
+      }
     },
   };
 }
