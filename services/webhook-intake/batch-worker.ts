@@ -44,7 +44,8 @@ export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { 
     });
     for (const [delivery, outcome] of failed) {
       count(delivery, 'deadLetter' in outcome ? 'unreadable' : 'refused');
-      log.warn({ queue, messageId: delivery.id, attempt: delivery.attempt, outcome }, 'storing a delivery failed');
+      const message = 'deadLetter' in outcome ? 'storing a delivery failed, dead-lettered' : 'storing a delivery failed, retrying';
+      log.warn({ queue, messageId: delivery.id, attempt: delivery.attempt, outcome }, message);
     }
     return part.map((delivery) => failed.get(delivery) ?? 'ack');
   }
@@ -110,26 +111,26 @@ function bounded(batch: readonly Delivery[]): Delivery[][] {
   return parts;
 }
 
-/** A batch that failed is tried again within 5 s. One that was not has been given back, and another worker may have it. */
+/** A failed batch is retried within 5 s; if it is not back by now the broker has given it to another worker. */
 export const longestRetryPauseMs = 15_000;
 
 /** The batches that a worker is at, or whose next try it waits for. */
 function createInHand(clock: () => number) {
-  const batches = new Map<readonly Delivery[], { readonly oldestMs: number; givenBackMs: number }>();
+  const batches = new Map<readonly Delivery[], { readonly oldestMs: number; givenBackAtMs: number }>();
 
   function dropGivenBack(): void {
-    for (const [batch, { givenBackMs }] of batches) if (clock() > givenBackMs) batches.delete(batch);
+    for (const [batch, { givenBackAtMs }] of batches) if (clock() > givenBackAtMs) batches.delete(batch);
   }
 
   return {
     begin(batch: readonly Delivery[]): void {
       dropGivenBack();
-      batches.set(batch, { oldestMs: Math.min(...batch.map((delivery) => receptionTime(delivery).getTime())), givenBackMs: Infinity });
+      batches.set(batch, { oldestMs: Math.min(...batch.map((delivery) => receptionTime(delivery).getTime())), givenBackAtMs: Infinity });
     },
     end: (batch: readonly Delivery[]) => void batches.delete(batch),
     fail(batch: readonly Delivery[]): void {
       const one = batches.get(batch);
-      if (one) one.givenBackMs = clock() + longestRetryPauseMs;
+      if (one) one.givenBackAtMs = clock() + longestRetryPauseMs;
     },
     oldestSeconds(): number {
       dropGivenBack();

@@ -29,8 +29,8 @@ type Consumed = {
   /** When its last batch ended or its queue was last seen not to be empty; the end of the longest pause after one that failed; no end while one is in work. */
   busyUntilMs: number;
   /** Undefined while it is configured. By the clock, as are those below. */
-  removedMs: number | undefined;
-  reachableMs: number;
+  removedAtMs: number | undefined;
+  reachableAtMs: number;
 };
 
 /**
@@ -40,7 +40,7 @@ type Consumed = {
 export const consumeOptions = { batchSize: 100, prefetch: 200, maxBytes: 64 * 1024 * 1024 };
 
 /** When one run drains its queue: how long it waits for a connection, how often it looks, and what counts as idle. */
-const reachableMs = 15_000;
+const connectTimeoutMs = 15_000;
 const lookEveryMs = 50;
 const idleMs = 200;
 
@@ -56,7 +56,7 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
     if (isClosed) return;
     const broker = connect(connection);
     const consumer = { stop: () => Promise.resolve() };
-    const one: Consumed = { connection, broker, consumer, busyUntilMs: Date.now(), removedMs: undefined, reachableMs: clock() };
+    const one: Consumed = { connection, broker, consumer, busyUntilMs: Date.now(), removedAtMs: undefined, reachableAtMs: clock() };
     one.consumer = consume(one);
     consumed.set(connection.url, one);
   }
@@ -97,15 +97,15 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
   async function drop(one: Consumed): Promise<void> {
     consumed.delete(one.connection.url);
     // It was configured again while its queue was looked at.
-    if (one.removedMs === undefined) open(one.connection);
+    if (one.removedAtMs === undefined) open(one.connection);
     await one.broker.close();
   }
 
   async function closeIfDone(one: Consumed): Promise<void> {
-    if (one.broker.isConnected) one.reachableMs = clock();
-    if (one.removedMs === undefined) return;
+    if (one.broker.isConnected) one.reachableAtMs = clock();
+    if (one.removedAtMs === undefined) return;
     const about = { queue, connection: one.connection.name };
-    if (clock() - Math.max(one.reachableMs, one.removedMs) >= unreachableMs) {
+    if (clock() - Math.max(one.reachableAtMs, one.removedAtMs) >= unreachableMs) {
       log.warn({ ...about, error: one.broker.lastError }, 'removed broker connection stayed unreachable, giving up on its messages');
       await drop(one);
     } else if (await isDrained(one, quietMs)) {
@@ -124,9 +124,9 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
     configure(connections: readonly Connection[]): void {
       const urls = new Set(connections.map(({ url }) => url));
       for (const one of consumed.values()) {
-        if (urls.has(one.connection.url)) one.removedMs = undefined;
-        else if (one.removedMs === undefined) {
-          one.removedMs = clock();
+        if (urls.has(one.connection.url)) one.removedAtMs = undefined;
+        else if (one.removedAtMs === undefined) {
+          one.removedAtMs = clock();
           log.warn({ queue, connection: one.connection.name }, 'broker connection removed, consuming it until its queue is empty or this process ends');
         }
       }
@@ -160,7 +160,7 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
     /** Removed ones first: one of the others may bear a name of theirs by now, and what is said last of a name counts. */
     states: () =>
       [...consumed.values()]
-        .map(({ connection: { name }, removedMs, broker }) => ({ name, isConfigured: removedMs === undefined, isConnected: broker.isConnected }))
+        .map(({ connection: { name }, removedAtMs, broker }) => ({ name, isConfigured: removedAtMs === undefined, isConnected: broker.isConnected }))
         .sort((a, b) => Number(a.isConfigured) - Number(b.isConfigured)),
     async close(): Promise<void> {
       isClosed = true;
@@ -173,8 +173,8 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
 /** @throws when it is not connected in time */
 async function readyOrAborted(broker: Broker, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();
-  const aborted = sleepUntil(AbortSignal.any([signal, ended.signal]), 2 * reachableMs);
-  await Promise.race([broker.ready(reachableMs), aborted]).finally(() => ended.abort());
+  const aborted = sleepUntil(AbortSignal.any([signal, ended.signal]), 2 * connectTimeoutMs);
+  await Promise.race([broker.ready(connectTimeoutMs), aborted]).finally(() => ended.abort());
 }
 
 type FollowOptions = { readonly environment: Environment; readonly file: string | undefined; readonly stopping: AbortSignal; readonly log: Log };

@@ -24,18 +24,18 @@ export function createDatabaseWorker({ database, isOwn, ...parts }: DatabaseWork
   /** All or none. @returns for each event whether its delivery was not known yet */
   async function store(events: readonly ForgeEvent[]): Promise<readonly boolean[]> {
     const leftOutOf = new Map<string, number>();
-    const isNew = await database.transaction(async (inTransaction) => {
-      const known = await trackNew(inTransaction, events);
-      const fresh = events.filter((_, index) => known[index]);
+    const stored = await database.transaction(async (inTransaction) => {
+      const isNew = await trackNew(inTransaction, events);
+      const fresh = events.filter((_, index) => isNew[index]);
       const own = fresh.filter(isOwn);
       for (const { table, write } of writers) {
         const changes = (table.isTracking ? fresh : own).flatMap((event) => table.changes(event).map((change) => ({ event, change })));
         leftOutOf.set(table.name, await write(inTransaction, changes));
       }
-      return known;
+      return isNew;
     });
     for (const [table, count] of leftOutOf) leftOut.inc({ table }, count);
-    return isNew;
+    return stored;
   }
 
   return createBatchWorker({ worker: 'database-service', queue: 'forge-database', read: readForgeEvent, store }, parts);
@@ -70,7 +70,7 @@ const track = statement<DeliveryKey, [keys: string]>(
 async function trackNew(database: Database, events: readonly ForgeEvent[]): Promise<boolean[]> {
   const toKey = ({ deliveryId, hookId, targetId }: DeliveryKey) => JSON.stringify([deliveryId, hookId, targetId]);
   const keys = events.map(({ deliveryId, hookId, targetId }) => ({ deliveryId, hookId, targetId }));
-  const unused = new Set((await database.all(track, JSON.stringify(keys))).map(toKey));
+  const insertedKeys = new Set((await database.all(track, JSON.stringify(keys))).map(toKey));
   // Deleting on the way through leaves a copy within the batch without its key.
-  return keys.map((key) => unused.delete(toKey(key)));
+  return keys.map((key) => insertedKeys.delete(toKey(key)));
 }

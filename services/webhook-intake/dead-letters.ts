@@ -13,7 +13,7 @@ import type { BrokerConfig } from './config.ts';
 
 const queues = forgeTopology.queues.map(({ name }) => name);
 const maxLimit = 1_000_000;
-const reachableMs = 15_000;
+const connectTimeoutMs = 15_000;
 
 const Options = z.object({
   queue: z
@@ -47,7 +47,7 @@ export function createDeadLetters(settings: Settings, read: (environment: Enviro
         if (stopping.aborted) return 1;
         const broker = connectBroker(url, forgeTopology, { log: silentLog, name: 'signalbox dead-letters', queueType: config.queueType });
         try {
-          await broker.ready(reachableMs);
+          await broker.ready(connectTimeoutMs);
           print(await (isReturn ? returned : listed)(name, broker, { queue, limit }));
         } catch (error) {
           writeError(`${name}: ${describeError(error)}`);

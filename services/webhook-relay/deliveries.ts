@@ -52,9 +52,9 @@ const unsignedParseBytes = 64 * 1024;
  * Above this deliveries are parsed and published one at a time, each after a garbage collection: 25 MiB of JSON are over 100 MiB once
  * parsed, and 50 at once took up to 607 MiB when that was left to V8 (ADR 9).
  */
-const largeBytes = 4 * 1024 * 1024;
+const serialAboveBytes = 4 * 1024 * 1024;
 /** What a large delivery must have left of its budget when its turn comes. */
-const largeMs = 1000;
+const leastTimeForLargeMs = 1000;
 
 export function createDeliveries(parts: DeliveriesParts) {
   const { signatures, scoring, senders, publisher, counter, clock } = parts;
@@ -62,7 +62,7 @@ export function createDeliveries(parts: DeliveriesParts) {
 
   const scoreOf = ({ event }: Identity, payload: unknown) => scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
 
-  async function refuse({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
+  async function rejectUnsigned({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
     counter.inc({ outcome: 'unsigned' });
     const identity = readIdentity(headers, id);
     parts.rejected.record({ id, identity, receivedAt, headers, payload: body });
@@ -91,7 +91,7 @@ export function createDeliveries(parts: DeliveriesParts) {
     if (published.outcome === 'exhausted') {
       const { period, counts } = published;
       counter.inc({ outcome: 'exhausted' });
-      parts.log.error({ id: message.id, period, connections: counts }, 'delivery refused, every connection has reached its monthly limit');
+      parts.log.error({ id: message.id, period, connections: counts }, 'delivery not accepted, every connection has reached its monthly limit');
       parts.alerts.limitsReached({ deliveryId: message.id, period, counts });
       const each = counts.map(({ broker, messageCount, monthlyLimit }) => `${broker} (${messageCount} of ${monthlyLimit})`);
       return Problems.limitsReached({ detail: `No connection has room left in ${period}: ${each.join(', ')}.`, period, connections: counts });
@@ -119,10 +119,10 @@ export function createDeliveries(parts: DeliveriesParts) {
       const receivedAt = clock();
       const id = newDeliveryId(receivedAt);
       const signature = headers['x-hub-signature-256'];
-      if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return refuse(delivery, id, receivedAt);
-      if (body.length <= largeBytes) return publish(delivery, id, receivedAt);
+      if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return rejectUnsigned(delivery, id, receivedAt);
+      if (body.length <= serialAboveBytes) return publish(delivery, id, receivedAt);
 
-      if (!(await large.acquire(1, startedAtMs + budgetMs - largeMs - performance.now())))
+      if (!(await large.acquire(1, startedAtMs + budgetMs - leastTimeForLargeMs - performance.now())))
         throw Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
       try {
         collectGarbage();
@@ -197,7 +197,7 @@ const maxIdLength = 255;
 
 const readOnce = [...eventNames, ...deliveryNames, ...hookNames, ...targetIdNames, ...targetTypeNames];
 
-/** Node joins lines of one name by a comma, which nothing that a forge says here holds: neither would be what was meant.
+/** Node joins repeated headers with a comma; none of these may hold one, so it means two values.
  *  @throws Problem 400 */
 function refuseRepeated(headers: IncomingHttpHeaders): void {
   const repeated = readOnce.filter((name) => String(headers[name] ?? '').includes(','));
@@ -273,7 +273,7 @@ export function toMessage({ id, identity, payload, body, score, receivedAt, trac
 
 const traceForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
 
-/** The sender's trace goes on, else one begins that has the delivery's id; this span has its random half. W3C Trace Context, section 3.2. */
+/** Continues the sender's trace, or starts one whose id is the delivery's; the span's id is the second half of it. W3C Trace Context, section 3.2. */
 function childOf(traceparent: MessageParts['traceparent'], id: string): string {
   const [, traceId, flags] = traceForm.exec(String(traceparent)) ?? [];
   const digits = id.replaceAll('-', '');

@@ -1,4 +1,5 @@
-// Every metric of the relay but those of senders and rejected deliveries, which are counted where they are written.
+// Gauges of brokers, queues, database and spool, and the counters of deliveries and spool; publications, replays, senders and rejected deliveries
+// are counted beside their code.
 import type { Metrics } from '../platform/metrics.ts';
 import { withTimeout } from '../platform/time.ts';
 import type { Connection } from './connections/publishing.ts';

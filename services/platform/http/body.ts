@@ -94,7 +94,7 @@ function watchUtf8(request: IncomingMessage): () => boolean {
  * Above this a body goes into its place as it comes, where its length is known: joined at the end it would be in memory twice, and its
  * chunks until the next full garbage collection. What is announced and does not come is address space only.
  */
-const largeBytes = 1_048_576;
+const preallocateAboveBytes = 1_048_576;
 
 /** @throws Problem 413, 408, or 503 with Retry-After when there is no memory in time */
 function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawBody): Promise<Body> {
@@ -129,7 +129,7 @@ function readRaw(request: IncomingMessage, { maxBytes, timeoutMs, memory }: RawB
     function keep(chunk: Buffer): void {
       if (target) return void chunk.copy(target, length - chunk.length);
       chunks.push(chunk);
-      if (length <= largeBytes || declared <= largeBytes) return;
+      if (length <= preallocateAboveBytes || declared <= preallocateAboveBytes) return;
       target = Buffer.allocUnsafeSlow(declared);
       Buffer.concat(chunks).copy(target);
       chunks = [];

@@ -1,4 +1,5 @@
-// The typed tables: the items of each, what they can be filtered by, and what an event means for them.
+// The typed tables: the items of each, what they can be filtered by, and what an event means for them. A member of an item is a column: a
+// migration adds it.
 import { z } from 'zod';
 import { isObject, memberAt } from '../../platform/json.ts';
 import { queryChoice } from '../../platform/schema.ts';

@@ -118,7 +118,7 @@ const gzipAboveBytes = 256 * 1024;
 /** A server that works confirms in milliseconds; what it confirms later than this is published elsewhere, too. */
 const confirmMs = 3000;
 /** Left of the budget for putting the delivery on the disk. */
-const reserveMs = 700;
+const spoolTimeMs = 700;
 
 type Failures = ReadonlyMap<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
@@ -135,7 +135,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
   function reserve(names: readonly string[], deadline: number): Promise<ReserveResult | undefined> | ReserveResult {
     const reserving = reservations.reserve(names);
     if (!(reserving instanceof Promise)) return reserving; // no timer for it
-    return withTimeout<ReserveResult | undefined>(reserving, Math.max(0, deadline - performance.now() - reserveMs), () => {
+    return withTimeout<ReserveResult | undefined>(reserving, Math.max(0, deadline - performance.now() - spoolTimeMs), () => {
       void reserving.then((late) => late.outcome === 'reserved' && reservations.refund(late.reservation));
       return undefined;
     });
@@ -162,7 +162,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
         if (!reserved) return outOfTime;
         if (reserved.outcome !== 'reserved') return conclude(reserved, failures);
         const packed = packing instanceof Promise ? await packing : packing;
-        const timeoutMs = Math.min(confirmMs, deadline - performance.now() - reserveMs);
+        const timeoutMs = Math.min(confirmMs, deadline - performance.now() - spoolTimeMs);
         if (timeoutMs <= 0) {
           reservations.refund(reserved.reservation);
           return outOfTime;
@@ -204,7 +204,7 @@ function conclude(reserved: Exclude<ReserveResult, { outcome: 'reserved' }>, fai
   const reasons = [...failures].map(([broker, { reason }]) => `${broker}: ${reason}`);
   if (reserved.outcome === 'databaseDown')
     return { outcome: 'unavailable', reason: ['the database that counts messages does not answer', ...reasons].join('; ') };
-  // What was tried and failed has room, so this is so before the first try only, or when the rest filled up meanwhile.
+  // A connection that failed still had room: nothing was tried, or the others filled up meanwhile.
   if (reserved.outcome === 'exhausted') return failures.size === 0 ? reserved : { outcome: 'unavailable', reason: reasons.join('; ') };
   const isRefused = failures.size > 0 && reserved.withRoom.every((broker) => failures.get(broker)?.outcome === 'refused');
   const unreached = reserved.withRoom.filter((broker) => !failures.has(broker)).map((broker) => `${broker}: not connected`);

@@ -1,4 +1,4 @@
-// The tables of the score: the built-in file, and a mounted one that overrides single entries of it.
+// The tables of the score and their schema: the built-in file, and a mounted one that overrides single entries of it.
 import { readFileSync } from 'node:fs';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';

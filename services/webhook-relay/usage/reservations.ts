@@ -23,7 +23,7 @@ export type ReservationsParts = {
   readonly connections: { readonly quotas: readonly Quota[] };
   readonly database: DatabaseState;
   readonly clock: () => Date;
-  /** So long after it was reserved or confirmed a stock is spent: what another replica switches or resets is followed within this time. */
+  /** A stock is used for so long after it was last confirmed: a switch or reset on another replica takes effect within it. */
   readonly stockMs?: number;
 };
 
@@ -66,9 +66,9 @@ export function createReservations({ store, connections, database, clock, stockM
   const queues = new Map<string, Queue>();
   const refunds = createRefunds(store, database);
   /** While above 0 no stock is kept. */
-  let holds = 0;
+  let stockPauses = 0;
   /** What an administrator changed here; a statement from before it makes no stock. */
-  let changes = 0;
+  let changeNumber = 0;
 
   function queueFor(unusable: readonly string[]): Queue {
     const key = unusable.join(' ');
@@ -95,11 +95,11 @@ export function createReservations({ store, connections, database, clock, stockM
     queues.delete(queue.key);
   }
 
-  /** What there is of the same count is confirmed by it, anything else is returned. */
-  function restock(queue: Queue, reservation: Reservation, { count, limits }: { count: number; limits: readonly Quota[] }): void {
+  /** Adds to a stock of the same broker, month and generation and renews its expiry; a stock of another is refunded. */
+  function restock(queue: Queue, reservation: Reservation, { count, quotas }: { count: number; quotas: readonly Quota[] }): void {
     if (queue.stock && keyOf(queue.stock.reservation) !== keyOf(reservation)) returnStock(queue);
     clearTimeout(queue.stock?.expiry);
-    const stock: Stock = { reservation, count: count + (queue.stock?.count ?? 0), quotas: limits, expiry: undefined };
+    const stock: Stock = { reservation, count: count + (queue.stock?.count ?? 0), quotas, expiry: undefined };
     stock.expiry = setTimeout(() => expire(queue, stock), stockMs);
     queue.stock = stock;
   }
@@ -133,7 +133,7 @@ export function createReservations({ store, connections, database, clock, stockM
   }
 
   function wantedAhead(queue: Queue): number {
-    const perMs = queue.isBusy && holds === 0 ? queue.arrived / (performance.now() - queue.begunAt) : 0;
+    const perMs = queue.isBusy && stockPauses === 0 ? queue.arrived / (performance.now() - queue.begunAt) : 0;
     queue.lowWater = 1.5 * perMs * queue.statementMs; // not every statement is as quick as the last
     return Math.max(0, Math.min(largestStock, Math.ceil(perMs * aheadMs)) - (queue.stock?.count ?? 0));
   }
@@ -144,9 +144,9 @@ export function createReservations({ store, connections, database, clock, stockM
       await refunds.flush();
       // A server that hangs is not asked once more by those whom the refunds have kept waiting.
       if (!database.isUp) return answer(waiting, { outcome: 'databaseDown' });
-      const [period, limits, asOf] = [periodOf(clock()), connections.quotas, changes];
+      const [period, quotas, changeNumberBefore] = [periodOf(clock()), connections.quotas, changeNumber];
       const wanted = { period, wanted: waiting.length, ahead };
-      const candidates = await retryIfCut(() => store.reserve(limits, (broker) => !queue.unusable.has(broker), wanted));
+      const candidates = await retryIfCut(() => store.reserve(quotas, (broker) => !queue.unusable.has(broker), wanted));
       const chosen = candidates.find(({ granted }) => granted !== null);
       if (!chosen) {
         returnStock(queue);
@@ -157,11 +157,11 @@ export function createReservations({ store, connections, database, clock, stockM
       const reservation = { broker, period, generation };
       answer(waiting.slice(0, granted), { outcome: 'reserved', reservation });
       const count = Math.max(0, granted - waiting.length);
-      if (holds > 0 || asOf !== changes) {
+      if (stockPauses > 0 || changeNumberBefore !== changeNumber) {
         refunds.add(reservation, count);
         returnStock(queue);
       } else {
-        restock(queue, reservation, { count, limits });
+        restock(queue, reservation, { count, quotas });
         spend(queue);
       }
       return waiting.slice(granted);
@@ -207,22 +207,22 @@ export function createReservations({ store, connections, database, clock, stockM
     refund: (reservation: Reservation): void => refunds.add(reservation, 1),
     /** What `read` reads counts nothing that this process has in stock. */
     async withoutStock<T>(read: () => Promise<T>): Promise<T> {
-      holds += 1;
+      stockPauses += 1;
       try {
         await returnAll();
         return await read();
       } finally {
-        holds -= 1;
+        stockPauses -= 1;
       }
     },
     /** The active connection or a count was changed from here: the next delivery asks anew. */
     changed(): void {
-      changes += 1;
+      changeNumber += 1;
       for (const queue of queues.values()) returnStock(queue);
     },
     /** Resolves when every refund is stored. */
     async close(): Promise<void> {
-      holds += 1;
+      stockPauses += 1;
       await returnAll();
     },
   };
