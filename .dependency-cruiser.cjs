@@ -48,7 +48,7 @@ module.exports = {
       'contracts-stand-alone',
       'Another deployable imports this: it drags nothing along but schemas and problems.',
       { path: spoken, pathNot: platform },
-      { pathNot: [spoken, '^services/platform/(problem|schema|text|time)\\.ts$', 'node_modules/zod/'] },
+      { pathNot: [spoken, '^services/platform/(json|problem|schema|time)\\.ts$', 'node_modules/zod/'] },
     ),
     layer(
       'roots-compose-only',

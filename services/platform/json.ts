@@ -1,4 +1,4 @@
-// JSON of unknown shape: parsing of bytes, and a look at members that may not be there.
+// JSON and text that others wrote: parsing of bytes, members that may not be there, text that Postgres can store.
 import { Common } from './problem.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -20,3 +20,9 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 /** What stands at a path of member names; undefined where one is missing. */
 export const memberAt = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
+
+/** Whether Postgres takes it as it is: neither text nor jsonb takes NUL, and UTF-8 has no half of a surrogate pair. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+/** Each character that cannot be stored becomes U+FFFD. To ask first takes a third of the time of mending all. */
+export const storable = (text: string): string => (isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\ufffd'));

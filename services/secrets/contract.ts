@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { text, Timestamp, TimestampInput } from '../platform/schema.ts';
-import { isStorable } from '../platform/text.ts';
+import { isStorable } from '../platform/json.ts';
 
 /** The slug of an application or environment, made of its name once; '' when nothing of the name can be part of one. */
 export const slugOf = (name: string): string =>

@@ -3,8 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Delivery } from '../platform/broker/broker.ts';
 import { describeError } from '../platform/errors.ts';
-import { isObject, memberAt } from '../platform/json.ts';
-import { storable } from '../platform/text.ts';
+import { isObject, memberAt, storable } from '../platform/json.ts';
 import { messageHeaders } from '../webhook-relay/contract.ts';
 
 /** The combination that is unique to a delivery: the delivery id alone is shared by all hooks that an event reaches. */

@@ -2,7 +2,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { BatchHandler, Delivery } from '../platform/broker/broker.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
-import { storable } from '../platform/text.ts';
+import { storable } from '../platform/json.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { integerAt, readEnvelope, readPayload, repositoryOf, type Unreadable } from './delivery.ts';
 

@@ -1,5 +1,5 @@
 // What follows from a handler's outcome or from a failure: retries, dead letters, pauses. The same for both adapters.
-import { storable } from '../text.ts';
+import { storable } from '../json.ts';
 import { backOffMs, sleepUntil } from '../time.ts';
 import type { Delivery, Message, Outcome, QueueTopology, Topology } from './broker.ts';
 

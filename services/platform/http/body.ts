@@ -1,7 +1,8 @@
-// Reads a request's body: JSON by koa-body, or the raw bytes within the memory that bodies share.
+// Reads a request's body: JSON, or the raw bytes within the memory that bodies share.
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
+import { parseJson } from '../json.ts';
 import { Common, type Problem } from '../problem.ts';
 import type { RawBody, Schema } from './route.ts';
 
@@ -16,16 +17,15 @@ export function createBodyReader(body: Schema | RawBody, maxBytes = jsonBytes): 
       admitBody(context, body.mediaTypes, body.maxBytes);
       return readRaw(context.req, body);
     };
-  const parse = createJsonParser(maxBytes);
+  const readJson = createJsonReader(maxBytes);
   return async (context) => {
     admitBody(context, ['application/json'], maxBytes);
-    return { value: await parse(context) };
+    return { value: await readJson(context) };
   };
 }
 
 const bodyTooLarge = (maxBytes: number): Problem => Common.tooLarge({ detail: `The body is larger than ${maxBytes} bytes.` });
 
-const invalidJson = () => Common.malformed({ detail: 'The body is not valid JSON.' });
 const noRoom = () => Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
 const tooSlow = () => Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } });
 const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
@@ -45,49 +45,30 @@ function admitBody({ req, res }: Context, mediaTypes: readonly string[], maxByte
   if (/\b100-continue\b/i.test(req.headers.expect ?? '')) res.writeContinue();
 }
 
-function createJsonParser(maxBytes: number): (context: Context) => Promise<unknown> {
-  const parse = koaBody({
-    jsonLimit: maxBytes,
-    jsonStrict: false,
-    jsonTypes: ['json', '+json'],
+/**
+ * koa-body reads text of one character a byte, and `parseJson` makes JSON of those bytes: koa-body's own JSON would put U+FFFD for what is
+ * no UTF-8, and keep another secret than the one that was sent.
+ */
+function createJsonReader(maxBytes: number): (context: Context) => Promise<unknown> {
+  const readText = koaBody({
+    text: true,
+    textLimit: maxBytes,
+    textTypes: ['json', '+json'],
+    encoding: 'latin1',
+    json: false,
     urlencoded: false,
-    text: false,
     multipart: false,
-    // Its error holds the whole body: nothing of it but the status goes any further.
     onError: (error, { req }) => {
       const status = 'status' in error ? error.status : undefined;
       if (status === 413) throw bodyTooLarge(maxBytes);
-      if (status === 400 || req.destroyed) throw invalidJson();
-      throw new Error(`the body could not be read: ${error.name}`);
+      throw status === 400 || req.destroyed ? interrupted() : error;
     },
   });
   return async (context) => {
-    const isUtf8 = watchUtf8(context.req);
-    await parse(context, () => Promise.resolve());
-    const { body } = context.request as { body?: unknown }; // put there by koa-body; a scalar is a body, too
-    if (body === undefined || body === '' || !isUtf8()) throw invalidJson();
-    return body;
+    await readText(context, () => Promise.resolve());
+    const { body = '' } = context.request as { body?: string }; // put there by koa-body
+    return parseJson(Buffer.from(body, 'latin1'));
   };
-}
-
-/**
- * Whether what came until now is UTF-8 without a byte order mark, as JSON has to be (RFC 8259 section 8.1). koa-body would put
- * U+FFFD for bytes that are none, and keep another secret than the one that was sent.
- */
-function watchUtf8(request: IncomingMessage): () => boolean {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let first = '';
-  let isUtf8 = true;
-  request.on('data', (chunk: Buffer) => {
-    if (!isUtf8) return;
-    try {
-      const text = decoder.decode(chunk, { stream: true });
-      first ||= text.charAt(0);
-    } catch {
-      isUtf8 = false;
-    }
-  });
-  return () => isUtf8 && first !== '\uFEFF';
 }
 
 /**

@@ -8,7 +8,7 @@ import { Content } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { TimestampInput } from '../../platform/schema.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
-import { storable } from '../../platform/text.ts';
+import { storable } from '../../platform/json.ts';
 import { type Event, Problems } from '../contract.ts';
 import type { PullRequest } from '../typed/pull-requests.ts';
 import { filterText, type Page, pageOf, type TimePage, timePage } from './paging.ts';

@@ -1,8 +1,7 @@
 // The columns of a typed table, read off its item: `user.login` on the wire is `user_login` in the table.
 import { z } from 'zod';
 import { Timestamp } from '../../platform/schema.ts';
-import { memberAt } from '../../platform/json.ts';
-import { storable } from '../../platform/text.ts';
+import { memberAt, storable } from '../../platform/json.ts';
 import { ProcessingState } from '../contract.ts';
 import { integerAt, type JsonObject, textAt, timeAt } from '../delivery.ts';
 

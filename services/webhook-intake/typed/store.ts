@@ -1,8 +1,7 @@
 // All writing of typed rows: changes as rows of their table, and the processing state of rows.
 import { v7 as uuidv7 } from 'uuid';
-import { isObject } from '../../platform/json.ts';
+import { isObject, storable } from '../../platform/json.ts';
 import { type Database, statement, type Statement } from '../../platform/postgres/pool.ts';
-import { storable } from '../../platform/text.ts';
 import type { JsonObject } from '../delivery.ts';
 import { type Column, columnsOf, readColumn } from './columns.ts';
 import { allTables } from './tables.ts';

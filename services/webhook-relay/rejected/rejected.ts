@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type BatchLimits, createBatchWriter } from '../../platform/batches.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { storable } from '../../platform/text.ts';
+import { storable } from '../../platform/json.ts';
 import type { RejectedRow, RejectedStore } from './store.ts';
 
 type RejectedDelivery = {

@@ -1,6 +1,5 @@
 // The priority of a forge delivery: points of its event and action, weighed by who sent it and how often. The numbers are in tables.yaml.
-import { memberAt } from '../../platform/json.ts';
-import { storable } from '../../platform/text.ts';
+import { memberAt, storable } from '../../platform/json.ts';
 import type { Tables } from './tables.ts';
 
 type SenderClass = 'owner' | 'person' | 'bot' | 'own-bot';

@@ -191,6 +191,8 @@ describe('createApp', () => {
       const { url } = await startApp({ routes: notes });
       const sent = await request(url).post('/api/notes/a%20b?LIMIT=x').send({ title: 't', tags: [], size: 1, Size: 'no', __proto__x: 1 });
       expect(sent.body).to.deep.equal({ params: { id: 'a b' }, query: { limit: 5 }, body: { title: 't', tags: [], size: 1 } });
+      const hostile = await request(url).post('/api/notes/1').type('json').send('{"title":"t","tags":[],"size":1,"__proto__":{"title":"other"}}');
+      expect(hostile.body).to.deep.equal({ params: { id: '1' }, query: { limit: 5 }, body: { title: 't', tags: [], size: 1 } });
     });
 
     it('answers 404 for an unknown path and 405 with Allow for an unknown method', async () => {
