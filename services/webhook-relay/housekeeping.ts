@@ -14,7 +14,7 @@ import { createUsageStore, periodOf } from './usage/store.ts';
 
 type HousekeepingParts = {
   readonly database: Database;
-  readonly spool: Pick<Spool, 'refused'>;
+  readonly spool: Pick<Spool, 'deleteRefusedBefore'>;
   readonly retention: Pick<RelayConfig, 'rejectedDays' | 'rejectedRows' | 'replayedDays' | 'refusedDays' | 'usageMonths' | 'senderDays'>;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -54,7 +54,7 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 const monthsBefore = (now: Date, months: number) => periodOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)));
 
 function fileTasks({ spool, clock, retention }: HousekeepingParts): Tasks {
-  return { 'refused deliveries': () => spool.refused.deleteBefore(daysBefore(clock(), retention.refusedDays)) };
+  return { 'refused deliveries': () => spool.deleteRefusedBefore(daysBefore(clock(), retention.refusedDays)) };
 }
 
 function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {

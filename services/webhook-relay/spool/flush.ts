@@ -2,7 +2,6 @@
 import type { Log } from '../../platform/log.ts';
 import { isUnavailable } from '../../platform/postgres/errors.ts';
 import { withTimeout } from '../../platform/time.ts';
-import { corrupt } from './entries.ts';
 import type { FailedPayloads } from './failed-payloads.ts';
 import type { SpoolFile } from './file-format.ts';
 import { createPass, forEachConcurrent } from './pass.ts';
@@ -16,14 +15,13 @@ const concurrency = 8;
 /** Ends at the deadline at the latest. A file is removed after its row is committed, never before. */
 export async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }: Flush): Promise<void> {
   const pass = createPass(log, 'flushing spooled deliveries to the database failed');
+  const deadline = AbortSignal.timeout(deadlineMs);
   let flushed = 0;
   let isOwner = false;
-  let isLate = false;
 
   async function toRow(file: SpoolFile): Promise<void> {
-    const read = isLate ? undefined : await spool.read(file);
-    if (!read) return;
-    if ('corrupt' in read) return spool.refuse(file, corrupt(read.corrupt));
+    const read = deadline.aborted ? undefined : await spool.read(file);
+    if (typeof read !== 'object') return;
     await failedPayloads.insert(read, file.tries);
     flushed += 1;
     await spool.remove(file);
@@ -32,10 +30,10 @@ export async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }
   async function step(file: SpoolFile): Promise<boolean> {
     try {
       await pass.withMemory(await spool.bytesOf(file), () => toRow(file));
-      return !isLate;
+      return !deadline.aborted;
     } catch (error) {
       pass.failed(file.name, error);
-      return !isLate && !isUnavailable(error); // one that fails by itself does not keep the others from the database
+      return !deadline.aborted && !isUnavailable(error); // one that fails by itself does not keep the others from the database
     }
   }
 
@@ -43,13 +41,12 @@ export async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }
     isOwner = await spool.own();
     if (!isOwner) return;
     // Given up here, it is tried once more from there, and then kept as long as it would have been here.
-    await spool.refused.restore().catch((error: unknown) => pass.failed('the folder refused', error));
+    await spool.restoreRefused().catch((error: unknown) => pass.failed('the folder refused', error));
     await forEachConcurrent(await spool.pending(), concurrency, step);
   }
 
   const working = work().catch((error: unknown) => pass.failed('the spool folder', error));
   await withTimeout(working, deadlineMs, () => undefined);
-  isLate = true;
   pass.logFailures();
   const left = isOwner ? (await spool.pending()).length : 0;
   if (left > 0) log.error({ flushed, left }, 'spooled deliveries stay on the disk after shutdown');

@@ -1,8 +1,7 @@
-// What the spool does with a folder: files that are there after a power cut, lists of them, and the folder `refused` within.
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+// The files of the spool's folders: written so that they are there after a power cut, listed, and read.
+import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { hasCode } from '../../platform/errors.ts';
-import { parseFileName, type SpoolFile } from './file-format.ts';
+import { type Corrupt, decodeSpooled, parseFileName, type SpooledDelivery, type SpoolFile } from './file-format.ts';
 
 /** A new file, whole and on the disk when this resolves; what a failure leaves behind is the caller's to remove. */
 export async function writeDurably(path: string, chunks: Iterable<Buffer>): Promise<void> {
@@ -18,7 +17,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /** @returns undefined where nothing is there */
-async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
@@ -27,43 +26,18 @@ async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export const statOf = (path: string) => ifThere(lstat(path));
-
 /** The spool files of a folder, oldest first; none of one that is not there. */
 export const listFiles = async (folder: string): Promise<SpoolFile[]> =>
   ((await ifThere(readdir(folder))) ?? []).toSorted().flatMap((name) => parseFileName(name) ?? []);
 
-/** The folder `refused`: deliveries that were given up, for a person to look at while they are kept. */
-export function createRefusedFolder(directory: string) {
-  const own = join(directory, 'refused');
+/** More than any setting lets a delivery be; read all the same, it would end the process, this one and the next. */
+const largestBytes = 400 * 1024 * 1024;
 
-  /** @returns false for what is gone already: a person was faster */
-  async function move(name: string, from: string, to: string): Promise<boolean> {
-    return (await ifThere(rename(join(from, name), join(to, name)).then(() => true))) ?? false;
-  }
-
-  return {
-    /** @returns false when it is gone */
-    async take({ name }: SpoolFile): Promise<boolean> {
-      await mkdir(own, { recursive: true, mode: 0o700 });
-      return move(name, directory, own);
-    },
-    /** How many spool files it holds. */
-    count: async (): Promise<number> => (await listFiles(own)).length,
-    /** Back among the pending, each with the tries it had. What is corrupt stays: no connection was ever asked to take it. */
-    async restore(): Promise<void> {
-      for (const { name, tries } of await listFiles(own)) if (tries > 0) await move(name, own, directory);
-    },
-    /** Folders that have the name of a spool file stay. @param limit by the time at which they were spooled @returns how many were deleted */
-    async deleteBefore(limit: Date): Promise<number> {
-      let deleted = 0;
-      for (const { name, spooledAt } of await listFiles(own)) {
-        const path = join(own, name);
-        if (spooledAt >= limit || (await statOf(path))?.isDirectory() !== false) continue;
-        await rm(path, { force: true });
-        deleted += 1;
-      }
-      return deleted;
-    },
-  };
+/** Undefined when it is gone. Rejects when it cannot be read now. */
+export async function readSpooled(path: string): Promise<SpooledDelivery | Corrupt | undefined> {
+  const found = await ifThere(lstat(path));
+  if (!found) return undefined;
+  if (!found.isFile()) return { corrupt: 'it is not a file' }; // a folder, a link or a pipe that has the name of a spool file
+  if (found.size > largestBytes) return { corrupt: `it has ${found.size} bytes, more than any delivery` };
+  return decodeSpooled(await readFile(path));
 }

@@ -52,21 +52,19 @@ export function createPass(log: Log, message: string) {
 /**
  * Runs `step` on the items, begun in their order, `width` at once; it answers whether to go on and must not reject. The first item runs
  * alone, so an outage costs one attempt.
- * @returns whether every step said to go on, and the items that were not begun
+ * @returns whether every step said to go on
  */
-export async function forEachConcurrent<T>(items: readonly T[], width: number, step: (item: T) => Promise<boolean>) {
-  const queue = items.values();
-  let goOn = true;
-
-  async function work(limit: number): Promise<void> {
-    for (let done = 0; goOn && done < limit; done += 1) {
-      const next = queue.next();
-      if (next.done === true) return;
-      if (!(await step(next.value))) goOn = false;
+export async function forEachConcurrent<T>(items: readonly T[], width: number, step: (item: T) => Promise<boolean>): Promise<boolean> {
+  const [first, ...others] = items;
+  if (first === undefined) return true;
+  let goOn = await step(first);
+  const queue = others.values();
+  const work = async () => {
+    for (const item of queue) {
+      if (!goOn) return;
+      if (!(await step(item))) goOn = false;
     }
-  }
-
-  await work(1);
-  await Promise.all(Array.from({ length: width }, () => work(Infinity)));
-  return { goOn, rest: [...queue] };
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  return goOn;
 }

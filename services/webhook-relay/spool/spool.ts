@@ -1,6 +1,6 @@
 // The spool: deliveries that could not be published, one file each, until they are replayed. One process owns its folder.
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createBatcher } from '../../platform/batches.ts';
 import { codeOf } from '../../platform/errors.ts';
@@ -10,31 +10,22 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
-import {
-  type Corrupt,
-  decodeSpooled,
-  encodeSpooled,
-  type FailedDelivery,
-  nameFile,
-  parseFileName,
-  type SpooledDelivery,
-  type SpoolFile,
-  withTries,
-} from './file-format.ts';
-import { createRefusedFolder, listFiles, statOf, syncFolder, writeDurably } from './folder.ts';
+import { encodeSpooled, type FailedDelivery, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
+import { ifThere, listFiles, readSpooled, syncFolder, writeDurably } from './folder.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };
+
+/** What was found will be the same at every look. */
+export const corrupt = (what: string): Refusal => ({ reason: `corrupt: ${what}`, toDo: 'redeliver it from the forge, then delete what is kept here' });
 
 /** Bounds open descriptors, not throughput: more writes at once do not make a disk faster. */
 const writesAtOnce = 16;
 const forEver = 2 ** 31 - 1;
 /** An answer about readiness holds that long, so that probes of a load balancer do not become load on the disk. */
 const probeHoldsMs = 2000;
-/** More than any setting lets a delivery be; read all the same, it would end the process, this one and the next. */
-const largestBytes = 400 * 1024 * 1024;
-/** Half written, so nobody was told that it is safe: `<uuid of the process>-<n>.tmp`, and names of an earlier release. */
-const temporaryName = /^([\da-f-]{36}-\d+|\d+|probe)\.tmp$/;
+/** Half written, so nobody was told that it is safe: `<uuid of the process>-<n>.tmp`. */
+const temporaryName = /^[\da-f-]{36}-\d+\.tmp$/;
 
 export type Spool = ReturnType<typeof createSpool>;
 
@@ -53,15 +44,21 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     { concurrency: 1, maxBatch: writesAtOnce, maxWaiting: writesAtOnce },
   );
   const writing = createSemaphore(writesAtOnce);
-  const refused = createRefusedFolder(directory);
+  const refusedDirectory = join(directory, 'refused');
   const pathOf = ({ name }: SpoolFile) => join(directory, name);
+  const refusedPathOf = ({ name }: SpoolFile) => join(refusedDirectory, name);
   const pending = () => listFiles(directory);
-  const count = measureSpool(metrics, { outstanding: pending, refused: refused.count }, clock);
+  const refused = () => listFiles(refusedDirectory);
+  const count = measureSpool(metrics, { outstanding: pending, refused: async () => (await refused()).length }, clock);
   let knownOwner = '';
   let probed: { readonly at: number; readonly answer: Promise<CheckResult> } | undefined;
 
   /** Somebody may have removed it. */
   const makeDirectory = () => mkdir(directory, { recursive: true, mode: 0o700 });
+
+  // on a full disk the part that was written takes room that the next, smaller delivery needs
+  const removeTemporary = (path: string) =>
+    rm(path, { force: true }).catch((error: unknown) => log.warn({ error }, 'deleting a half written spool file failed'));
 
   async function put(chunks: Iterable<Buffer>, finish: (temporary: string) => Promise<void>): Promise<void> {
     const temporary = join(directory, `${ownPrefix}-${temporaries++}.tmp`);
@@ -70,8 +67,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
       await writeDurably(temporary, chunks);
       await finish(temporary);
     } catch (error) {
-      // on a full disk the part that was written takes room that the next, smaller delivery needs
-      await rm(temporary, { force: true }).catch((failure: unknown) => log.warn({ error: failure }, 'deleting a half written spool file failed'));
+      await removeTemporary(temporary);
       throw error;
     }
   }
@@ -103,30 +99,15 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     if (owner !== knownOwner) {
       knownOwner = owner; // before the folder is taken up: who asks meanwhile need not do it again
       if (other) log.error({ owner }, 'the spool folder is in use by another process; not replaying its files');
-      else await adopt();
+      else await removeHalfWritten();
     }
     return !other;
   }
 
-  /** Once it is the owner's: what processes that died left half written goes, and files from folders of an earlier release come up. */
-  async function adopt(): Promise<void> {
-    for (const entry of await readdir(directory, { withFileTypes: true })) {
-      const { name } = entry;
-      try {
-        if (temporaryName.test(name) && !name.startsWith(ownPrefix)) await rm(join(directory, name));
-        if (name.startsWith('process-') && entry.isDirectory()) await adoptFolder(join(directory, name)); // a link's folder is not the spool's
-      } catch (error) {
-        log.warn({ name, error }, 'cleaning up the spool folder failed, the rest of it is in use');
-      }
-    }
-  }
-
-  async function adoptFolder(folder: string): Promise<void> {
-    for (const name of await readdir(folder)) {
-      if (parseFileName(name)) await rename(join(folder, name), join(directory, name));
-      else if (temporaryName.test(name)) await rm(join(folder, name));
-    }
-    await rmdir(folder);
+  /** Left by processes that died. */
+  async function removeHalfWritten(): Promise<void> {
+    const names = (await readdir(directory)).filter((name) => temporaryName.test(name) && !name.startsWith(ownPrefix));
+    for (const name of names) await removeTemporary(join(directory, name));
   }
 
   async function probe(): Promise<CheckResult> {
@@ -140,7 +121,9 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
   }
 
   async function refuse(file: SpoolFile, refusal: Refusal): Promise<void> {
-    if (!(await refused.take(file))) return;
+    await mkdir(refusedDirectory, { recursive: true, mode: 0o700 });
+    const isThere = await ifThere(rename(pathOf(file), refusedPathOf(file)).then(() => true));
+    if (!isThere) return; // a person was faster
     count.refused();
     log.error({ file: file.name, ...refusal }, 'spooled delivery refused, its file is kept in the folder refused');
   }
@@ -162,26 +145,29 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     own,
     /** Oldest first; names only. */
     pending,
-    /** What was given up. */
-    refused,
-    /** 0 for what is not read. */
-    async bytesOf(file: SpoolFile): Promise<number> {
-      const found = await statOf(pathOf(file));
-      return found?.isFile() === true && found.size <= largestBytes ? found.size : 0;
-    },
-    /** Undefined when it is gone. Rejects when it cannot be read now; what is corrupt is the caller's to refuse. */
-    async read(file: SpoolFile): Promise<SpooledDelivery | Corrupt | undefined> {
-      const found = await statOf(pathOf(file));
-      if (!found) return undefined;
-      if (!found.isFile()) return { corrupt: 'it is not a file' }; // a folder, a link or a pipe that has the name of a spool file
-      if (found.size > largestBytes) return { corrupt: `it has ${found.size} bytes, more than any delivery` };
-      return decodeSpooled(await readFile(pathOf(file)));
+    bytesOf: async (file: SpoolFile): Promise<number> => (await ifThere(lstat(pathOf(file))))?.size ?? 0,
+    /** Undefined when it is gone; what is corrupt is refused. Rejects when it cannot be read now. */
+    async read(file: SpoolFile): Promise<SpooledDelivery | 'corrupt' | undefined> {
+      const found = await readSpooled(pathOf(file));
+      if (!found || !('corrupt' in found)) return found;
+      await refuse(file, corrupt(found.corrupt));
+      return 'corrupt';
     },
     /** Counts a refused try. */
     setTries: (file: SpoolFile, tries: number): Promise<void> => rename(pathOf(file), join(directory, withTries(file.name, tries))),
     remove: (file: SpoolFile): Promise<void> => rm(pathOf(file), { force: true }),
     /** To the folder `refused`, for a person to look at. Moved back from there, it is tried once more. */
     refuse,
+    /** Back among the pending, each with the tries it had. What is corrupt stays: no connection was ever asked to take it. */
+    async restoreRefused(): Promise<void> {
+      for (const file of await refused()) if (file.tries > 0) await ifThere(rename(refusedPathOf(file), pathOf(file)));
+    },
+    /** @param limit by the time at which they were spooled @returns how many were deleted */
+    async deleteRefusedBefore(limit: Date): Promise<number> {
+      const old = (await refused()).filter(({ spooledAt }) => spooledAt < limit);
+      for (const file of old) await rm(refusedPathOf(file), { recursive: true, force: true }); // a folder may have the name of a spool file
+      return old.length;
+    },
     close: () => lock.close(),
   };
 }

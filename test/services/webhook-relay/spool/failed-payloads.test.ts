@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
 import { type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
-import { createFailedPayloads, type FailedPayloads, start } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
+import { createFailedPayloads, type FailedPayloads } from '../../../../services/webhook-relay/spool/failed-payloads.ts';
 import type { ReplayOutcome } from '../../../../services/webhook-relay/spool/replayer.ts';
 import { captureLog } from '../../../platform/captured-log.ts';
 import { eventually } from '../../../support/wait.ts';
@@ -84,8 +84,8 @@ describe('the rows of failed_payloads', () => {
 
   it('are replayed after their lease when the replica that had claimed them died', async () => {
     await flushTo(database, 3);
-    const failedPayloads = createFailedPayloads(database);
-    const claimed = await failedPayloads.claimDue(start, 10, 'dead');
+    const dead = createFailedPayloads(database);
+    const claimed = await dead.claimDue(10);
     expect(claimed).to.have.length(3);
     let published = 0;
     const { nudge } = startElsewhere(async () => {
@@ -96,17 +96,16 @@ describe('the rows of failed_payloads', () => {
     nudge();
     await eventually(() => published === 3);
     const [first] = claimed;
-    expect(first && (await failedPayloads.markReplayed(first.id, 'dead')), 'recorded without the lease').to.equal(0);
+    expect(first && (await dead.markReplayed(first.id)), 'recorded without the lease').to.equal(0);
   });
 
   it('are leased to one owner at a time', async () => {
     await flushTo(database, 3);
-    const failedPayloads = createFailedPayloads(database);
-    const claim = (owner: string) => failedPayloads.claimDue(start, 2, owner);
-    const [one, other] = await Promise.all([claim('one'), claim('other')]);
-    expect(new Set([...ids(one), ...ids(other)])).to.have.property('size', 3);
-    const [first] = one;
-    expect(first && (await failedPayloads.load(first, 'other'))).to.equal(undefined);
+    const [one, other] = [createFailedPayloads(database), createFailedPayloads(database)];
+    const [ofOne, ofOther] = await Promise.all([one.claimDue(2), other.claimDue(2)]);
+    expect(new Set([...ids(ofOne), ...ids(ofOther)])).to.have.property('size', 3);
+    const [first] = ofOne;
+    expect(first && (await other.load(first))).to.equal(undefined);
   });
 
   it('are given up after three refusals', async () => {
@@ -148,10 +147,10 @@ describe('the rows of failed_payloads', () => {
     const triedAt: number[] = [];
     const failFirst = (whole: FailedPayloads): FailedPayloads => ({
       ...whole,
-      async load(row, ...rest) {
-        if (row.id !== first?.id) return whole.load(row, ...rest);
+      async load(row) {
+        if (row.id !== first?.id) return whole.load(row);
         if (triedAt.push(performance.now()) === 1) throw Object.assign(new Error('could not read block 7'), { code: 'XX001' });
-        return whole.load(row, ...rest);
+        return whole.load(row);
       },
     });
     const publish = (message: Message) => target.publish(message);
