@@ -6,9 +6,8 @@ import { Event, EventDetail, listOf, Problems, ProcessingCounts, Sender, Statist
 import { EventQuery, type Events, HistoryQuery, repositoryName } from './dashboard/events.ts';
 import { type Overviews, Recent, RecentQuery, SenderQuery, StatisticsHeaders, StatisticsQuery } from './dashboard/overviews.ts';
 import { processingQuery, type Typed } from './dashboard/typed.ts';
-import { PullRequest, pullRequests, pullsList, PullsQuery } from './typed/pull-requests.ts';
-import { allTables } from './typed/tables.ts';
-import type { TypedTable } from './typed/typed-table.ts';
+import { allTables, typedTables } from './typed/tables.ts';
+import { typedQuery, type TypedTable } from './typed/typed-table.ts';
 
 export const createRoutes = (events: Events, overviews: Overviews, typed: Typed): AnyRoute[] => [
   ...eventRoutes(events),
@@ -106,6 +105,9 @@ const processingRoute = (table: TypedTable, typed: Typed) =>
     handle: ({ query }) => typed.processing(table, query),
   });
 
+const { pullRequests } = typedTables;
+const { repository: _inPath, ...pullsFilters } = pullRequests.filters;
+const pullsList = 'repositories/pulls';
 const RepositoryPath = z.object({ owner: z.string(), repo: z.string() });
 
 const repositoryRoutes = (events: Events, typed: Typed) => [
@@ -114,8 +116,8 @@ const repositoryRoutes = (events: Events, typed: Typed) => [
     path: '/api/v1/repositories/{owner}/{repo}/pulls',
     summary: 'The pull requests of a repository, by their last change, newest first',
     params: RepositoryPath,
-    query: PullsQuery,
-    answers: { 200: listOf(PullRequest) },
+    query: typedQuery(pullsFilters, pullsList),
+    answers: { 200: listOf(pullRequests.item) },
     problems,
     handle: ({ params, query }) => typed.list(pullRequests, { ...query, repository: repositoryName(params) }, pullsList),
   }),
@@ -125,7 +127,7 @@ const repositoryRoutes = (events: Events, typed: Typed) => [
     summary: 'The history of one pull request: its state now, and the events about it, newest first',
     params: RepositoryPath.extend({ n: z.string() }),
     query: HistoryQuery,
-    answers: { 200: listOf(Event).extend({ pullRequest: PullRequest.nullable() }) },
+    answers: { 200: listOf(Event).extend({ pullRequest: pullRequests.item.nullable() }) },
     problems: [Problems.pullRequestMissing, ...problems],
     handle: ({ params, query }) => events.pullRequestHistory(params, query),
   }),

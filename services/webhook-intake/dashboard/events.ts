@@ -10,7 +10,7 @@ import { TimestampInput } from '../../platform/schema.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { storable } from '../../platform/json.ts';
 import { type Event, Problems } from '../contract.ts';
-import type { PullRequest } from '../typed/pull-requests.ts';
+import type { TypedItem } from '../typed/columns.ts';
 import { filterText, type Page, pageOf, type TimePage, timePage } from './paging.ts';
 import type { DashboardStore, EventFilter, EventWithHeaders, StoredPayload } from './store.ts';
 
@@ -34,13 +34,12 @@ export type RepositoryPath = { readonly owner: string; readonly repo: string };
 const isUuid = (text: string) => z.uuid().safeParse(text).success;
 const maxNumber = 2 ** 31 - 1;
 
-/** Bytes that payloads may hold together, and how long one of them waits for its share. */
+/** Bytes that the payloads of all events that are being answered may hold together, and how long one of them waits for its share. */
 export type PayloadMemory = { readonly bytes: Semaphore; readonly waitMs: number };
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** @param payloadMemory shared by the payloads of all events that are being answered */
-export function createEvents(store: DashboardStore, payloadMemory: PayloadMemory) {
+export function createEvents(store: DashboardStore, { bytes, waitMs }: PayloadMemory) {
   async function page(of: string, filter: EventFilter, { limit, after }: TimePage): Promise<Page<Event>> {
     const rows = await store.newestEvents(filter, { limit, after });
     return pageOf(of, { rows, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
@@ -48,17 +47,27 @@ export function createEvents(store: DashboardStore, payloadMemory: PayloadMemory
   return {
     list: ({ limit, after, ...filter }: EventQuery) => page(list, filter, { limit, after }),
 
-    /** The event as JSON text. */
+    /** The event as JSON text, within the memory that all payloads share until it is sent. @throws Problem 503 when there is none in time */
     async get(id: string): Promise<Content> {
       const event = isUuid(id) ? await store.event(id) : undefined;
       if (!event) throw Problems.eventMissing();
-      return eventDocument(event, () => store.payload(event), payloadMemory);
+      const units = Math.min(event.bytes * copies, bytes.capacity);
+      const release = () => bytes.release(units);
+      if (!(await bytes.acquire(units, waitMs))) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
+      try {
+        const document = await documentOf(event, await store.payload(event));
+        // Closed when it was sent to its end, and when the reader went away before.
+        return new Content('application/json; charset=utf-8', document.once('close', release));
+      } catch (error) {
+        release();
+        throw error;
+      }
     },
 
     async pullRequestHistory(
       { n, ...path }: RepositoryPath & { readonly n: string },
       paging: TimePage,
-    ): Promise<Page<Event> & { pullRequest: PullRequest | null }> {
+    ): Promise<Page<Event> & { pullRequest: TypedItem | null }> {
       const repository = repositoryName(path);
       const number = /^[1-9]\d{0,9}$/.test(n) && Number(n) <= maxNumber ? Number(n) : undefined;
       if (number === undefined) throw Problems.pullRequestMissing();
@@ -78,32 +87,12 @@ const unpack = promisify(gunzip);
 /** A payload in memory: as the database sends it, in hexadecimal; packed; unpacked. Most pack to a tenth, none to more than they are. */
 const copies = 4;
 
-/**
- * The document, within the memory that all payloads share until it is sent.
- * @param read asked for once there is room
- * @throws Problem 503 when there is none in time
- */
-async function eventDocument(event: EventWithHeaders, read: () => Promise<StoredPayload | undefined>, memory: PayloadMemory): Promise<Content> {
-  const { bytes, waitMs } = memory;
-  const units = Math.min(event.bytes * copies, bytes.capacity);
-  const release = () => bytes.release(units);
-  if (!(await bytes.acquire(units, waitMs))) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
-  try {
-    const { mediaType, data } = await compose(event, await read());
-    // Closed when it was sent to its end, and when the reader went away before.
-    return new Content(mediaType, data.once('close', release));
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
-
 /** It was JSON when it was stored, so the whole is. */
-async function compose(event: EventWithHeaders, payload: StoredPayload | undefined) {
+async function documentOf(event: EventWithHeaders, payload: StoredPayload | undefined): Promise<Readable> {
   const opening = `${JSON.stringify(event).slice(0, -1)},"payload":`;
   const value = payload ? await jsonText(payload) : Buffer.from('null');
   // In three pieces: a payload of 25 MiB is not copied once more.
-  return { mediaType: 'application/json; charset=utf-8', data: Readable.from([Buffer.from(opening), value, Buffer.from('}')]) };
+  return Readable.from([Buffer.from(opening), value, Buffer.from('}')]);
 }
 
 async function jsonText({ isGzip, body }: StoredPayload): Promise<Buffer> {

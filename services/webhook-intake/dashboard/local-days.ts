@@ -15,24 +15,10 @@ export function timeZone(name: string): string | undefined {
 
 /** @returns when the day began in which an instant lies; that is another hour than 0 where clocks were put forward at midnight */
 export function createDayStart(zone: string): (instant: Date) => Date {
-  const format = new Intl.DateTimeFormat('en', {
-    timeZone: zone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  });
+  // Sweden writes ISO 8601 but for the `T`: 2026-03-04 18:00:00.
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
   /** What a clock on the wall shows, as if it were UTC. */
-  const wallClock = (ms: number): number => {
-    const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-    const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts;
-    return Date.UTC(year, month - 1, day, hour, minute, second);
-  };
+  const wallClock = (ms: number): number => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`);
   const known = new Map<number, Date>();
 
   function find(instant: number): Date {

@@ -1,7 +1,7 @@
 // At a glance: how much was received, who caused it, and the newest of everything.
 import { z } from 'zod';
 import { queryChoice, queryInteger, textFor, TimestampInput } from '../../platform/schema.ts';
-import { bucketHours, Event, type Statistics, type StatisticsPoint } from '../contract.ts';
+import { bucketHours, Event, type Statistics } from '../contract.ts';
 import { typedTables } from '../typed/tables.ts';
 import type { TypedTable } from '../typed/typed-table.ts';
 import { createDayStart, timeZone } from './local-days.ts';
@@ -40,7 +40,8 @@ export const createOverviews = (store: DashboardStore) => ({
   /** @param zone where days begin */
   async statistics({ by, ...filter }: z.output<typeof StatisticsQuery>, zone: string): Promise<Statistics> {
     const buckets = await store.buckets(filter);
-    return { bucketHours, series: seriesOf(by === 'day' ? inDays(buckets, zone) : buckets) };
+    // A bucket belongs to the day in which it begins.
+    return { bucketHours, series: seriesOf(buckets, by === 'day' ? createDayStart(zone) : (start) => start) };
   },
 
   async senders({ limit, after }: z.output<typeof SenderQuery>) {
@@ -56,35 +57,19 @@ export const createOverviews = (store: DashboardStore) => ({
   },
 });
 
-/** A bucket belongs to the day in which it begins. Order is kept, so the buckets of a day follow each other. */
-function inDays(buckets: readonly Bucket[], zone: string): Bucket[] {
-  const dayStart = createDayStart(zone);
-  const days: Bucket[] = [];
-  for (const bucket of buckets) {
-    const day = { ...bucket, start: dayStart(bucket.start) };
-    const last = days.at(-1);
-    if (last && isSameSeries(last, day) && last.start.getTime() === day.start.getTime()) days[days.length - 1] = sum(last, day);
-    else days.push(day);
-  }
-  return days;
-}
-
-const isSameSeries = (one: Pick<Bucket, 'source' | 'event'>, other: Pick<Bucket, 'source' | 'event'>) =>
-  one.source === other.source && one.event === other.event;
-
-const sum = (one: Bucket, other: Bucket): Bucket => ({
-  ...one,
-  received: one.received + other.received,
-  duplicates: one.duplicates + other.duplicates,
-  bytes: one.bytes + other.bytes,
-});
-
-function seriesOf(buckets: readonly Bucket[]): Statistics['series'] {
-  const series: { source: string; event: string; points: StatisticsPoint[] }[] = [];
-  for (const { source, event, ...point } of buckets) {
-    const last = series.at(-1);
-    if (last && isSameSeries(last, { source, event })) last.points.push(point);
-    else series.push({ source, event, points: [point] });
+/** Buckets come in order of their series and of time. @param pointStart begin of the point that a bucket belongs to */
+function seriesOf(buckets: readonly Bucket[], pointStart: (bucketStart: Date) => Date): Statistics['series'] {
+  const series: Statistics['series'] = [];
+  for (const { source, event, ...counted } of buckets) {
+    let current = series.at(-1);
+    if (current?.source !== source || current.event !== event) series.push((current = { source, event, points: [] }));
+    const start = pointStart(counted.start);
+    const last = current.points.at(-1);
+    if (last?.start.getTime() === start.getTime()) {
+      last.received += counted.received;
+      last.duplicates += counted.duplicates;
+      last.bytes += counted.bytes;
+    } else current.points.push({ ...counted, start });
   }
   return series;
 }

@@ -1,11 +1,10 @@
 // All SQL of the dashboard.
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { type Event, type ProcessingCounts, type ProcessingState, processingStates, type Sender, type StatisticsPoint } from '../contract.ts';
+import type { Event, ProcessingCounts, ProcessingState, Sender, StatisticsPoint } from '../contract.ts';
 import { selectList, type TypedItem } from '../typed/columns.ts';
-import { PullRequest } from '../typed/pull-requests.ts';
 import { typedTables } from '../typed/tables.ts';
-import { ownFilters, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
+import type { TypedQuery, TypedTable } from '../typed/typed-table.ts';
 import type { TimePage } from './paging.ts';
 
 const builder = knex({ client: 'pg' });
@@ -75,25 +74,42 @@ const senders = statement<Sender, [after: string, rows: number]>(
   order by logins.sender`,
 );
 
-const pullRequest = statement<PullRequest, [repository: string, number: number]>(
+const pullRequest = statement<TypedItem, [repository: string, number: number]>(
   'dashboard.pullRequest',
   `
-  select ${selectList(PullRequest)} from pull_requests where repository = $1 and number = $2 order by updated_at desc, id desc limit 1`,
+  select ${selectList(typedTables.pullRequests.item)} from pull_requests where repository = $1 and number = $2 order by updated_at desc, id desc limit 1`,
 );
 
 // What waits has an index of its own, and all rows are counted by the primary key's: no table is read for it.
-const counts = statement<{ table: string; state: ProcessingState | null; rows: number }>(
+const counts = statement<ProcessingCounts & { readonly table: string }>(
   'dashboard.processingCounts',
   Object.entries(typedTables)
     .map(
       ([key, { name }]) => `
-    select '${key}' as table, processing_state as state, count(*) as rows from ${name} where processing_state <> 'PROCESSED' group by processing_state
-    union all select '${key}', null, count(*) from ${name}`,
+    select '${key}' as table,
+      count(*) filter (where processing_state = 'NEW') as "NEW",
+      count(*) filter (where processing_state = 'PROCESSING') as "PROCESSING",
+      (select count(*) from ${name}) - count(*) as "PROCESSED",
+      count(*) filter (where processing_state = 'UPDATED') as "UPDATED",
+      count(*) filter (where processing_state = 'RE_REQUESTED') as "RE_REQUESTED"
+    from ${name} where processing_state <> 'PROCESSED'`,
     )
     .join(' union all '),
 );
 
-const none: ProcessingCounts = { NEW: 0, PROCESSING: 0, PROCESSED: 0, UPDATED: 0, RE_REQUESTED: 0 };
+/** The newest by a column of time come first; one row more than the limit, where there are more. */
+function newestFirst(table: string, { time, columns }: { readonly time: string; readonly columns: string }, { limit, after }: TimePage) {
+  const query = builder
+    .from(table)
+    .select(builder.raw(columns))
+    .orderBy([
+      { column: time, order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .limit(limit + 1);
+  if (after) query.whereRaw('(??, id) < (?, ?)', [time, new Date(after[0]), after[1]]);
+  return query;
+}
 
 export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
@@ -101,15 +117,8 @@ export const createDashboardStore = (database: Database) => ({ ...eventQueries(d
 
 const eventQueries = (database: Database) => ({
   /** Newest first; one more than the limit, where there are more. */
-  async newestEvents({ from, to, ...filter }: EventFilter, { limit, after }: TimePage): Promise<Event[]> {
-    const query = builder
-      .from('events')
-      .select(builder.raw(columns))
-      .orderBy([
-        { column: 'received_at', order: 'desc' },
-        { column: 'id', order: 'desc' },
-      ])
-      .limit(limit + 1);
+  async newestEvents({ from, to, ...filter }: EventFilter, page: TimePage): Promise<Event[]> {
+    const query = newestFirst('events', { time: 'received_at', columns }, page);
     for (const [column, value] of Object.entries(filter)) if (value !== undefined) query.where(column, value);
     // The index of events by name begins with their source, which Postgres cannot skip before version 18.
     if (filter.event !== undefined && filter.source === undefined)
@@ -119,7 +128,6 @@ const eventQueries = (database: Database) => ({
       );
     if (from) query.where('received_at', '>=', from);
     if (to) query.where('received_at', '<', to);
-    if (after) query.whereRaw('(received_at, id) < (?, ?)', [new Date(after[0]), after[1]]);
     return database.select<Event>(query);
   },
   event: (id: string) => database.first(byId, id),
@@ -148,31 +156,24 @@ const overviewQueries = (database: Database) => ({
 
 const typedQueries = (database: Database) => ({
   /** What changed last comes first; one more than the limit, where there are more. */
-  async newestRows<Item extends TypedItem>({ name, item, filters }: TypedTable<Item>, query: TypedQuery): Promise<Item[]> {
-    const { limit, after, processingState, deleted } = query;
-    const select = builder
-      .from(name)
-      .select(builder.raw(selectList(item)))
-      .orderBy([
-        { column: 'updated_at', order: 'desc' },
-        { column: 'id', order: 'desc' },
-      ])
-      .limit(limit + 1);
-    for (const filter of ownFilters) {
-      const [column, value] = [filters[filter], query[filter]];
-      if (column !== undefined && value !== undefined) select.where(column, value);
+  newestRows({ name, item, filters }: TypedTable, { limit, after, ...query }: TypedQuery): Promise<TypedItem[]> {
+    const select = newestFirst(name, { time: 'updated_at', columns: selectList(item) }, { limit, after });
+    const asked = new Map(Object.entries(query));
+    for (const [filter, column] of Object.entries(filters)) {
+      const value = asked.get(filter);
+      if (value === undefined) continue;
+      if (filter !== 'deleted') select.where(column, value);
+      else if (value === 'true') select.whereNotNull(column);
+      else select.whereNull(column);
     }
-    if (processingState !== undefined) select.where('processing_state', processingState);
-    if (deleted !== undefined) select.whereRaw(deleted === 'true' ? 'deleted_at is not null' : 'deleted_at is null');
-    if (after) select.whereRaw('(updated_at, id) < (?, ?)', [new Date(after[0]), after[1]]);
-    return database.select<Item>(select);
+    return database.select<TypedItem>(select);
   },
 
   /** Those first seen longest ago come first. Each state is read in order by its index, and no more of it than a page. */
-  async rowsInStates<Item extends TypedItem>(
-    { name, item }: TypedTable<Item>,
+  rowsInStates(
+    { name, item }: TypedTable,
     { states, limit, after }: { readonly states: readonly ProcessingState[]; readonly limit: number; readonly after: string | undefined },
-  ): Promise<Item[]> {
+  ): Promise<TypedItem[]> {
     const ofState = (state: ProcessingState) => {
       const select = builder
         .from(name)
@@ -183,7 +184,7 @@ const typedQueries = (database: Database) => ({
       return after === undefined ? select : select.where('id', '>', after);
     };
     const rows = builder.unionAll(states.map(ofState), true).as('waiting');
-    return database.select<Item>(
+    return database.select<TypedItem>(
       builder
         .from(rows)
         .select(builder.raw(selectList(item)))
@@ -196,12 +197,6 @@ const typedQueries = (database: Database) => ({
 
   async processingCounts(): Promise<Record<string, ProcessingCounts>> {
     const rows = await database.all(counts);
-    const tables = Object.keys(typedTables).map((table) => {
-      const own = rows.filter((row) => row.table === table);
-      const waiting = { ...none, ...Object.fromEntries(own.flatMap(({ state, rows: number }) => (state === null ? [] : [[state, number]]))) };
-      const total = own.find(({ state }) => state === null)?.rows ?? 0;
-      return [table, { ...waiting, PROCESSED: processingStates.reduce((left, state) => left - waiting[state], total) }] as const;
-    });
-    return Object.fromEntries(tables);
+    return Object.fromEntries(rows.map(({ table, ...states }) => [table, states]));
   },
 });

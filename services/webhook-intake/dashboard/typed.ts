@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { queryChoice } from '../../platform/schema.ts';
 import { processingStates } from '../contract.ts';
-import type { TypedItem } from '../typed/columns.ts';
 import type { TypedQuery, TypedTable } from '../typed/typed-table.ts';
 import { idPage, pageOf } from './paging.ts';
 import type { DashboardStore } from './store.ts';
@@ -18,13 +17,13 @@ export type Typed = ReturnType<typeof createTyped>;
 
 export const createTyped = (store: DashboardStore) => ({
   /** @param list whose cursors `query` takes */
-  async list<Item extends TypedItem>(table: TypedTable<Item>, query: TypedQuery, list = table.path) {
+  async list(table: TypedTable, query: TypedQuery, list = table.path) {
     const rows = await store.newestRows(table, query);
     return pageOf(list, { rows, limit: query.limit }, ({ updatedAt, id }) => [updatedAt.getTime(), id]);
   },
 
   /** Those not yet PROCESSED, or those in one state. */
-  async processing<Item extends TypedItem>(table: TypedTable<Item>, { state, limit, after }: ProcessingQuery) {
+  async processing(table: TypedTable, { state, limit, after }: ProcessingQuery) {
     const rows = await store.rowsInStates(table, { states: state === undefined ? unprocessed : [state], limit, after: after?.[0] });
     return pageOf(processingList(table.path), { rows, limit }, ({ id }) => [id]);
   },

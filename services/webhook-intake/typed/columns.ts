@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Timestamp } from '../../platform/schema.ts';
 import { memberAt, storable } from '../../platform/json.ts';
 import { ProcessingState } from '../contract.ts';
-import { integerAt, type JsonObject, textAt, timeAt } from '../delivery.ts';
+import { type JsonObject, timeAt } from '../delivery.ts';
 
 // The kinds of members of an item. One that is not nullable is required: an object without it has no row.
 export const text = z.string().nullable();
@@ -35,7 +35,8 @@ export type Column = {
   readonly name: string;
   /** Where it is found in the forge's object. */
   readonly path: readonly string[];
-  readonly type: 'text' | 'int' | 'bigint' | 'boolean' | 'timestamptz';
+  /** Without null. */
+  readonly schema: z.core.$ZodType;
   readonly isRequired: boolean;
 };
 
@@ -51,38 +52,17 @@ const ownMembers = ({ shape }: Item) => Object.entries(shape).filter(([member]) 
 const withoutNull = (schema: z.core.$ZodType) => (schema instanceof z.ZodNullable ? schema.unwrap() : schema);
 
 function column(path: readonly string[], schema: z.core.$ZodType): Column {
-  return { name: path.join('_'), path, type: typeOf(withoutNull(schema)), isRequired: !(schema instanceof z.ZodNullable) };
+  return { name: path.join('_'), path, schema: withoutNull(schema), isRequired: !(schema instanceof z.ZodNullable) };
 }
 
-function typeOf(schema: z.core.$ZodType): Column['type'] {
-  if (schema instanceof z.ZodString || schema instanceof z.ZodEnum) return 'text';
-  if (schema instanceof z.ZodNumber) return schema.format === 'int32' ? 'int' : 'bigint';
-  if (schema instanceof z.ZodBoolean) return 'boolean';
-  if (schema instanceof z.ZodDate) return 'timestamptz';
-  throw new TypeError('a member of a typed item must be a string, a number, a boolean or a time');
+/** Undefined where the object has no such member, or one of another kind. An empty text is none. */
+export function readColumn(schema: z.core.$ZodType, object: JsonObject, path: readonly string[]): unknown {
+  if (schema instanceof z.ZodDate) return timeAt(object, ...path);
+  const member = memberAt(object, ...path);
+  if (member === null || member === undefined) return undefined; // as most that are missing: a refusal by the schema costs more
+  const { data } = z.safeParse(schema, member);
+  return typeof data === 'string' ? storable(data) || undefined : data;
 }
-
-const maxInt = 2 ** 31 - 1;
-
-const readers: Readonly<Record<Column['type'], (object: JsonObject, path: readonly string[]) => unknown>> = {
-  text: (object, path) => {
-    const found = textAt(object, ...path);
-    return found === undefined ? undefined : storable(found);
-  },
-  int: (object, path) => {
-    const found = integerAt(object, ...path);
-    return found !== undefined && Math.abs(found) <= maxInt ? found : undefined;
-  },
-  bigint: (object, path) => integerAt(object, ...path),
-  boolean: (object, path) => {
-    const found = memberAt(object, ...path);
-    return typeof found === 'boolean' ? found : undefined;
-  },
-  timestamptz: (object, path) => timeAt(object, ...path),
-};
-
-/** Undefined where the object has no such member, or one of another kind. */
-export const readColumn = ({ type }: Column, object: JsonObject, path: readonly string[]): unknown => readers[type](object, path);
 
 const shared = `id, forge_id as "forgeId", repository, processing_state as "processingState", first_seen_at as "firstSeenAt",
   updated_at as "updatedAt", deleted_at as "deletedAt"`;

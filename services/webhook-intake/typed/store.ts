@@ -14,7 +14,7 @@ export function createTableWriter(table: TypedTable) {
   const sql = writingSql(table, columns);
   const value = (column: Column, object: JsonObject) => {
     const alternative = table.alternatives?.[column.name];
-    return readColumn(column, object, column.path) ?? (alternative && readColumn(column, object, alternative));
+    return readColumn(column.schema, object, column.path) ?? (alternative && readColumn(column.schema, object, alternative));
   };
   const isComplete = (object: JsonObject) => columns.every((column) => !column.isRequired || value(column, object) !== undefined);
 
@@ -85,38 +85,19 @@ export function storableJson(value: unknown): string {
   });
 }
 
-const shared = {
-  id: 'uuid',
-  object_key: 'text',
-  forge_id: 'text',
-  repository: 'text',
-  processing_state: 'text',
-  first_seen_at: 'timestamptz',
-  run_attempt: 'int',
-  updated_at: 'timestamptz',
-  event_received_at: 'timestamptz',
-  deleted_at: 'timestamptz',
-  delivery_id: 'text',
-  hook_id: 'text',
-  target_id: 'text',
-  rest: 'jsonb',
-} as const;
-
 /** Columns that a newer state simply takes over. */
 const takenOver = ['run_attempt', 'updated_at', 'event_received_at', 'deleted_at', 'delivery_id', 'hook_id', 'target_id'];
+/** Of every typed table. */
+const shared = ['id', 'object_key', 'forge_id', 'repository', 'processing_state', 'first_seen_at', 'rest', ...takenOver];
+
+type Writing = Readonly<Record<'insertUnknown' | 'upsertNewest' | 'requestAgain', Statement<unknown, [rows: string]>>>;
 
 /** Composed from the table's description: every name in it is a constant of this program. */
-function writingSql(
-  { name, kept = [] }: TypedTable,
-  own: readonly Column[],
-): Readonly<Record<'insertUnknown' | 'upsertNewest' | 'requestAgain', Statement<unknown, [rows: string]>>> {
-  const types = { ...shared, ...Object.fromEntries(own.map((column) => [column.name, column.type])) };
-  const names = Object.keys(types).join(', ');
-  const rows = `select ${names} from json_to_recordset($1::json) as given(${Object.entries(types)
-    .map(([column, type]) => `${column} ${type}`)
-    .join(', ')})`;
+function writingSql({ name, kept = [] }: TypedTable, own: readonly Column[]): Writing {
+  const names = [...shared, ...own.map((column) => column.name)].join(', ');
+  const rows = `json_populate_recordset(null::${name}, $1::json)`;
   // In the order of their keys: two workers with the same objects at hand wait for each other instead of deadlocking.
-  const insert = `insert into ${name} as known (${names}) ${rows} order by object_key`;
+  const insert = `insert into ${name} as known (${names}) select ${names} from ${rows} order by object_key`;
   const ownSets = own.map(
     ({ name: column }) => `${column} = ${kept.includes(column) ? `coalesce(excluded.${column}, known.${column})` : `excluded.${column}`}`,
   );
@@ -143,8 +124,8 @@ function writingSql(
       `
       update ${name} set processing_state = 'RE_REQUESTED', claimed_until = null,
         delivery_id = given.delivery_id, hook_id = given.hook_id, target_id = given.target_id
-      from (${rows}) as given
-      where ${name}.id in (select id from ${name} where object_key in (select object_key from (${rows}) as wanted) and deleted_at is null order by object_key for update)
+      from ${rows} as given
+      where ${name}.id in (select id from ${name} where object_key in (select object_key from ${rows} as wanted) and deleted_at is null order by object_key for update)
         and ${name}.object_key = given.object_key`,
     ),
   };

@@ -2,12 +2,9 @@
 // migration adds it.
 import { z } from 'zod';
 import { isObject, memberAt } from '../../platform/json.ts';
-import { queryChoice } from '../../platform/schema.ts';
-import { filterText } from '../dashboard/paging.ts';
 import { idOf, integerAt, type JsonObject, objectAt, textAt } from '../delivery.ts';
 import { account, bigInteger, flag, integer, text, time, TypedItem } from './columns.ts';
-import { pullRequests } from './pull-requests.ts';
-import { type Change, deletable, type ForgeEvent, ofAny, openOrClosed, stateAsReceived, stateOf, type TypedTable, typedTable } from './typed-table.ts';
+import { type Change, commentKinds, type ForgeEvent, stateAsReceived, stateOf, type TypedTable, typedTable } from './typed-table.ts';
 
 // Releases of every repository.
 const releases = typedTable({
@@ -24,8 +21,7 @@ const releases = typedTable({
     published_at: time,
   }).meta({ id: 'Release' }),
   isTracking: true,
-  query: z.object({ repository: filterText, sender: filterText, ...deletable('releases') }),
-  filters: { repository: 'repository', sender: 'author_login' },
+  filters: { repository: 'repository', sender: 'author_login', deleted: 'deleted_at' },
   changes: (event) => (event.event === 'release' ? stateOf(event, objectAt(event.payload, 'release'), { isDeleted: event.action === 'deleted' }) : []),
 });
 
@@ -47,7 +43,6 @@ const workflowRuns = typedTable({
     run_started_at: time,
   }).meta({ id: 'WorkflowRun' }),
   isTracking: true,
-  query: z.object({ repository: filterText, status: filterText, conclusion: filterText, sender: filterText, ...ofAny('workflow-runs') }),
   filters: { repository: 'repository', status: 'status', conclusion: 'conclusion', sender: 'actor_login' },
   changes: (event) => {
     const run = event.event === 'workflow_run' ? objectAt(event.payload, 'workflow_run') : undefined;
@@ -61,8 +56,7 @@ const branches = typedTable({
   name: 'branches',
   item: TypedItem.extend({ name: z.string(), sha: text, master_branch: text, pusher_type: text }).meta({ id: 'Branch' }),
   kept: ['sha', 'master_branch', 'pusher_type'],
-  query: z.object({ repository: filterText, ...deletable('branches') }),
-  filters: { repository: 'repository' },
+  filters: { repository: 'repository', deleted: 'deleted_at' },
   changes: (event) => {
     if (event.event === 'push') return pushed(event);
     if (event.event !== 'create' && event.event !== 'delete') return [];
@@ -93,13 +87,12 @@ function branch(event: ForgeEvent, { name, isDeleted, members }: State): readonl
 }
 
 // Comments on issues, commits and changes, told apart by the event that brings them: each kind numbers its own.
-const kinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
-const isOfKind = (event: string) => kinds.some((kind) => kind === event);
+const isCommentKind = (event: string) => commentKinds.some((kind) => kind === event);
 
 const comments = typedTable({
   name: 'comments',
   item: TypedItem.extend({
-    kind: z.enum(kinds),
+    kind: z.enum(commentKinds),
     /** Of the issue or pull request. */
     number: integer,
     user: account,
@@ -112,10 +105,9 @@ const comments = typedTable({
     created_at: time,
   }).meta({ id: 'Comment' }),
   alternatives: { line: ['original_line'] },
-  query: z.object({ repository: filterText, kind: queryChoice(kinds).optional(), sender: filterText, ...deletable('comments') }),
-  filters: { repository: 'repository', kind: 'kind', sender: 'user_login' },
+  filters: { repository: 'repository', kind: 'kind', sender: 'user_login', deleted: 'deleted_at' },
   changes: (event) => {
-    const comment = isOfKind(event.event) ? objectAt(event.payload, 'comment') : undefined;
+    const comment = isCommentKind(event.event) ? objectAt(event.payload, 'comment') : undefined;
     const id = idOf(comment);
     if (!comment || id === undefined) return [];
     const number = memberAt(event.payload, 'issue', 'number') ?? memberAt(event.payload, 'pull_request', 'number');
@@ -138,10 +130,59 @@ const issues = typedTable({
     created_at: time,
     closed_at: time,
   }).meta({ id: 'Issue' }),
-  query: z.object({ repository: filterText, state: openOrClosed, sender: filterText, ...deletable('issues') }),
-  filters: { repository: 'repository', state: 'state', sender: 'user_login' },
+  filters: { repository: 'repository', state: 'state', sender: 'user_login', deleted: 'deleted_at' },
   changes: (event) => (event.event === 'issues' ? stateOf(event, objectAt(event.payload, 'issue'), { isDeleted: event.action === 'deleted' }) : []),
 });
+
+// Pull requests, from their own events and from reviews of them; checks that are asked for again ask for them again.
+const tip = z.object({ ref: text, sha: text }).nullable();
+
+const pullRequests = typedTable({
+  name: 'pull_requests',
+  item: TypedItem.extend({
+    number: z.int32(),
+    title: text,
+    state: text,
+    draft: flag,
+    merged: flag,
+    user: account,
+    author_association: text,
+    head: tip,
+    base: tip,
+    merge_commit_sha: text,
+    commits: integer,
+    additions: integer,
+    deletions: integer,
+    changed_files: integer,
+    html_url: text,
+    created_at: time,
+    closed_at: time,
+    merged_at: time,
+  }).meta({ id: 'PullRequest' }),
+  // A review carries its pull request without these.
+  kept: ['draft', 'merged', 'merge_commit_sha', 'commits', 'additions', 'deletions', 'changed_files'],
+  filters: { repository: 'repository', state: 'state', sender: 'user_login' },
+  changes: (event) => {
+    if (event.event === 'pull_request' || event.event === 'pull_request_review') return stateOf(event, objectAt(event.payload, 'pull_request'));
+    return requestedAgain(event);
+  },
+});
+
+const reruns = new Map([
+  ['check_run', 'rerequested'],
+  ['check_suite', 'rerequested'],
+  ['workflow_run', 'requested'],
+]);
+
+function requestedAgain(event: ForgeEvent): readonly Change[] {
+  const subject = objectAt(event.payload, event.event);
+  if (!subject || reruns.get(event.event) !== event.action) return [];
+  if (event.event === 'workflow_run' && !(Number(memberAt(subject, 'run_attempt')) > 1)) return [];
+  const named = memberAt(subject, 'pull_requests');
+  return (Array.isArray(named) ? named : []).flatMap((one: unknown) =>
+    stateAsReceived(event, isObject(one) ? one : undefined, { kind: 'requested', isRequested: true }),
+  );
+}
 
 // Pushes, of branches and tags alike; a push never changes.
 const pushes = typedTable({
@@ -158,7 +199,6 @@ const pushes = typedTable({
     head_commit: z.object({ message: text }).nullable(),
     compare: text,
   }).meta({ id: 'Push' }),
-  query: z.object({ repository: filterText, sender: filterText, ...ofAny('pushes') }),
   filters: { repository: 'repository', sender: 'pusher_name' },
   changes: (event) => {
     const { payload } = event;
@@ -195,8 +235,7 @@ const repositories = typedTable({
     created_at: time,
   }).meta({ id: 'Repository' }),
   alternatives: { owner_login: ['owner', 'name'] },
-  query: z.object({ repository: filterText, ...deletable('repositories') }),
-  filters: { repository: 'repository' },
+  filters: { repository: 'repository', deleted: 'deleted_at' },
   changes: (event) => {
     const repository = objectAt(event.payload, 'repository');
     if (event.event !== 'repository' && event.event !== 'public') return stateOf(event, repository, { kind: 'unknown' });
@@ -218,8 +257,7 @@ const installations = typedTable({
     suspended_at: time,
   }).meta({ id: 'Installation' }),
   isOutsideRepositories: true,
-  query: z.object({ account: filterText, ...deletable('installations') }),
-  filters: { account: 'account_login' },
+  filters: { account: 'account_login', deleted: 'deleted_at' },
   changes: (event) => {
     if (event.event !== 'installation' && event.event !== 'installation_repositories') return [];
     const isDeleted = event.event === 'installation' && event.action === 'deleted';
@@ -232,7 +270,6 @@ const users = typedTable({
   name: 'users',
   item: TypedItem.extend({ login: z.string(), type: text, site_admin: flag, html_url: text }).meta({ id: 'User' }),
   isOutsideRepositories: true,
-  query: z.object({ login: filterText, ...ofAny('users') }),
   filters: { login: 'login' },
   changes: (event) => [
     ...(event.event === 'member' ? stateAsReceived(event, objectAt(event.payload, 'member')) : []),

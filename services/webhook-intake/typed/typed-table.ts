@@ -1,22 +1,36 @@
 // What a typed table is: the items it serves, what they can be filtered by, and which changes an event means for it.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { queryChoice } from '../../platform/schema.ts';
 import { processingStates } from '../contract.ts';
-import { timePage, type TimePosition } from '../dashboard/paging.ts';
-import { type DeliveryKey, idOf, integerAt, type JsonObject, timeAt } from '../delivery.ts';
+import { filterText, type TimePage, timePage } from '../dashboard/paging.ts';
+import { type Envelope, idOf, integerAt, type JsonObject, timeAt } from '../delivery.ts';
 import type { TypedItem } from './columns.ts';
 
-export type TypedTable<Item extends TypedItem = TypedItem> = {
+export const commentKinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
+
+/** What a list can be asked by beside its page, where its table has a column for it. */
+const filterSchemas = {
+  repository: filterText,
+  state: queryChoice(['open', 'closed']).optional(),
+  kind: queryChoice(commentKinds).optional(),
+  status: filterText,
+  conclusion: filterText,
+  sender: filterText,
+  login: filterText,
+  account: filterText,
+  processingState: queryChoice(processingStates).optional(),
+  deleted: queryChoice(['true', 'false']).optional(),
+};
+
+type Filter = keyof typeof filterSchemas;
+export type TypedQuery = TimePage & Readonly<Partial<Record<Filter, string | undefined>>>;
+
+type Declaration = {
   readonly name: string;
-  /** Below `/api/v1/`. */
-  readonly path: string;
-  /** Plural, for people. */
-  readonly things: string;
   /** Its members are the columns. */
-  readonly item: z.ZodObject & z.ZodType<Item>;
-  readonly query: z.ZodObject & z.ZodType<TypedQuery>;
-  /** The column behind each filter of its own. */
-  readonly filters: Readonly<Partial<Record<OwnFilter, string>>>;
+  readonly item: z.ZodObject & z.ZodType<TypedItem>;
+  /** The column behind each filter. */
+  readonly filters: Readonly<Partial<Record<Filter, string>>>;
   /** In the order in which they happened. */
   readonly changes: (event: ForgeEvent) => readonly Change[];
   /** Tracked for every repository, not only for own ones. */
@@ -29,21 +43,27 @@ export type TypedTable<Item extends TypedItem = TypedItem> = {
   readonly alternatives?: Readonly<Record<string, readonly string[]>>;
 };
 
-type ItemOf<Schema> = Schema extends z.ZodType<infer Item extends TypedItem> ? Item : never;
+export type TypedTable = ReturnType<typeof typedTable>;
 
-type Declared<Schema> = Omit<TypedTable<ItemOf<Schema>>, 'path' | 'things' | 'item'> & { readonly item: Schema };
+export function typedTable(table: Declaration) {
+  const path = table.name.replace('_', '-');
+  const filters: Declaration['filters'] = { ...table.filters, processingState: 'processing_state' };
+  return {
+    ...table,
+    filters,
+    /** Below `/api/v1/`. */
+    path,
+    /** Plural, for people. */
+    things: table.name.replace('_', ' '),
+    query: typedQuery(filters, path),
+  };
+}
 
-/** Keeps the type of its items. */
-export const typedTable = <Schema extends z.ZodObject & z.ZodType<TypedItem>>(table: Declared<Schema>) => ({
-  ...table,
-  path: table.name.replace('_', '-'),
-  things: table.name.replace('_', ' '),
-});
+/** @param list whose cursors it takes: the path, where there is one list of the table only */
+export const typedQuery = (filters: Declaration['filters'], list: string): z.ZodObject & z.ZodType<TypedQuery> =>
+  z.object({ ...Object.fromEntries(Object.entries(filterSchemas).filter(([filter]) => filter in filters)), ...timePage(list) });
 
-export type ForgeEvent = DeliveryKey & {
-  readonly event: string;
-  readonly action: string | null;
-  readonly receivedAt: Date;
+export type ForgeEvent = Envelope & {
   /** owner/name */
   readonly repository: string | null;
   readonly payload: unknown;
@@ -96,19 +116,3 @@ export function stateOf(event: ForgeEvent, object: JsonObject | undefined, detai
 /** For objects without a time of their own. */
 export const stateAsReceived = (event: ForgeEvent, object: JsonObject | undefined, details: Details = {}) =>
   stateOf(event, object, details).map((change) => ({ ...change, updatedAt: event.receivedAt }));
-
-export const ownFilters = ['repository', 'state', 'kind', 'status', 'conclusion', 'sender', 'login', 'account'] as const;
-type OwnFilter = (typeof ownFilters)[number];
-
-export type TypedQuery = {
-  readonly limit: number;
-  readonly after?: TimePosition | undefined;
-  readonly processingState?: string | undefined;
-  readonly deleted?: 'true' | 'false' | undefined;
-} & Readonly<Partial<Record<OwnFilter, string | undefined>>>;
-
-/** What every list can be asked by. @param list whose cursors it takes: the path, where there is one list of the table only */
-export const ofAny = (list: string) => ({ processingState: queryChoice(processingStates).optional(), ...timePage(list) });
-/** The same, where objects can be deleted. */
-export const deletable = (list: string) => ({ ...ofAny(list), deleted: queryChoice(['true', 'false']).optional() });
-export const openOrClosed = queryChoice(['open', 'closed']).optional();
