@@ -1,10 +1,12 @@
-// `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`;
-// its last line counts, even when mocha could not begin.
+// `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`.
+// All tests run in two processes, as the slow ones mostly wait. The last line counts, even when mocha could not begin.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { countLine, type Counts } from './reporter.ts';
 
 const outside = ['test/bench/**', 'test/cluster/**'];
 const slow = 'test/**/*.slow.test.ts';
@@ -13,26 +15,62 @@ const isFast = process.argv.includes('--fast');
 const given = process.argv.slice(2).filter((argument) => argument !== '--fast');
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/*.test.ts') : argument));
-const files = wanted.some((argument) => argument.endsWith('.ts')) ? [] : ['test/**/*.test.ts'];
-const ignored = [...(files.length > 0 ? outside : []), ...(isFast ? [slow] : [])].flatMap((pattern) => ['--ignore', pattern]);
+const without = (...patterns: readonly string[]) => patterns.flatMap((pattern) => ['--ignore', pattern]);
+
+const fastFiles = ['test/**/*.test.ts', ...without(...outside, slow)];
+const slowFiles = [slow, ...without(...outside)];
+const isWhole = !wanted.some((argument) => argument.endsWith('.ts'));
+const filesOfRuns = isWhole ? [fastFiles, ...(isFast ? [] : [slowFiles])] : [isFast ? without(slow) : []];
+
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
-const child = spawn(process.execPath, [mocha, process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files, ...ignored], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-
-let lastLine = '';
-createInterface({ input: child.stdout }).on('line', (line) => {
-  lastLine = line;
-  process.stdout.write(`${line}\n`);
-});
+const runs = filesOfRuns.map((files) => startMocha([process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files]));
 // Ctrl-C reaches mocha by itself; a supervisor's SIGTERM does not.
-process.on('SIGINT', () => undefined).on('SIGTERM', () => child.kill('SIGTERM'));
+process.on('SIGINT', () => undefined).on('SIGTERM', () => runs.forEach(({ child }) => child.kill('SIGTERM')));
 
-child.once('close', (code, signal) => {
-  const counted = /^\d+ passed, \d+ failed/.test(lastLine);
-  const agrees = counted && (code === 0) === lastLine.includes(' 0 failed');
-  process.exitCode = agrees ? (code ?? 1) : 1;
-  if (agrees) return;
-  process.stdout.write(`the run itself failed (${signal ?? `exit code ${code}`})\n`);
-  process.stdout.write(counted ? `${lastLine.replace(' 0 failed', ' 1 failed')}\n` : '0 passed, 1 failed\n');
-});
+const total = { passed: 0, failed: 0, skipped: 0 };
+const notRun = new Set<string>();
+// One after the other; what the second says meanwhile is kept.
+for (const run of runs) {
+  run.print();
+  const { passed, failed, skipped } = await run.ended;
+  total.passed += passed;
+  total.failed += failed;
+  total.skipped += skipped;
+  for (const line of run.notRun) notRun.add(line);
+}
+process.stdout.write([...notRun, countLine(total)].map((line) => `${line}\n`).join(''));
+process.exitCode = total.failed > 0 ? 1 : 0;
+
+/** Its output is kept until it is printed; its own closing lines are not part of it. */
+function startMocha(args: readonly string[]) {
+  const child = spawn(process.execPath, [mocha, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const kept: string[] = [];
+  let print = (line: string): unknown => kept.push(line);
+  let counts: Counts | undefined;
+  const notRun: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const counted = parseCounts(line);
+    if (counted) counts = counted;
+    else if (line.startsWith('not run: ')) notRun.push(line);
+    else print(line);
+  });
+  return {
+    child,
+    notRun,
+    print(): void {
+      print = (line) => process.stdout.write(`${line}\n`);
+      kept.forEach(print);
+    },
+    ended: once(child, 'close').then(([code, signal]: (number | string | null)[]): Counts => {
+      if (counts && (code === 0) === (counts.failed === 0)) return counts;
+      print(`the run itself failed (${signal ?? `exit code ${code}`})`);
+      return { passed: 0, skipped: 0, ...counts, failed: (counts?.failed ?? 0) + 1 };
+    }),
+  };
+}
+
+/** The reverse of `countLine`. */
+function parseCounts(line: string): Counts | undefined {
+  const [, passed, failed, skipped = 0] = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(line) ?? [];
+  return passed === undefined ? undefined : { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
+}
