@@ -1,7 +1,7 @@
 // Tells a monitoring service that deliveries are refused because every connection is at its limit.
 import type { Log } from '../platform/log.ts';
 import { sleepUntil } from '../platform/time.ts';
-import type { Count } from './usage/reservations.ts';
+import type { Count } from './usage/store.ts';
 
 type LimitAlert = { readonly deliveryId: string; readonly period: string; readonly counts: readonly Count[] };
 

@@ -8,8 +8,8 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { withTimeout } from '../../platform/time.ts';
 import { createCircuitBreaker } from '../circuit-breaker.ts';
 import { forgeTopology } from '../contract.ts';
-import type { Count, Reservation, Reservations, ReserveResult } from '../usage/reservations.ts';
-import type { Quota } from '../usage/store.ts';
+import type { Reservations, ReserveResult } from '../usage/reservations.ts';
+import type { Count, Quota, Reservation } from '../usage/store.ts';
 
 /** A connection's place in the configuration, and its limit. The URL of the target does not print. */
 export type Place = { readonly target: BrokerConnection; readonly quota: Quota };

@@ -1,5 +1,5 @@
 // All SQL of the usage counters and of the active connection.
-import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
 import type { BrokerUsage } from '../contract.ts';
 
 /** The calendar month, in UTC, that a message counts in: `2026-01`. */
@@ -10,18 +10,24 @@ export type Quota = Pick<BrokerUsage, 'broker' | 'monthlyLimit' | 'limitSource'>
 
 export type UsageRow = Quota & { readonly period: string; readonly messageCount: number };
 
+export type Count = Pick<BrokerUsage, 'broker' | 'messageCount' | 'monthlyLimit'>;
+
 /** One connection as a reservation found it; rows come in failover order, which begins with the active one and goes round. */
-export type Candidate = {
-  readonly broker: string;
-  readonly messageCount: number;
-  readonly monthlyLimit: number;
-  /** Of the one connection that was chosen, else null: less than was wanted near its limit, more where a stock was granted. */
-  readonly granted: number | null;
-  readonly generation: string | null;
-};
+export type Candidate = Count &
+  (
+    | {
+        /** On the connection that was chosen: less than was wanted near its limit, more where a stock was granted. */
+        readonly granted: number;
+        readonly generation: string;
+      }
+    | { readonly granted: null }
+  );
+
+/** The right to publish one message on this connection. Each count has a generation of its own, and a new one with every reset. */
+export type Reservation = { readonly broker: string; readonly period: string; readonly generation: string };
 
 /** How many reservations to take off one count again. */
-export type Refund = { readonly broker: string; readonly period: string; readonly generation: string; readonly count: number };
+export type Refund = Reservation & { readonly count: number };
 
 /** So near to a limit nothing is reserved ahead: fifty times the largest stock of a replica, so that none is refused for what another holds. */
 const exactWithin = 10_000;
@@ -84,7 +90,11 @@ const refund = statement<unknown, [brokers: string[], periods: string[], generat
   `
   with refunds as (
     select u.broker, u.period, r.count
-    from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) as r (broker, period, generation, count)
+    from (
+      select broker, period, generation, sum(count) as count
+      from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) as refunds (broker, period, generation, count)
+      group by broker, period, generation
+    ) r
     join broker_usage u using (broker, period, generation)
     order by u.broker, u.period
     for update of u
@@ -122,23 +132,14 @@ export const createUsageStore = (database: Database) => ({
   reserve: (quotas: readonly Quota[], isUsable: (broker: string) => boolean, { period, wanted, ahead }: { period: string; wanted: number; ahead: number }) =>
     database.all(
       reserve,
-      quotas.map(({ broker }) => broker),
-      quotas.map(({ monthlyLimit }) => monthlyLimit),
-      quotas.map(({ limitSource }) => limitSource),
+      ...toColumns(quotas, ['broker', 'monthlyLimit', 'limitSource']),
       quotas.map(({ broker }) => isUsable(broker)),
       period,
       wanted,
       ahead,
     ),
   /** What was reset or deleted meanwhile stays as it is. */
-  refund: (refunds: readonly Refund[]) =>
-    database.run(
-      refund,
-      refunds.map(({ broker }) => broker),
-      refunds.map(({ period }) => period),
-      refunds.map(({ generation }) => generation),
-      refunds.map(({ count }) => count),
-    ),
+  refund: (refunds: readonly Refund[]) => database.run(refund, ...toColumns(refunds, ['broker', 'period', 'generation', 'count'])),
   /** Newest period first, then by name. */
   stored: () => database.all(stored),
   ofPeriod: (period: string) => database.all(ofPeriod, period),

@@ -232,6 +232,7 @@ describe('the stock of reservations', () => {
     const reservations = create();
     await fill(reservations);
     quotas = [quota(1, 0), quota(2, 0)];
+    reservations.changed();
     expect((await reservations.reserve([])).outcome).to.equal('exhausted');
   });
 });
