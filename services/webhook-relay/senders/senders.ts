@@ -4,28 +4,35 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { sleepUntil, withTimeout } from '../../platform/time.ts';
 import type { SenderStatistics } from '../contract.ts';
 import { storableName } from '../scoring/scoring.ts';
-import { bucketOf, bucketStart, createRecentSenders, oldestBucket, windowMs } from './recent-senders.ts';
-import type { Activity, SenderRow, SenderStore } from './store.ts';
+import { type Activity, type Buckets, bucketOf, oldestBucket, type SenderRow, type SenderStore, windowMs } from './store.ts';
 
 export type SendersParts = {
   readonly store: SenderStore;
   readonly frequencyFactor: (eventsPerMinute: number) => number;
   readonly log: Log;
   readonly clock: () => Date;
-  readonly metrics?: Pick<Metrics, 'counter'>;
-  readonly limits?: Partial<Limits>;
+  readonly metrics: Metrics;
 };
 
-type Limits = {
-  /** Senders kept in memory, each of those seen recently and those not written yet: some 1.3 KB a sender. */
-  readonly maxSenders: number;
-  /** Senders in one statement. */
-  readonly batchSize: number;
-  readonly turnEveryMs: number;
+/** A sender that this replica has seen. */
+type Sender = {
+  lastAt: number;
+  /** Events of the last ten minutes, on all replicas. */
+  buckets: Buckets;
+  /** Since the last turn that wrote. */
+  unwritten: Activity | undefined;
 };
 
-// A turn leaves the database a fifth of the second in which counts are to be written.
-const usualLimits: Limits = { maxSenders: 10_000, batchSize: 1000, turnEveryMs: 800 };
+/** Kept in memory, some 1.3 KB each; in an outage of the database as many more may wait to be written. */
+const maxSenders = 10_000;
+/** Senders in one statement. */
+const batchSize = 1000;
+/** A turn leaves the database a fifth of the second in which counts are to be written. */
+const turnEveryMs = 800;
+/** Of senders that were seen within so long the counts of other replicas are asked for. */
+const activeMs = 60_000;
+/** So many cost some 20 ms a turn, most of it in the database; in a flood of more senders a busy one is among the newest. */
+const maxActive = 250;
 /** GET /Stats is open: its answer must not grow without end. */
 const maxStatistics = 10_000;
 /** How long closing waits for a database that hangs. */
@@ -34,43 +41,66 @@ const windowMinutes = windowMs / 60_000;
 
 export type Senders = ReturnType<typeof createSenders>;
 
-export function createSenders({ store, frequencyFactor, log, clock, metrics, limits }: SendersParts) {
-  const { maxSenders, batchSize, turnEveryMs } = { ...usualLimits, ...limits };
-  const recent = createRecentSenders(maxSenders);
-  const pending = createPending(maxSenders);
-  const lost = metrics?.counter({ name: 'signalbox_relay_sender_events_lost_total', help: 'Events that no sender statistics count', labels: [] });
+export function createSenders({ store, frequencyFactor, log, clock, metrics }: SendersParts) {
+  /** In the order in which they were last seen. */
+  const senders = new Map<string, Sender>();
+  /** Taken from the senders and not yet known to be written. */
+  let due: Activity[] = [];
+  const lost = metrics.counter({ name: 'signalbox_relay_sender_events_lost_total', help: 'Events that no sender statistics count', labels: [] });
   const closing = new AbortController();
   let isFailing = false;
   let lastTurn = Promise.resolve();
   let asked: Promise<SenderStatistics> | undefined;
 
-  async function write(): Promise<void> {
-    for (let left = pending.size; left > 0; left -= batchSize) {
-      const batch = pending.take(batchSize);
-      try {
-        await store.add(batch);
-      } catch (error) {
-        // If only the answer to the commit was lost they are counted twice: statistics may err, deliveries must not wait.
-        pending.putBack(batch, clock());
-        throw error;
-      }
+  /** Undefined when there is no room for another one: all that are known wait to be written. */
+  function see(login: string, at: Date): Sender | undefined {
+    const sender = senders.get(login) ?? { lastAt: 0, buckets: new Map<number, number>(), unwritten: undefined };
+    const [oldest] = senders;
+    if (oldest && senders.size >= maxSenders && !senders.has(login)) {
+      if (oldest[1].unwritten) return undefined;
+      senders.delete(oldest[0]);
     }
+    senders.delete(login);
+    senders.set(login, sender);
+    sender.lastAt = Math.max(sender.lastAt, at.getTime());
+    return sender;
+  }
+
+  const unwritten = () => [...senders.values()].flatMap((sender) => sender.unwritten ?? []);
+
+  const eventsWaiting = () => [...due, ...unwritten()].reduce((sum, { eventCount }) => sum + eventCount, 0);
+
+  /** If only the answer to a commit was lost, its batch is counted twice: statistics may err, deliveries must not wait. */
+  async function writeDue(): Promise<void> {
+    for (; due.length > 0; due = due.slice(batchSize)) await store.add(due.slice(0, batchSize));
+  }
+
+  /** Of those seen within a minute the newest 250. Senders idle for ten minutes are forgotten. */
+  function activeSenders(now: Date): readonly [login: string, sender: Sender][] {
+    const idle = [...senders].filter(([, { lastAt, unwritten }]) => lastAt < now.getTime() - windowMs && !unwritten);
+    for (const [login] of idle) senders.delete(login);
+    return [...senders].filter(([, { lastAt }]) => lastAt >= now.getTime() - activeMs).slice(-maxActive);
   }
 
   async function readBack(): Promise<void> {
     const now = clock();
-    const logins = recent.active(now);
-    if (logins.length === 0) return;
-    const counts = await store.countsOf(logins, bucketStart(oldestBucket(now)), now);
-    for (const login of logins) recent.clear(login);
-    for (const { login, start, count } of counts) recent.count(login, bucketOf(start), count);
-    // What was recorded while the database answered is not in its counts.
-    for (const login of logins) for (const [bucket, count] of pending.bucketsOf(login)) recent.count(login, bucket, count);
+    const active = activeSenders(now);
+    if (active.length === 0) return;
+    const logins = active.map(([login]) => login);
+    const known = Map.groupBy(await store.countsOf(logins, oldestBucket(now), now), ({ login }) => login);
+    for (const [login, sender] of active) {
+      sender.buckets = new Map(known.get(login)?.map(({ start, count }) => [start.getTime(), count]));
+      // What was recorded while the database answered is not in its counts.
+      for (const [bucket, events] of sender.unwritten?.buckets ?? []) count(sender.buckets, bucket, events);
+    }
   }
 
   async function turn(): Promise<void> {
     try {
-      await write();
+      await writeDue(); // what a turn before could not write
+      due = unwritten();
+      for (const sender of senders.values()) sender.unwritten = undefined;
+      await writeDue();
       await readBack();
       if (isFailing) log.info('writing sender statistics succeeded again');
       isFailing = false;
@@ -92,7 +122,7 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
   async function ask(): Promise<SenderStatistics> {
     await flush();
     const now = clock();
-    const rows = await store.latest(bucketStart(oldestBucket(now)), now, maxStatistics);
+    const rows = await store.latest(oldestBucket(now), now, maxStatistics);
     return Object.fromEntries(rows.map((row) => [row.login, describe(row)]));
   }
 
@@ -111,13 +141,20 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
 
   return {
     /** Of the last ten minutes. What other replicas counted is in it about a second later, once this one has seen the sender. */
-    eventsPerMinute: (login: string): number => recent.total(storableName(login), clock()) / windowMinutes,
+    eventsPerMinute(login: string): number {
+      const oldest = oldestBucket(clock()).getTime();
+      const counting = [...(senders.get(storableName(login))?.buckets ?? [])].filter(([bucket]) => bucket >= oldest);
+      return counting.reduce((sum, [, events]) => sum + events, 0) / windowMinutes;
+    },
     /** Never throws and never waits. A delivery without a sender is not counted. */
     record(login: string, isBot: boolean, at: Date): void {
       if (login === '') return;
       const name = storableName(login);
-      recent.add(name, at);
-      if (!pending.add(name, isBot, at)) lost?.inc();
+      const sender = see(name, at);
+      if (!sender) return lost.inc();
+      const { eventCount, firstAt, buckets } = sender.unwritten ?? { eventCount: 0, firstAt: at, buckets: new Map<number, number>() };
+      sender.unwritten = { login: name, isBot, eventCount: eventCount + 1, firstAt, lastAt: at, buckets };
+      for (const counted of [sender.buckets, buckets]) count(counted, bucketOf(at), 1);
     },
     /** Of the senders that were active last, by login. However many ask at once, the database is asked once. Rejects when it cannot be asked. */
     statistics: (): Promise<SenderStatistics> =>
@@ -127,56 +164,15 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics, lim
     flush,
     async close(): Promise<void> {
       closing.abort();
-      const known = pending.eventCount;
-      const flushed = flush().then(() => pending.eventCount);
-      const events = await withTimeout(flushed, closeMs, () => known);
+      const known = eventsWaiting();
+      const events = await withTimeout(flush().then(eventsWaiting), closeMs, () => known);
       if (events > 0) log.warn({ events }, 'sender statistics lost at shutdown');
     },
   };
 }
 
-/** What senders did and the database does not know yet: bounded, whatever happens to the database. */
-function createPending(maxSenders: number) {
-  const waiting = new Map<string, Activity>();
-
-  function merge(activity: Activity): Activity {
-    const known = waiting.get(activity.login);
-    if (!known) {
-      waiting.set(activity.login, activity);
-      return activity;
-    }
-    known.eventCount += activity.eventCount;
-    if (activity.firstAt < known.firstAt) known.firstAt = activity.firstAt;
-    if (activity.lastAt > known.lastAt) known.lastAt = activity.lastAt;
-    for (const [bucket, count] of activity.buckets) known.buckets.set(bucket, (known.buckets.get(bucket) ?? 0) + count);
-    return known;
-  }
-
-  return {
-    /** False when there was no room for another sender. */
-    add(login: string, isBot: boolean, at: Date): boolean {
-      if (waiting.size >= maxSenders && !waiting.has(login)) return false;
-      merge({ login, isBot, eventCount: 1, firstAt: at, lastAt: at, buckets: new Map([[bucketOf(at), 1]]) }).isBot = isBot;
-      return true;
-    },
-    bucketsOf: (login: string): Iterable<readonly [bucket: number, count: number]> => waiting.get(login)?.buckets ?? [],
-    get size() {
-      return waiting.size;
-    },
-    get eventCount() {
-      return [...waiting.values()].reduce((sum, { eventCount }) => sum + eventCount, 0);
-    },
-    /** Hands over up to `limit` senders, those that have waited longest first. */
-    take(limit: number): Activity[] {
-      const taken = [...waiting.values()].slice(0, limit);
-      for (const { login } of taken) waiting.delete(login);
-      return taken;
-    },
-    /** Takes back what could not be written; buckets that no longer count at `now` are dropped. */
-    putBack(activities: readonly Activity[], now: Date): void {
-      for (const { buckets } of activities.map(merge)) {
-        for (const bucket of buckets.keys()) if (bucket < oldestBucket(now)) buckets.delete(bucket);
-      }
-    },
-  };
+/** Those that no longer count go, so that an outage does not let them grow. */
+function count(buckets: Buckets, bucket: number, events: number): void {
+  buckets.set(bucket, (buckets.get(bucket) ?? 0) + events);
+  for (const other of buckets.keys()) if (other <= bucket - windowMs) buckets.delete(other);
 }

@@ -1,16 +1,25 @@
 // All SQL of senders: what they did over all time, and in the last minutes.
-import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { bucketStart } from './recent-senders.ts';
+import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
+
+/** How far back a sender's events count. */
+export const windowMs = 600_000;
+const bucketMs = 30_000;
+
+/** Events by the start of their bucket of half a minute. */
+export type Buckets = Map<number, number>;
+
+export const bucketOf = (at: Date): number => at.getTime() - (at.getTime() % bucketMs);
+/** The first that still counts at `now`. */
+export const oldestBucket = (now: Date): Date => new Date(bucketOf(now) - windowMs + bucketMs);
 
 /** What a sender did since it was written last. */
 export type Activity = {
   readonly login: string;
-  isBot: boolean;
-  eventCount: number;
-  firstAt: Date;
-  lastAt: Date;
-  /** Events by bucket of half a minute. */
-  readonly buckets: Map<number, number>;
+  readonly isBot: boolean;
+  readonly eventCount: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  readonly buckets: Buckets;
 };
 
 // Rows are written in the order of their key: replicas that write the same senders wait for each other instead of deadlocking.
@@ -76,15 +85,9 @@ export const createSenderStore = (database: Database) => ({
   /** All of it or nothing. */
   add: (activities: readonly Activity[]): Promise<void> =>
     database.transaction(async (inTransaction) => {
-      const column = <K extends keyof Activity>(key: K) => activities.map((activity) => activity[key]);
-      await inTransaction.run(addActivity, column('login'), column('isBot'), column('eventCount'), column('firstAt'), column('lastAt'));
-      const increments = activities.flatMap(({ login, buckets }) => [...buckets].map(([bucket, count]) => ({ login, start: bucketStart(bucket), count })));
-      await inTransaction.run(
-        addToBuckets,
-        increments.map(({ login }) => login),
-        increments.map(({ start }) => start),
-        increments.map(({ count }) => count),
-      );
+      await inTransaction.run(addActivity, ...toColumns(activities, ['login', 'isBot', 'eventCount', 'firstAt', 'lastAt']));
+      const increments = activities.flatMap(({ login, buckets }) => [...buckets].map(([start, count]) => ({ login, start: new Date(start), count })));
+      await inTransaction.run(addToBuckets, ...toColumns(increments, ['login', 'start', 'count']));
     }),
 
   /** Of all replicas; a sender without events in that time is not in it. */

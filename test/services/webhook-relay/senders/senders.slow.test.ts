@@ -1,6 +1,7 @@
 // Senders beside a Postgres server that stops and starts again.
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { migrate } from '../../../../services/platform/postgres/migrations.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { createSenders } from '../../../../services/webhook-relay/senders/senders.ts';
@@ -16,7 +17,7 @@ describe('senders while the database is down', () => {
     const server = await startPostgres();
     await migrate(server.url, { schema: 'relay', directory: migrations }, silentLog);
     const pool = createPool(server.url, { schema: 'relay', log: silentLog });
-    const senders = createSenders({ store: createSenderStore(pool), frequencyFactor: () => 1, log: silentLog, clock: () => now });
+    const senders = createSenders({ store: createSenderStore(pool), frequencyFactor: () => 1, log: silentLog, clock: () => now, metrics: createMetrics() });
     const record = () => {
       for (let n = 0; n < 10; n++) senders.record('octocat', false, now);
     };

@@ -4,7 +4,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { createSenders, type Senders, type SendersParts } from '../../../../services/webhook-relay/senders/senders.ts';
-import { createSenderStore } from '../../../../services/webhook-relay/senders/store.ts';
+import { bucketOf, createSenderStore, oldestBucket } from '../../../../services/webhook-relay/senders/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 
@@ -31,7 +31,8 @@ describe('senders', () => {
 
   function createReplica(parts: Partial<SendersParts> = {}): Senders {
     const store = createSenderStore(database);
-    const senders = createSenders({ store, frequencyFactor: (rate) => (rate < 1 ? 1 : 0.85), log: silentLog, clock: () => now, ...parts });
+    const frequencyFactor = (rate: number) => (rate < 1 ? 1 : 0.85);
+    const senders = createSenders({ store, frequencyFactor, log: silentLog, clock: () => now, metrics: createMetrics(), ...parts });
     open.push(senders);
     return senders;
   }
@@ -52,7 +53,7 @@ describe('senders', () => {
   });
 
   it('writes by itself, without being asked to', async () => {
-    const senders = createReplica({ limits: { turnEveryMs: 20 } });
+    const senders = createReplica();
     record(senders, 'octocat', 3);
     const store = createSenderStore(database);
     await eventually(async () => (await store.latest(start, start, 10))[0]?.eventCount === 3);
@@ -121,6 +122,75 @@ describe('senders', () => {
     record(senders, 'octocat', 10);
     await senders.flush();
     expect(senders.eventsPerMinute('octocat')).to.equal(1);
+  });
+
+  it('counts what comes late, as long as it still counts, in any order and in several parts', () => {
+    const senders = createReplica();
+    for (const [seconds, times] of [
+      [0, 1],
+      [-300, 2],
+      [-570, 3],
+      [0, 4],
+      [-571, 100],
+    ] as const)
+      // prettier-ignore
+      for (let n = 0; n < times; n++) senders.record('octocat', false, after(seconds));
+    expect(senders.eventsPerMinute('octocat')).to.equal(1);
+    now = after(30);
+    expect(senders.eventsPerMinute('octocat')).to.equal(0.7);
+  });
+
+  it('has twenty buckets of half a minute', () => {
+    now = new Date('2026-01-02T03:04:05Z');
+    expect(new Date(bucketOf(now))).to.deep.equal(new Date('2026-01-02T03:04:00Z'));
+    expect(oldestBucket(now)).to.deep.equal(new Date('2026-01-02T02:54:30Z'));
+  });
+
+  describe('in memory', () => {
+    /** Of a database that answers nothing, and remembers what it was asked for. */
+    function createAlone() {
+      const asked: (readonly string[])[] = [];
+      const countsOf = (logins: readonly string[]) => (asked.push(logins), Promise.resolve([]));
+      const senders = createReplica({ store: { ...createSenderStore(database), add: () => Promise.resolve(), countsOf } });
+      return { senders, asked };
+    }
+
+    it('forgets the sender that was silent longest when there are too many', async () => {
+      const { senders } = createAlone();
+      for (const login of ['first', 'second', 'first']) senders.record(login, false, now);
+      for (let n = 0; n < 9_998; n++) senders.record(`sender-${n}`, false, now);
+      await senders.flush();
+      senders.record('newest', false, now);
+      expect(['first', 'second', 'newest'].map((login) => senders.eventsPerMinute(login))).to.deep.equal([0.2, 0, 0.1]);
+    });
+
+    it('asks for the counts of senders that were seen within a minute', async () => {
+      const { senders, asked } = createAlone();
+      senders.record('earlier', false, start);
+      senders.record('later', false, after(30));
+      for (const seconds of [60, 61]) {
+        now = after(seconds);
+        await senders.flush();
+      }
+      expect(asked).to.deep.equal([['earlier', 'later'], ['later']]);
+    });
+
+    it('asks for the counts of the newest 250 only', async () => {
+      const { senders, asked } = createAlone();
+      for (let n = 0; n < 3000; n++) senders.record(`sender-${n}`, false, now);
+      await senders.flush();
+      expect(asked[0]).to.have.length(250);
+      expect(asked[0]?.at(-1)).to.equal('sender-2999');
+    });
+
+    it('forgets a sender after ten minutes of silence', async () => {
+      const { senders } = createAlone();
+      senders.record('silent', false, now);
+      now = after(601);
+      await senders.flush();
+      now = start;
+      expect(senders.eventsPerMinute('silent')).to.equal(0);
+    });
   });
 
   describe('statistics', () => {
@@ -227,11 +297,11 @@ describe('senders', () => {
     it('count no more senders than there is room for, and say how many events were lost', async () => {
       const { outage, broken } = failing(createSenderStore(database));
       const metrics = createMetrics();
-      const senders = createReplica({ store: broken, metrics, limits: { maxSenders: 100, batchSize: 30 } });
-      for (let n = 0; n < 250; n++) senders.record(`sender-${n}`, false, now);
+      const senders = createReplica({ store: broken, metrics });
+      for (let n = 0; n < 10_150; n++) senders.record(`sender-${n}`, false, now);
       await senders.flush();
       outage.isOver = true;
-      expect(Object.keys(await senders.statistics())).to.have.length(100);
+      expect(Object.keys(await senders.statistics())).to.have.length(10_000);
       expect(await metrics.text()).to.include('signalbox_relay_sender_events_lost_total 150');
     });
   });
