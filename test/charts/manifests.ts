@@ -72,12 +72,17 @@ export type Spec = {
   readonly podManagementPolicy?: string;
   readonly volumeClaimTemplates?: readonly unknown[];
   readonly clusterIP?: string;
+  readonly type?: string;
   readonly ports?: readonly { readonly name: string; readonly port: number; readonly targetPort?: string | number }[];
   readonly podSelector?: Selector;
   readonly policyTypes?: readonly string[];
   readonly ingress?: readonly PolicyRule[];
   readonly egress?: readonly PolicyRule[];
-  readonly rules?: readonly { readonly host?: string }[];
+  readonly rules?: readonly {
+    readonly host?: string;
+    readonly http?: { readonly paths: readonly { readonly path: string; readonly pathType: string }[] };
+    readonly matches?: readonly { readonly path: { readonly type: string; readonly value: string } }[];
+  }[];
   readonly hostnames?: readonly string[];
 };
 
@@ -112,3 +117,14 @@ export function podsOf(manifests: readonly Manifest[]): { readonly owner: Manife
 }
 
 export const containersOf = ({ spec }: PodTemplate): Container[] => [...(spec.initContainers ?? []), ...spec.containers];
+
+/** `host/prefix` of everything that an Ingress or HTTPRoute leads in, sorted. */
+export function publicAddresses(manifests: readonly Manifest[]): string[] {
+  const addresses = manifests.flatMap(({ kind, spec }) => {
+    if (kind === 'Ingress') return (spec?.rules ?? []).flatMap(({ host = '*', http }) => (http?.paths ?? [{ path: '/' }]).map(({ path }) => `${host}${path}`));
+    if (kind !== 'HTTPRoute') return [];
+    const prefixes = (spec?.rules ?? []).flatMap(({ matches = [{ path: { value: '/' } }] }) => matches.map(({ path }) => path.value));
+    return (spec?.hostnames ?? ['*']).flatMap((host) => prefixes.map((prefix) => `${host}${prefix}`));
+  });
+  return [...new Set(addresses)].sort();
+}

@@ -1,7 +1,7 @@
 // Who may reach whom: the table of flows in the chart's README, computed from the rendered policies, and nothing beside it.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
-import type { Values } from '../support/values.ts';
+import { merged, type Values } from '../support/values.ts';
 import { helm, render } from './chart.ts';
 import { containersOf, ofKind, podsOf } from './manifests.ts';
 import { allowedFlows, type Party, type Port } from './reachability.ts';
@@ -75,7 +75,9 @@ describeWith(helm, 'network policies', () => {
     ['a Gateway', { gateway: { enabled: true, domain: 'example.test', parentRefs: [{ name: 'traefik' }] } }],
   ] as const) {
     it(`let ${set}’s controller reach public ports`, async () => {
-      expect(await flows(values)).to.deep.equal([...byDefault, ...expand(['controller'], toEach(services, 8080))].sort());
+      expect(await flows(values)).to.deep.equal([...byDefault, ...expand(['controller'], toEach(['webhook-relay', 'webhook-intake'], 8080))].sort());
+      const asked = merged(values, { services: { secrets: { host: 'secrets' } } });
+      expect(await flows(asked)).to.deep.equal([...byDefault, ...expand(['controller'], toEach(services, 8080))].sort());
     });
   }
 

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { runTool } from '../support/tools.ts';
-import type { Values } from '../support/values.ts';
+import { merged, type Values } from '../support/values.ts';
 import { chart, helm, render } from './chart.ts';
-import { keyOf, ofKind } from './manifests.ts';
+import { keyOf, publicAddresses } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
 const sets = await valueSets();
@@ -21,6 +21,7 @@ const commands = (text: string) => [...text.replaceAll(/\\\n\s*/g, '').matchAll(
 
 const domain = 'example.test';
 const byIngress: Values = { ingress: { enabled: true, domain } };
+const consumers: Values = { services: { secrets: { host: 'secrets' } } };
 const byGateway: Values = { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } };
 
 describeWith(helm, 'NOTES.txt', () => {
@@ -49,16 +50,28 @@ describeWith(helm, 'NOTES.txt', () => {
     }
   });
 
-  it('names the hosts of what leads in, and nothing to forward', async () => {
-    for (const values of [byIngress, byGateway]) {
+  it('names every public address, and how to reach what is not public', async () => {
+    for (const values of [byIngress, byGateway, merged(byIngress, consumers), merged(byGateway, consumers)]) {
       const text = await notes(values);
-      const manifests = await render(values, { release: 'mine' });
-      const hosts = ofKind(manifests, 'Ingress', 'HTTPRoute').flatMap(({ spec }) => spec?.hostnames ?? spec?.rules?.map(({ host }) => host ?? '') ?? []);
-      expect([...text.matchAll(/http:\/\/(\S+)/g)].map(([, host = '']) => host).sort()).to.deep.equal(hosts.sort());
-      expect(hosts).to.have.length(3);
-      expect(text).not.to.contain('port-forward');
+      const open = publicAddresses(await render(values, { release: 'mine' }));
+      expect([...text.matchAll(/http:\/\/(\S+)/g)].map(([, address = '']) => address).sort()).to.deep.equal(open);
+      expect([...text.matchAll(/port-forward service\/mine-signalbox-(\S+)/g)].map(([, name]) => name)).to.deep.equal(open.length === 2 ? ['secrets'] : []);
     }
     expect(await notes({ ingress: { enabled: true, domain, tls: { enabled: true } } })).to.contain('https://relay.example.test');
+  });
+
+  it('warns of tokens that cross the network readable', async () => {
+    expect(await notes(byIngress)).to.contain('ingress.tls.enabled=true');
+    expect(await notes(byGateway)).to.contain('TLS');
+    expect(await notes(merged(byIngress, { ingress: { tls: { enabled: true } } }))).not.to.contain('readable');
+  });
+
+  it('warns when the management plane is public', async () => {
+    const withPath = (path: string) => notes(merged(byIngress, consumers, { services: { secrets: { paths: ['/api/consumer', path] } } }));
+    for (const path of ['/', '/api', '/api/management', '/api/management/applications'])
+      expect(await withPath(path), path).to.contain(`WARNING: ${path} of secrets`);
+    expect(await notes(merged(byIngress, consumers))).not.to.contain('of secrets makes');
+    expect(await withPath('/api/manage')).not.to.contain('of secrets makes');
   });
 
   it('speaks of the services that are on only', async () => {

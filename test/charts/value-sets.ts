@@ -21,7 +21,7 @@ const everythingOn: Values = {
   commonLabels: { team: 'platform' },
   image: { pullSecrets: ['registry'], digest: `sha256:${'0'.repeat(64)}` },
   defaults: { autoscaling: { enabled: true } },
-  services: { 'webhook-relay': { settings: { Monitoring__AlertUrl: 'https://alerts.example.test/hook' } } },
+  services: { 'webhook-relay': { settings: { Monitoring__AlertUrl: 'https://alerts.example.test/hook' } }, secrets: { host: 'secrets' } },
   redis: { enabled: true },
   ingress: { enabled: true, domain, className: 'traefik', tls: { enabled: true } },
   gateway: { enabled: true, ...gateway },

@@ -1,0 +1,44 @@
+// What leaves the cluster by Ingress or Gateway: what is meant to be public, and nothing beside it.
+import { expect } from 'chai';
+import { describeWith } from '../support/need.ts';
+import { merged, type Values } from '../support/values.ts';
+import { helm, render } from './chart.ts';
+import { ofKind, publicAddresses } from './manifests.ts';
+
+const domain = 'example.test';
+const ways: Readonly<Record<string, Values>> = {
+  'ingress.enabled': { ingress: { enabled: true, domain } },
+  'gateway.enabled': { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } },
+};
+const byDefault = ['intake.example.test/', 'relay.example.test/'];
+
+describeWith(helm, 'what is public', () => {
+  it('is nothing unless it is asked for', async () => {
+    const manifests = await render();
+    expect(publicAddresses(manifests)).to.deep.equal([]);
+    expect(ofKind(manifests, 'Service').filter(({ spec }) => spec?.type !== undefined && spec.type !== 'ClusterIP')).to.deep.equal([]);
+  });
+
+  for (const [way, values] of Object.entries(ways)) {
+    it(`by ${way} is relay and intake, and nothing of the secrets service`, async () => {
+      expect(publicAddresses(await render(values))).to.deep.equal(byDefault);
+    });
+
+    it(`by ${way} and a host is the consumer plane of the secrets service alone`, async () => {
+      const asked = merged(values, { services: { secrets: { host: 'secrets' } } });
+      expect(publicAddresses(await render(asked))).to.deep.equal([...byDefault, 'secrets.example.test/api/consumer'].sort());
+    });
+
+    it(`by ${way} is the management plane when its path is given beside the host, and not without the host`, async () => {
+      const paths: Values = { services: { secrets: { paths: ['/api/consumer', '/api/management'] } } };
+      expect(publicAddresses(await render(merged(values, paths)))).to.deep.equal(byDefault);
+      const both = merged(values, paths, { services: { secrets: { host: 'secrets' } } });
+      expect(publicAddresses(await render(both))).to.include('secrets.example.test/api/management');
+    });
+
+    it(`by ${way} is of any service what its paths say`, async () => {
+      const narrow = merged(values, { services: { 'webhook-relay': { paths: ['/Forge'] }, 'webhook-intake': { host: '' } } });
+      expect(publicAddresses(await render(narrow))).to.deep.equal(['relay.example.test/Forge']);
+    });
+  }
+});
