@@ -24,6 +24,6 @@ Prints for each key: created (made now), kept (was there), EMPTY (is there witho
 Values are never printed. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'
 
 Safe to run again at any time, also twice at once. To renew a credential, delete its key and run this again; then restart what uses it
-(the password of a role is set by 'signalbox migrate'; that of the Postgres administrator and of RabbitMQ is kept by the server itself).
+(the password of a role is set by 'signalbox migrate', those of RabbitMQ's users when RabbitMQ starts; that of the Postgres administrator is kept by the server itself).
 
   signalbox credentials --secret signalbox-credentials --namespace signalbox`;

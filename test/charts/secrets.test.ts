@@ -30,13 +30,13 @@ const own = (...keys: readonly string[]) => of('signalbox-credentials', ...keys)
 describeWith(helm, 'the keys of a pod', () => {
   it('are those of its service', async () => {
     expect(await keysByComponent({ redis: { enabled: true } })).to.deep.equal({
-      'webhook-relay': own('Broker__AuthToken', 'Forge__WebhookSecrets', 'postgres-relay-password', 'rabbitmq-password', 'redis-password'),
+      'webhook-relay': own('Broker__AuthToken', 'Forge__WebhookSecrets', 'postgres-relay-password', 'rabbitmq-relay-password', 'redis-password'),
       'webhook-intake': own('Intake__AccessTokens', 'postgres-intake-password', 'redis-password'),
-      'webhook-intake-service': own('postgres-intake-password', 'rabbitmq-password'),
-      'webhook-intake-database-service': own('postgres-intake-password', 'rabbitmq-password'),
+      'webhook-intake-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
+      'webhook-intake-database-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
       secrets: own('Encryption__MasterKeys', 'Management__AdminApiKey', 'postgres-secrets-password', 'redis-password'),
       postgres: own('postgres-admin-password'),
-      rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-password'),
+      rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-intake-password', 'rabbitmq-password', 'rabbitmq-relay-password'),
       redis: own('redis-password'),
       migrate: own('postgres-admin-password', 'postgres-intake-password', 'postgres-relay-password', 'postgres-secrets-password'),
       credentials: [],

@@ -9,7 +9,8 @@ import { startProcess } from '../support/processes.ts';
 import { freePort } from '../support/wait.ts';
 import { type Account, createAccount } from './service-account.ts';
 
-const ofServers = ['postgres-admin-password', 'postgres-broker-password', 'rabbitmq-password', 'rabbitmq-erlang-cookie', 'redis-password'];
+const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password'];
+const ofServers = ['postgres-admin-password', 'postgres-broker-password', ...rabbitmqUsers, 'rabbitmq-erlang-cookie', 'redis-password'];
 const ofServices = {
   'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets'],
   'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens'],

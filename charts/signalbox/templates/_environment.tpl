@@ -65,9 +65,10 @@
 - { name: Broker__EnvironmentFile, value: /etc/signalbox/brokers/{{ .workload.environmentFileKey }} }
 {{- end }}
 {{- if eq $kind "rabbitmq" }}
-{{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" "rabbitmq-password") }}
+{{- $user := include "signalbox.rabbitmqUser" . }}
+{{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" (printf "rabbitmq-%s-password" $user)) }}
 - name: BROKER_URL_1
-  value: amqp://signalbox:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
+  value: amqp://{{ $user }}:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
 {{- else if eq $kind "embedded" }}
 {{ include "signalbox.fromSecret" (dict "name" "BROKER_PASSWORD" "secret" $secret "key" "postgres-broker-password") }}
 - name: BROKER_URL_1

@@ -1,4 +1,4 @@
-{{/* The container of RabbitMQ. User and password count when its volume is new. */}}
+{{/* The container of RabbitMQ. */}}
 {{- define "signalbox.rabbitmqContainer" -}}
 {{- $secret := include "signalbox.credentialsSecret" . -}}
 name: rabbitmq
@@ -7,8 +7,6 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 env:
   - { name: POD_NAME, valueFrom: { fieldRef: { fieldPath: metadata.name } } }
   - { name: RABBITMQ_NODENAME, value: rabbit@$(POD_NAME) }
-  - { name: RABBITMQ_DEFAULT_USER, value: signalbox }
-  {{- include "signalbox.fromSecret" (dict "name" "RABBITMQ_DEFAULT_PASS" "secret" $secret "key" "rabbitmq-password") | nindent 2 }}
   {{- include "signalbox.fromSecret" (dict "name" "RABBITMQ_ERLANG_COOKIE" "secret" $secret "key" "rabbitmq-erlang-cookie") | nindent 2 }}
 ports:
   - { name: amqp, containerPort: 5672, protocol: TCP }
@@ -36,6 +34,7 @@ volumeMounts:
   - { name: data, mountPath: /var/lib/rabbitmq }
   # In place of the image's own, which lets guest in from everywhere.
   - { name: configuration, mountPath: /etc/rabbitmq/conf.d, readOnly: true }
+  - { name: definitions, mountPath: /etc/rabbitmq/definitions, readOnly: true }
   - { name: temporary, mountPath: /tmp }
   - { name: logs, mountPath: /var/log/rabbitmq }
 {{- end -}}
