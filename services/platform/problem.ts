@@ -45,16 +45,6 @@ export function toDocument(problem: Problem): ProblemDocument {
   return { type, title, status, ...(problem.detail !== undefined && { detail: problem.detail }), ...problem.members };
 }
 
-/** How a service words its refusals. */
-export type Refusals = {
-  readonly mediaType: string;
-  /** Of every refusal, for the API description; by default each problem has its own. */
-  readonly schema?: z.ZodType;
-  readonly render: (problem: Problem) => unknown;
-};
-
-export const problemDocuments: Refusals = { mediaType: 'application/problem+json', render: toDocument };
-
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function kindOf(definition: ProblemDefinition): ProblemKind {

@@ -1,4 +1,4 @@
-// Pieces that contracts are made of: times, texts counted in code points, numbers and lists as queries carry them.
+// Pieces that contracts are made of: times, texts counted in code points, numbers and choices as queries carry them.
 import { z } from 'zod';
 
 const expectations: Readonly<Record<string, string>> = {
@@ -66,14 +66,3 @@ export function queryChoice<const C extends readonly string[]>(choices: C) {
   const find = (value: string): C[number] | undefined => choices.find((choice) => choice.toLowerCase() === value.trim().toLowerCase());
   return textFor(find, `must be one of ${choices.join(', ')}`).meta({ override: { type: 'string', enum: [...choices] } });
 }
-
-/** A comma-separated list in a query: trimmed, blanks dropped. */
-export const queryList = z
-  .string()
-  .transform((value) =>
-    value
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  )
-  .meta({ override: { type: 'string' } });

@@ -1,6 +1,6 @@
 // The webhook intake as the `signalbox` command runs it: the dashboard API, and a worker for each queue.
 import { createAddressOf } from '../platform/http/client-address.ts';
-import { authorization, createCredentials } from '../platform/http/credentials.ts';
+import { authorization } from '../platform/http/credentials.ts';
 import { brokerUrlFamily } from '../platform/broker/environment.ts';
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
@@ -25,7 +25,7 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
   health.addCheck('database', await createSchemaCheck(database, migrations));
   keepPartitions({ database, lifecycle, log });
-  const tokenHolder = authorization('token', createCredentials(config.accessTokens));
+  const tokenHolder = authorization('token', config.accessTokens);
   await listen(createIntakeApp({ database, tokenHolder, health, log, metrics, addressOf, corsOrigins: config.corsOrigins }), config.port);
 }
 

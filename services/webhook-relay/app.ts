@@ -3,7 +3,7 @@ import type { Message } from '../platform/broker/broker.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
 import { createBodyMemory } from '../platform/http/body-memory.ts';
-import { authorization, createCredentials } from '../platform/http/credentials.ts';
+import { authorization } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/http/health.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -69,7 +69,7 @@ export function createRelay(given: RelayParts): App {
     ...parts,
     description: { title: 'webhook-relay', summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker.', version },
     routes,
-    areas: [{ prefix: '/broker', guard: authorization('Bearer', createCredentials(config.authTokens)) }],
+    areas: [{ prefix: '/broker', guard: authorization('Bearer', config.authTokens) }],
     addressOf: createAddressOf(config.trustedProxies),
     corsOrigins: config.corsOrigins,
     caseSensitivePaths: false,

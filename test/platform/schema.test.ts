@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { queryChoice, queryInteger, queryList, text, TimestampInput } from '../../services/platform/schema.ts';
+import { queryChoice, queryInteger, text, TimestampInput } from '../../services/platform/schema.ts';
 
 const messagesOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
 
@@ -81,11 +81,5 @@ describe('queryChoice', () => {
 
   it('names the choices', () => {
     expect(messagesOf(queryChoice(['Low', 'High']), 'middle')).to.deep.equal(['must be one of Low, High']);
-  });
-});
-
-describe('queryList', () => {
-  it('splits at commas, trimmed, without blanks', () => {
-    expect(queryList.parse(' a,, b ')).to.deep.equal(['a', 'b']);
   });
 });

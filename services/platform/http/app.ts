@@ -7,7 +7,7 @@ import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { isCancelled, isUnavailable, isUnmigrated } from '../postgres/errors.ts';
-import { Common, Problem, problemDocuments, type Refusals } from '../problem.ts';
+import { Common, Problem, toDocument } from '../problem.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Area, findArea } from './credentials.ts';
 import { type Health, healthRoutes } from './health.ts';
@@ -26,8 +26,6 @@ export type AppParts = {
   readonly metrics: Metrics;
   readonly addressOf?: AddressOf;
   readonly corsOrigins?: readonly string[];
-  /** Problem documents unless the service has an envelope of its own. */
-  readonly refusals?: Refusals;
   /** Whether `/Broker` and `/broker` are different paths. */
   readonly caseSensitivePaths?: boolean;
 };
@@ -36,11 +34,11 @@ export type App = { readonly handler: RequestListener; readonly openapi: object 
 
 /** @throws TypeError for a route that no guarded area covers and that does not declare its `access` */
 export function createApp(parts: AppParts): App {
-  const { areas = [], health, log, corsOrigins = [], refusals = problemDocuments } = parts;
+  const { areas = [], health, log, corsOrigins = [] } = parts;
   const own = [...parts.routes, ...healthRoutes(health)];
-  const areaOf = ({ method, path }: AnyRoute) => findArea(areas, method, path);
+  const areaOf = ({ path }: AnyRoute) => findArea(areas, path);
   own.forEach((route) => requireAccess(route, areaOf(route)));
-  const openapi = describe(parts.description, own, { areaOf, refusals });
+  const openapi = describe(parts.description, own, areaOf);
   const routing = { ...parts, areas };
   const router = createRouter([...own, ...swaggerRoutes(openapi)], routing);
 
@@ -48,7 +46,7 @@ export function createApp(parts: AppParts): App {
   app.use(logRequests(parts));
   app.use(closeWhenStopping(health));
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
-  app.use(answerErrors(refusals, log));
+  app.use(answerErrors(log));
   app.use(normalizeTarget);
   app.use(router.routes());
   app.use(refuseUnknown(router, routing));
@@ -107,15 +105,15 @@ const allowOrigins = (origins: readonly string[]) =>
 
 /** The one place that turns an error into an answer: the refusal that was thrown, or one that tells nothing of the inside. */
 const answerErrors =
-  ({ mediaType, render }: Refusals, log: Log): Step =>
+  (log: Log): Step =>
   async (context, next) => {
     try {
       await next();
     } catch (error) {
       const problem = asProblem(error, context.state.requestId, log);
       context.status = problem.status;
-      context.set({ ...problem.headers, 'Content-Type': mediaType });
-      context.body = JSON.stringify(render(problem));
+      context.set({ ...problem.headers, 'Content-Type': 'application/problem+json' });
+      context.body = JSON.stringify(toDocument(problem));
       // The rest of a body that was refused is dropped, so that its sender gets to read the answer; `requestTimeout` bounds it.
       context.req.resume();
     }

@@ -4,49 +4,35 @@ import ipaddr from 'ipaddr.js';
 
 export type AddressOf = (socketAddress: string, forwardedFor: string | undefined) => string;
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
-
 // IPv4 in four parts only, since `10` would be 0.0.0.10.
 const isAddress = (text: string) => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 
 /** Whether it is an address, or a range such as `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
   const [address = ''] = text.split('/');
-  return isAddress(address) && (text.includes('/') ? ipaddr.isValidCIDR(text) : true);
+  return isAddress(address) && (address === text || ipaddr.isValidCIDR(text));
 }
 
-function parseRange(range: string): Range {
+function parseRange(range: string) {
   if (!isAddressRange(range)) throw new TypeError(`trusted must hold addresses or CIDR ranges, got an entry that is neither`);
   return ipaddr.parseCIDR(range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`);
 }
 
-const within = (address: Address, [base, bits]: Range) => address.kind() === base.kind() && address.match(base, bits);
-
-/** An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is the IPv4 address. Undefined when it is no address. */
-const addressIn = (text: string): Address | undefined => (isAddress(text) ? ipaddr.process(text) : undefined);
-
-const normalize = (text: string) => addressIn(text)?.toString() ?? text;
+/** An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is the IPv4 address. What is no address stays as it is. */
+const normalize = (text: string) => (isAddress(text) ? ipaddr.process(text).toString() : text);
 
 /** Some proxies add the client's port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
-const withoutPort = (hop: string) =>
-  /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/
-    .exec(hop)
-    ?.slice(1)
-    .find((address) => address) ?? hop;
+const withoutPort = (hop: string) => hop.replace(/^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2');
 
 /** @param trusted addresses or CIDR ranges of proxies that set X-Forwarded-For */
 export function createAddressOf(trusted: readonly string[]): AddressOf {
-  const ranges = trusted.map(parseRange);
-  const isTrusted = (text: string) => {
-    const address = addressIn(text);
-    return address !== undefined && ranges.some((range) => within(address, range));
-  };
+  const ranges = { trusted: trusted.map(parseRange) };
+  const isTrusted = (text: string) => isAddress(text) && ipaddr.subnetMatch(ipaddr.process(text), ranges, '') === 'trusted';
   return (socketAddress, forwardedFor) => {
     if (forwardedFor === undefined || !isTrusted(socketAddress)) return normalize(socketAddress);
     const hops = forwardedFor.split(',').map((hop) => withoutPort(hop.trim()));
-    const client = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0];
-    return client !== undefined && isAddress(client) ? normalize(client) : normalize(socketAddress);
+    const client = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0] ?? '';
+    return normalize(isAddress(client) ? client : socketAddress);
   };
 }
 
@@ -54,18 +40,15 @@ export function clientAddress({ socket, headers }: IncomingMessage, addressOf: A
   return addressOf(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString()); // Node joins several with a comma
 }
 
-/** RFC 6052: how IPv4 clients look to a server that has IPv6 only, all of them in one /64. */
-const translated = parseRange('64:ff9b::/96');
-
 /**
  * What of an address stands for one client: all of IPv4, of IPv6 the /64, in which one host takes as many addresses as it likes (RFC 8981).
- * Link-local addresses stay whole, as all of a link have the same /64. What is no address stays as it is.
+ * Link-local addresses stay whole, as all of a link have the same /64; so do those of RFC 6052, which are how IPv4 clients look to a server
+ * that has IPv6 only. What is no address stays as it is.
  */
 export function clientIn(text: string): string {
-  const address = addressIn(text);
-  if (!address) return text;
+  if (!isAddress(text)) return text;
+  const address = ipaddr.process(text);
   if (!(address instanceof ipaddr.IPv6) || address.range() === 'linkLocal') return address.toString();
-  const bytes = address.toByteArray();
-  if (within(address, translated)) return ipaddr.fromByteArray(bytes.slice(12)).toString();
-  return `${ipaddr.fromByteArray([...bytes.slice(0, 8), ...Array<number>(8).fill(0)]).toString()}/64`;
+  if (address.range() === 'rfc6052') return ipaddr.fromByteArray(address.toByteArray().slice(12)).toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${text}/64`).toString()}/64`;
 }

@@ -16,9 +16,8 @@ export type Health = ReturnType<typeof createHealth>;
 const checkTimeoutMs = 2000;
 
 async function outcome(check: Check): Promise<CheckResult> {
-  const asked = async () => check();
   try {
-    return await withTimeout(asked(), checkTimeoutMs, () => ({ ok: false, detail: `no answer in ${checkTimeoutMs} ms` }));
+    return await withTimeout((async () => check())(), checkTimeoutMs, () => ({ ok: false, detail: `no answer in ${checkTimeoutMs} ms` }));
   } catch (error) {
     // By its code alone: readiness is open to everybody, and messages of drivers name hosts, ports and users.
     const code = codeOf(error);
@@ -43,10 +42,15 @@ export function createHealth() {
   return health;
 }
 
+type Healths = ReadonlyMap<string, Health>;
+
+/** Of each deployable in a process. */
+const readinesses = (healths: Healths) => Promise.all([...healths].map(async ([service, health]) => ({ service, ...(await health.readiness()) })));
+
 /** The readiness of everything in a process: ready when all are, each check as `<name>.<check>`. */
-export async function readinessOfAll(healths: ReadonlyMap<string, Health>): Promise<Readiness> {
-  const all = await Promise.all([...healths].map(async ([name, health]) => ({ name, ...(await health.readiness()) })));
-  const checks = all.flatMap(({ name, checks: own }) => Object.entries(own).map(([check, result]): [string, CheckResult] => [`${name}.${check}`, result]));
+export async function readinessOfAll(healths: Healths): Promise<Readiness> {
+  const all = await readinesses(healths);
+  const checks = all.flatMap(({ service, checks: own }) => Object.entries(own).map(([check, result]) => [`${service}.${check}`, result] as const));
   return { status: all.every(({ status }) => status === 'ready') ? 'ready' : 'unready', checks: Object.fromEntries(checks) };
 }
 
@@ -77,14 +81,14 @@ export const healthRoutes = (health: Health): AnyRoute[] => [
 ];
 
 /** What a probe is told, to look at and to be alerted by. */
-export function measureHealth(metrics: Metrics, healths: ReadonlyMap<string, Health>): void {
+export function measureHealth(metrics: Metrics, healths: Healths): void {
   metrics.gauge({
     name: 'signalbox_health_check_ok',
     help: '1 while the readiness check passes, by what runs in the process and the name of its check.',
     labels: ['service', 'check'],
     async collect(gauge) {
-      const all = await Promise.all([...healths].map(async ([service, health]) => ({ service, ...(await health.readiness()) })));
-      for (const { service, checks } of all) for (const [check, { ok }] of Object.entries(checks)) gauge.set({ service, check }, ok ? 1 : 0);
+      for (const { service, checks } of await readinesses(healths))
+        for (const [check, { ok }] of Object.entries(checks)) gauge.set({ service, check }, ok ? 1 : 0);
     },
   });
 }
@@ -93,15 +97,12 @@ const lookEveryMs = 1000;
 
 /** Looks until the lifecycle stops. A line tells that the set of failing checks is another one than before, with the reasons of that
  *  moment; a check that fails on for another reason is no news: a server that is away refuses, hangs and times out in turn. */
-export function watchReadiness(healths: ReadonlyMap<string, Health>, { stopping }: Pick<Lifecycle, 'stopping'>, log: Log): void {
+export function watchReadiness(healths: Healths, { stopping }: Pick<Lifecycle, 'stopping'>, log: Log): void {
   let said: string | undefined;
   const look = async () => {
     const { checks } = await readinessOfAll(healths);
     const failing = Object.entries(checks).filter(([, { ok }]) => !ok);
-    const names = failing
-      .map(([name]) => name)
-      .toSorted()
-      .join();
+    const names = failing.map(([name]) => name).join();
     if (names === said || stopping.aborted) return;
     said = names;
     if (names === '') log.info('ready');

@@ -1,7 +1,8 @@
 // The API description (OpenAPI 3.1) of an app, from the very declarations that run it.
+import { STATUS_CODES } from 'node:http';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { z } from 'zod';
-import { Common, type ProblemKind, type Refusals } from '../problem.ts';
+import { Common, type ProblemKind } from '../problem.ts';
 import type { Area } from './credentials.ts';
 import type { AnyRoute } from './route.ts';
 
@@ -17,11 +18,7 @@ const ValidationProblem = ProblemDocument.extend(Errors.partial().shape).meta({
 });
 
 /** @returns the document, ready to be sent as JSON */
-export function describe(
-  { title, summary, version }: Description,
-  routes: readonly AnyRoute[],
-  { areaOf, refusals }: { readonly areaOf: (route: AnyRoute) => Area | undefined; readonly refusals: Refusals },
-) {
+export function describe({ title, summary, version }: Description, routes: readonly AnyRoute[], areaOf: (route: AnyRoute) => Area | undefined) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   const securitySchemes: Record<string, Record<string, string>> = {};
   for (const route of routes) {
@@ -32,7 +29,7 @@ export function describe(
       ...(guard && { security: [{ [guard.name]: [] }] }),
       ...parameters(route),
       ...requestBody(route),
-      responses: { ...answers(route), ...refusalAnswers(route, areaOf(route), refusals) },
+      responses: { ...answers(route), ...refusalAnswers(route, areaOf(route)) },
     };
   }
   return createDocument(
@@ -77,7 +74,11 @@ function answers({ answers: declared, describedMediaTypes = [] }: AnyRoute) {
   return Object.fromEntries(
     Object.entries(declared).map(([status, schema]) => [
       status,
-      { description: phrase(Number(status)), ...answerHeaders(Number(status)), ...(schema && { content: { 'application/json': { schema }, ...beside } }) },
+      {
+        description: STATUS_CODES[status] ?? status,
+        ...answerHeaders(Number(status)),
+        ...(schema && { content: { 'application/json': { schema }, ...beside } }),
+      },
     ]),
   );
 }
@@ -98,35 +99,24 @@ function answerHeaders(status: number) {
   return { headers: Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }])) };
 }
 
-const phrases: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  202: 'Accepted',
-  204: 'No content',
-  301: 'Moved permanently',
-  401: 'Unauthorized',
-  503: 'Service unavailable',
-};
-const phrase = (status: number) => phrases[status] ?? `Status ${status}`;
-
 function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   return [
     ...(route.params || route.query || route.headers || route.body ? [Common.invalid, Common.malformed] : []),
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
     ...(route.body && 'kind' in route.body && route.body.memory ? [Common.unavailable] : []),
     ...(guardOf(route, area) ? [Common.unauthorized] : []),
-    ...(area?.limit || area?.quota ? [Common.tooMany] : []),
+    ...(area?.limit ? [Common.tooMany] : []),
     ...(route.problems ?? []),
   ];
 }
 
-function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, schema: own }: Refusals) {
+function refusalAnswers(route: AnyRoute, area: Area | undefined) {
   const byStatus = Map.groupBy(refusalsOf(route, area), ({ status }) => status);
   const fresh = [...byStatus].filter(([status]) => !(status in route.answers));
   return Object.fromEntries(
     fresh.map(([status, kinds]) => {
       const description = [...new Set(kinds.map(({ title }) => title))].join('; ');
-      return [status, { description, ...answerHeaders(status), content: { [mediaType]: { schema: own ?? documentOf(kinds) } } }];
+      return [status, { description, ...answerHeaders(status), content: { 'application/problem+json': { schema: documentOf(kinds) } } }];
     }),
   );
 }

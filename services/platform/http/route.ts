@@ -5,7 +5,6 @@ import type { z } from 'zod';
 import type { ProblemKind } from '../problem.ts';
 import type { BodyMemory } from './body-memory.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type Schema = z.ZodType;
 
 /** A body taken as bytes; the handler gets a Buffer. */
@@ -31,8 +30,6 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly body: Parsed<B>;
   /** Those that the route declares, as it spells them; all of them, in lower case, when it declares none. */
   readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
-  /** The socket's address, or what a trusted proxy says. */
-  readonly clientAddress: string;
   readonly requestId: string;
   /** `performance.now()` when the request's head was read: the zero of its deadlines. */
   readonly startedAtMs: number;
@@ -78,7 +75,7 @@ export type Returned<A> = { [S in keyof A & number]: Answer<S, BodyFor<A[S]>> }[
 export type Access = 'open' | 'checkedByHandler';
 
 type Declaration = {
-  readonly method: Method;
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters in braces: `/api/notes/{id}`. */
   readonly path: `/${string}`;
   readonly summary: string;

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { Common } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from './client-address.ts';
-import { type Area, findArea, presentedHeaders } from './credentials.ts';
+import { type Area, findArea } from './credentials.ts';
 import { type Access, Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 
 /** What the middleware knows of a request beside Koa. */
@@ -36,21 +36,14 @@ export function createRouter(routes: readonly AnyRoute[], routing: Routing): App
 }
 
 function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
-  const area = findArea(areas, route.method, route.path);
+  const area = findArea(areas, route.path);
   const read = createReader(route, area);
   return async (context) => {
     context.state.route = route.path;
     if (area) await enter(area, context, { addressOf, access: route.access });
     const { request, release } = await read(context);
     try {
-      const returned = await route.handle({
-        ...request,
-        // Parsing addresses is not free, and few handlers ask.
-        get clientAddress() {
-          return clientAddress(context.req, addressOf);
-        },
-      });
-      send(context, returned);
+      send(context, await route.handle(request));
     } finally {
       release?.();
     }
@@ -59,10 +52,9 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
 
 type Entrance = { readonly addressOf: AddressOf | undefined; readonly access?: Access | undefined };
 
-async function enter({ limit, guard, quota }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
+async function enter({ limit, guard }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
   if (limit) context.set({ ...(await limit.count(clientAddress(context.req, addressOf))) });
-  if (guard && access === undefined) await guard.check(presentedHeaders(context.req));
-  if (quota) context.set({ ...(await quota.limit.count(quota.keyOf(context.req.headers))) });
+  if (guard && access === undefined) await guard.check(context.req.headers);
 }
 
 function createReader(route: AnyRoute, area: Area | undefined) {
@@ -77,7 +69,7 @@ function createReader(route: AnyRoute, area: Area | undefined) {
     } catch (error) {
       release?.();
       // Its handler, which would have asked for the credential, is never called.
-      if (route.access === 'checkedByHandler') await area?.guard?.check(presentedHeaders(context.req));
+      if (route.access === 'checkedByHandler') await area?.guard?.check(context.req.headers);
       throw error;
     }
   };
@@ -98,7 +90,7 @@ function requirePercentEncoding({ path, querystring }: Context): void {
  * Parameters, query, headers and body by the route's schemas, all faults told at once.
  * @param value the parsed JSON of the body, or its bytes
  */
-function parseRequest(context: Context, route: AnyRoute, value: unknown): Omit<RouteRequest<Schema, Schema, Schema, Schema>, 'clientAddress'> {
+function parseRequest(context: Context, route: AnyRoute, value: unknown): RouteRequest<Schema, Schema, Schema, Schema> {
   const faults = noFaults();
   const { headers: all } = context.req;
   const params = parse(route.params, context['params'], { root: 'path', faults });
@@ -168,7 +160,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const refuseUnknown =
   (router: AppRouter, { areas, addressOf }: Routing): Step =>
   async (context) => {
-    const area = findArea(areas, context.method, decoded(context.path));
+    const area = findArea(areas, context.path);
     if (area) await enter(area, context, { addressOf });
     requirePercentEncoding(context);
     const allowed = router.match(context.path, context.method).path.flatMap((layer) => layer.methods);
@@ -176,12 +168,3 @@ export const refuseUnknown =
       ? Common.methodNotAllowed({ headers: { Allow: methods.filter((method) => allowed.includes(method)).join(', ') } })
       : Common.notFound();
   };
-
-/** For comparing with prefixes; as it is when it does not decode. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}

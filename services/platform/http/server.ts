@@ -1,4 +1,5 @@
 // A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 
@@ -29,18 +30,16 @@ export async function listen(handler: RequestListener, { port, host, drainMs = 1
       requestTimeout: requestMs,
       connectionsCheckingInterval: 2000,
       noDelay: true,
+      // A credential that is given twice is none: which one a proxy before us reads is anybody's guess. Joined they match nothing.
+      joinDuplicateHeaders: true,
     },
     handler,
   );
   // The app asks for the body when nothing speaks against it.
   server.on('checkContinue', handler);
   server.setTimeout(silentMs);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ port, ...(host !== undefined && { host }), backlog: 1024 }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen({ port, ...(host !== undefined && { host }), backlog: 1024 });
+  await once(server, 'listening');
   const address = server.address() as AddressInfo; // a TCP server, listening
   let closing: Promise<void> | undefined;
   return {

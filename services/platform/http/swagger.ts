@@ -1,5 +1,5 @@
 // Swagger UI and the API description, from files of the installation: nothing is fetched from elsewhere.
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { absolutePath } from 'swagger-ui-dist';
 import { z } from 'zod';
@@ -29,28 +29,15 @@ const page = `<!doctype html>
 `;
 const initializer = `SwaggerUIBundle({ url: 'v1/swagger.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });\n`;
 
-const html = 'text/html; charset=utf-8';
-const script = 'text/javascript; charset=utf-8';
-const Anything = z.any();
-
-/** Read once and shared by all answers: a copy for each would fill the memory of a service that strangers ask without reading. */
-const assets = new Map<string, Promise<Buffer>>();
-
-async function asset(name: string, mediaType: string): Promise<Content> {
-  let bytes = assets.get(name);
-  if (!bytes) assets.set(name, (bytes = readFile(join(absolutePath(), name))));
-  return new Content(mediaType, await bytes);
-}
-
 export function swaggerRoutes(openapi: object): AnyRoute[] {
-  const get = (path: `/${string}`, content: () => Content | Promise<Content>) =>
-    route({ method: 'get', path, access: 'open', summary: 'API description', answers: { 200: Anything }, handle: content });
+  const get = (path: `/${string}`, content: () => Content) =>
+    route({ method: 'get', path, access: 'open', summary: 'API description', answers: { 200: z.any() }, handle: content });
   const description = Buffer.from(JSON.stringify(openapi));
   return [
     get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', description)),
-    get('/swagger/index.html', () => new Content(html, page)),
-    get('/swagger/initializer.js', () => new Content(script, initializer)),
-    ...Object.entries(files).map(([name, mediaType]) => get(`/swagger/${name}`, () => asset(name, mediaType))),
+    get('/swagger/index.html', () => new Content('text/html; charset=utf-8', page)),
+    get('/swagger/initializer.js', () => new Content('text/javascript; charset=utf-8', initializer)),
+    ...Object.entries(files).map(([name, mediaType]) => get(`/swagger/${name}`, () => new Content(mediaType, createReadStream(join(absolutePath(), name))))),
     route({
       method: 'get',
       path: '/swagger',

@@ -2,7 +2,7 @@
 import { scryptSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Secret } from '../../platform/config/secret.ts';
-import { authorization, createCredentials, type Guard } from '../../platform/http/credentials.ts';
+import { authorization, type Guard, isOneOf } from '../../platform/http/credentials.ts';
 import type { Actor } from '../audit.ts';
 
 /** The administrator of a request that the guard let pass. */
@@ -12,12 +12,12 @@ export type ActorOf = (request: { readonly headers: IncomingHttpHeaders; readonl
 const fingerprint = (token: string) => scryptSync(token, 'signalbox administrator', 4).toString('hex');
 
 export function createAdminAuth(tokens: readonly Secret[]): { readonly guard: Guard; readonly actorOf: ActorOf } {
-  const known = tokens.map((token) => ({ id: `admin-${fingerprint(token.reveal())}`, credentials: createCredentials([token]) }));
+  const known = tokens.map((token) => ({ id: `admin-${fingerprint(token.reveal())}`, isToken: isOneOf([token]) }));
   return {
-    guard: authorization('Bearer', createCredentials(tokens)),
+    guard: authorization('Bearer', tokens),
     actorOf({ headers, requestId }) {
       const token = headers.authorization?.replace(/^bearer +/i, '').trimEnd() ?? '';
-      const keyId = known.find(({ credentials }) => credentials.accept(token))?.id ?? '';
+      const keyId = known.find(({ isToken }) => isToken(token))?.id ?? '';
       return { plane: 'management', keyId, requestId };
     },
   };

@@ -2,13 +2,13 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
-import { authorization, createCredentials } from '../../../services/platform/http/credentials.ts';
+import { authorization } from '../../../services/platform/http/credentials.ts';
 import { route } from '../../../services/platform/http/route.ts';
 import { Secret } from '../../../services/platform/config/secret.ts';
 import { eventually } from '../../support/wait.ts';
 import { startApp, stopApps } from './app-fixture.ts';
 
-const guard = authorization('Bearer', createCredentials([new Secret('hunter2')]));
+const guard = authorization('Bearer', [new Secret('hunter2')]);
 const item = route({
   method: 'get',
   path: '/items/{id}',

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
 import { createBodyMemory } from '../../../services/platform/http/body-memory.ts';
-import { authorization, createCredentials } from '../../../services/platform/http/credentials.ts';
+import { authorization } from '../../../services/platform/http/credentials.ts';
 import { rawBody, route } from '../../../services/platform/http/route.ts';
 import { Secret } from '../../../services/platform/config/secret.ts';
 import { eventually } from '../../support/wait.ts';
 import { startApp, stopApps } from './app-fixture.ts';
 
-const guard = authorization('Bearer', createCredentials([new Secret('good')]));
+const guard = authorization('Bearer', [new Secret('good')]);
 const Any = z.unknown();
 const maxBytes = 1_000_000;
 const routes = [

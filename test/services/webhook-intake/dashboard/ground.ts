@@ -2,7 +2,7 @@
 import request from 'supertest';
 import { z } from 'zod';
 import type { Delivery } from '../../../../services/platform/broker/broker.ts';
-import { authorization, createCredentials } from '../../../../services/platform/http/credentials.ts';
+import { authorization } from '../../../../services/platform/http/credentials.ts';
 import { createHealth } from '../../../../services/platform/http/health.ts';
 import { listen } from '../../../../services/platform/http/server.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
@@ -17,7 +17,11 @@ import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts
 import { createConformance, type Wire } from './conformance.ts';
 
 export const tokens = ['first-token', 'second-token'] as const;
-export const createTokenHolder = () => authorization('token', createCredentials(tokens.map((token) => new Secret(token))));
+export const createTokenHolder = () =>
+  authorization(
+    'token',
+    tokens.map((token) => new Secret(token)),
+  );
 
 type Query = Readonly<Record<string, string | number>>;
 // What tests read of an answer; that all of it is as described has been checked.
