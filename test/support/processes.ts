@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { signalGroup, spawnGuarded } from './guard.ts';
+import { limitMemory } from './usage.ts';
 import { eventually } from './wait.ts';
 
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
@@ -22,6 +23,8 @@ export type ProcessOptions = {
   /** All its settings: of the test run's own environment it gets PATH, HOME and TMPDIR only. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** What a container of it may use at most. */
+  readonly memoryBytes?: number | undefined;
 };
 
 const program = join(import.meta.dirname, '../../services/main.ts');
@@ -33,9 +36,11 @@ const watchers: Watcher[] = [];
 export const watchProcesses = (watcher: Watcher): void => void watchers.push(watcher);
 
 /** Starts `signalbox <args>`. */
-export function startProcess(args: readonly string[], { env = {}, cwd }: ProcessOptions = {}): RunningProcess {
-  const child = spawnGuarded(process.execPath, [program, ...args], {
-    env: { ...basics(), ...env },
+export function startProcess(args: readonly string[], { env = {}, cwd, memoryBytes }: ProcessOptions = {}): RunningProcess {
+  const limit = memoryBytes === undefined ? undefined : limitMemory(memoryBytes);
+  const [command, ...parameters] = [...(limit?.prefix ?? []), process.execPath, program, ...args] as [string, ...string[]]; // it has two words at least
+  const child = spawnGuarded(command, parameters, {
+    env: { ...basics(), ...limit?.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   });
@@ -47,7 +52,7 @@ export function startProcess(args: readonly string[], { env = {}, cwd }: Process
   // 'close', not 'exit': all it printed has been read then.
   child.once('close', (code, signal) => end.resolve({ code, signal }));
   let ended = false;
-  void end.promise.then(() => (ended = true));
+  void end.promise.then(() => (ended = true)).then(limit?.remove);
 
   const running: RunningProcess = {
     pid,

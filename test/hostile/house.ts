@@ -1,0 +1,108 @@
+// The house as a stranger meets it: a process for each described service, in production, within the memory that the chart gives it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { deployables } from '../../services/deployables.ts';
+import { generators } from '../../services/platform/config/settings.ts';
+import { temporaryDirectory } from '../support/guard.ts';
+import { mebibyte } from '../support/usage.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { type RunningProcess, startProcess } from '../support/processes.ts';
+import { freePort } from '../support/wait.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Every service that has an API description; one that is added joins by it. */
+export const described: readonly string[] = readdirSync(join(root, 'docs/openapi')).map((file) => file.replace(/\.json$/, ''));
+
+export const descriptionOf = (service: string): unknown => JSON.parse(readFileSync(join(root, `docs/openapi/${service}.json`), 'utf8'));
+
+const Resources = z.object({ resources: z.object({ limits: z.object({ memory: z.string() }) }) });
+const Values = z.object({ defaults: Resources.extend({ worker: Resources }), services: z.record(z.string(), Resources.partial()) });
+
+const inBytes = (quantity: string) => Number(/^(\d+)Mi$/.exec(quantity)?.[1] ?? NaN) * mebibyte;
+
+/** The chart's limits of a service, and of a worker. */
+export function chartMemory(): { readonly of: (service: string) => number; readonly worker: number } {
+  const { defaults, services } = Values.parse(parse(readFileSync(join(root, 'charts/signalbox/values.yaml'), 'utf8')));
+  return {
+    of: (service) => inBytes((services[service]?.resources ?? defaults.resources).limits.memory),
+    worker: inBytes(defaults.worker.resources.limits.memory),
+  };
+}
+
+export type Running = { readonly name: string; readonly process: RunningProcess; readonly port: number; readonly metricsUrl: string };
+
+export type House = {
+  readonly databaseUrl: string;
+  /** What every process is given, its credentials among it. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly services: readonly Running[];
+  /** The spool of the relay. */
+  readonly spoolDirectory: string;
+  service(name: string): Running;
+  startWorker(name: string): Promise<Running>;
+  close(): Promise<void>;
+};
+
+export type HouseOptions = {
+  readonly services?: readonly string[];
+  /** The embedded broker in its database unless given. */
+  readonly brokerUrl?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Called before anything starts. */
+  readonly prepare?: (spoolDirectory: string) => void;
+};
+
+/** Credentials as a first installation makes them, for every service. */
+export async function newCredentials(): Promise<Record<string, string>> {
+  const all = await deployables.loadAll();
+  return Object.fromEntries(generators(all.map(({ settings }) => settings)).map(([name, make]) => [name, make()]));
+}
+
+/** Migrates, starts the services and waits until they are ready. */
+export async function startHouse({ services: names = described, brokerUrl, settings: given = {}, prepare }: HouseOptions = {}): Promise<House> {
+  const database = await createTestDatabase();
+  const spoolDirectory = temporaryDirectory('spool');
+  const settings = {
+    ...(await newCredentials()),
+    DATABASE_URL: database.url,
+    BROKER_URL_1: brokerUrl ?? database.url,
+    Broker__MonthlyMessageLimit: '100000000',
+    FailedPayloads__Directory: spoolDirectory,
+    ...given,
+  };
+  prepare?.(spoolDirectory);
+  const migrated = startProcess(['migrate'], { env: settings });
+  const { code } = await migrated.exited;
+  if (code !== 0) throw new Error(`migrate failed:\n${migrated.lines.join('\n')}`);
+
+  const memory = chartMemory();
+  const running: Running[] = [];
+  async function start(name: string, args: readonly string[], memoryBytes: number): Promise<Running> {
+    const [port, metricsPort] = [await freePort(), await freePort()];
+    const process = startProcess(args, { env: { ...settings, PORT: String(port), METRICS_PORT: String(metricsPort) }, memoryBytes });
+    const one = { name, process, port, metricsUrl: `http://127.0.0.1:${metricsPort}` };
+    running.push(one);
+    await process.waitForLine(/"msg":"ready"/);
+    return one;
+  }
+  const services = await Promise.all(names.map((name) => start(name, ['serve', name], memory.of(name))));
+  return {
+    databaseUrl: database.url,
+    settings,
+    services,
+    spoolDirectory,
+    service(name) {
+      const found = services.find((one) => one.name === name);
+      if (!found) throw new Error(`${name} was not started`);
+      return found;
+    },
+    startWorker: (name) => start(name, ['worker', name, '--loop'], memory.worker),
+    async close() {
+      await Promise.all(running.map(({ process }) => process.kill()));
+      await database.drop();
+    },
+  };
+}

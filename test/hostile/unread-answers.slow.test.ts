@@ -1,0 +1,86 @@
+// H1: answers that nobody reads. Whoever asks much and reads nothing must not fill the memory of a service.
+import { expect } from 'chai';
+import { swaggerRoutes } from '../../services/platform/http/swagger.ts';
+import { mebibyte, procfs, residentBytes } from '../support/usage.ts';
+import { describeWith } from '../support/need.ts';
+import { eventually } from '../support/wait.ts';
+import { type House, type Running, startHouse } from './house.ts';
+import { operationsOf } from './operations.ts';
+import { exchange, head, sendUnread } from './raw.ts';
+
+const mostMebibytes = 32;
+
+/** What a stranger may ask of a service: each as the bytes of a request. */
+function openRequests(service: string): readonly { readonly name: string; readonly bytes: string }[] {
+  const described = operationsOf(service).filter(({ scheme }) => scheme === undefined);
+  return [...described, ...swaggerRoutes({})].map(({ method, path }) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    bytes:
+      method === 'get'
+        ? head(`GET ${path} HTTP/1.1`, 'Host: x')
+        : `${head(`${method.toUpperCase()} ${path} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', 'Content-Length: 2')}{}`,
+  }));
+}
+
+type Attack = (port: number, bytes: string) => Promise<{ end(): void }>;
+
+const pipelined: Attack = async (port, bytes) => {
+  const socket = await sendUnread(port, bytes.repeat(600));
+  return { end: () => socket.destroy() };
+};
+
+const spread: Attack = async (port, bytes) => {
+  const sockets = await Promise.all(Array.from({ length: 500 }, () => sendUnread(port, bytes)));
+  return { end: () => sockets.forEach((socket) => socket.destroy()) };
+};
+
+/** The most that the process used until it used no more for a while. */
+async function settledBytes(pid: number): Promise<number> {
+  let [most, last, quiet] = [0, 0, 0];
+  return eventually(
+    () => {
+      const now = residentBytes(pid);
+      quiet = Math.abs(now - last) < mebibyte / 4 ? quiet + 1 : 0;
+      [most, last] = [Math.max(most, now), now];
+      return quiet >= 10 && most;
+    },
+    { withinMs: 30_000, everyMs: 30 },
+  );
+}
+
+describeWith(procfs, 'answers that nobody reads', function () {
+  this.timeout(240_000);
+  let house: House;
+  before(async () => (house = await startHouse()));
+  after(() => house.close());
+
+  /** MiB by route, of those that cost too much. */
+  async function costOf(attack: Attack, { name: service, port, process: { pid } }: Running): Promise<Record<string, number>> {
+    const cost: Record<string, number> = {};
+    // What a first few hundred requests of any kind cost once.
+    await exchange(port, head('GET /health HTTP/1.1', 'Host: x').repeat(600), 500);
+    for (const { name, bytes } of openRequests(service)) {
+      await exchange(port, bytes.repeat(20), 500);
+      const before = residentBytes(pid);
+      const { end } = await attack(port, bytes);
+      cost[`${service} ${name}`] = Math.round(((await settledBytes(pid)) - before) / mebibyte);
+      end();
+    }
+    return Object.fromEntries(Object.entries(cost).filter(([, mebibytes]) => mebibytes >= mostMebibytes));
+  }
+
+  const costs = async (attack: Attack) => Object.assign({}, ...(await Promise.all(house.services.map((service) => costOf(attack, service)))));
+
+  it('cost less than 32 MiB when 600 are asked for on one connection', async () => {
+    expect(await costs(pipelined)).to.deep.equal({});
+  });
+
+  it('cost less than 32 MiB when 500 connections ask for one each', async () => {
+    expect(await costs(spread)).to.deep.equal({});
+  });
+
+  it('leave every service alive', async () => {
+    for (const { port } of house.services)
+      expect(await exchange(port, head('GET /health HTTP/1.1', 'Host: x', 'Connection: close'))).to.match(/^HTTP\/1.1 200 /);
+  });
+});

@@ -1,0 +1,85 @@
+// What processes use of memory and processor, and a limit of memory as a container has it: a cgroup, where this machine lets us make one.
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { codeOf } from '../../services/platform/errors.ts';
+import type { Need } from './need.ts';
+
+export const mebibyte = 1_048_576;
+
+/** For `describeWith`: tests that measure what a process uses. */
+export const procfs: Need = { name: 'memory', missing: existsSync('/proc/self/status') ? undefined : 'no /proc' };
+
+export function residentBytes(pid: number): number {
+  const file = `/proc/${pid}/status`;
+  if (!existsSync(file)) throw new Error(`process ${pid} has ended`);
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? NaN) * 1024;
+}
+
+const msPerTick = 10; // USER_HZ, which is 100 wherever Linux runs
+
+/** Of all its threads. */
+export function processorMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user = '', system = ''] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11);
+  return (Number(user) + Number(system)) * msPerTick;
+}
+
+export type MemoryLimit = {
+  /** Stands before the command whose process is to be limited. */
+  readonly prefix: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Once the process has ended. */
+  remove(): void;
+};
+
+let count = 0;
+
+/** Who exceeds it is killed by the kernel. Without a cgroup V8 alone is limited, to half of it as Node does in a container. */
+export function limitMemory(bytes: number): MemoryLimit {
+  const group = createGroup(bytes);
+  if (group === undefined) return { prefix: [], env: { NODE_OPTIONS: `--max-old-space-size=${Math.floor(bytes / 2 / mebibyte)}` }, remove: () => undefined };
+  return {
+    prefix: ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', group],
+    env: {},
+    remove: () => rmdirSync(group),
+  };
+}
+
+/** @returns its folder; undefined where none can be made */
+function createGroup(bytes: number): string | undefined {
+  const parent = groupAbove();
+  if (parent === undefined) return undefined;
+  const group = join(parent, `signalbox-test-${process.pid}-${++count}`);
+  try {
+    mkdirSync(group);
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+  const [limit, swap] = ['memory.max', 'memory.limit_in_bytes']
+    .map((name) => join(group, name))
+    .filter(existsSync)
+    .concat(join(group, 'memory.swap.max'));
+  if (limit !== undefined) writeFileSync(limit, String(bytes));
+  if (swap !== undefined && existsSync(swap)) appendFileSync(swap, '0');
+  return group;
+}
+
+const root = '/sys/fs/cgroup';
+
+/** The nearest group, from our own upwards, below which memory can be limited: version 1 has a tree for it, version 2 says so of each group. */
+function groupAbove(): string | undefined {
+  const text = existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'utf8') : '';
+  const ofMemory = /^\d+:memory:(.*)$/m.exec(text)?.[1];
+  if (ofMemory !== undefined) return [join(root, 'memory', ofMemory), join(root, 'memory')].find((path) => existsSync(path));
+  const isDelegated = (path: string) => {
+    const control = join(path, 'cgroup.subtree_control');
+    return existsSync(control) && readFileSync(control, 'utf8').split(/\s/).includes('memory');
+  };
+  let path = join(root, /^0::(.*)$/m.exec(text)?.[1] ?? '');
+  while (path.startsWith(root) && !isDelegated(path)) path = dirname(path);
+  return path.startsWith(root) ? path : undefined;
+}
