@@ -1,10 +1,10 @@
 // Two ways to do many things at once: a batcher answers questions that are asked together, a batch writer writes rows that nobody waits for.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { Common } from './problem.ts';
-import { withTimeout } from './time.ts';
+import { sleepUntil, withTimeout } from './time.ts';
 import { refusesData } from './postgres/errors.ts';
 
-export type BatcherOptions = {
+type BatcherOptions = {
   /** Statements under way at once. */
   readonly concurrency: number;
   /** Questions in one statement. */
@@ -58,21 +58,10 @@ export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<re
   };
 }
 
-export type BatchWriter<Row> = {
-  /** Rows that are not written yet. */
-  readonly waiting: number;
-  /** False when as many wait as may. The writer takes more all the same: whoever may drop a row asks first. */
-  readonly hasRoom: boolean;
-  /** Never waits and never throws. Rows are written in the order in which they came. */
-  add(row: Row): void;
-  /** Writes what waits, as far as the database can be asked. Never rejects. @returns how many rows are lost, as far as is known */
-  close(): Promise<number>;
-};
-
 export type BatchWriterParts<Row> = {
   /** All of them or none; a batch whose outcome was not known comes again. */
   readonly write: (rows: readonly Row[]) => Promise<unknown>;
-  /** Told of every write that failed; what is no fault of the rows themselves is tried again after the pause. */
+  /** Told of every write that failed but for what one row holds; what is no fault of the rows themselves is tried again after the pause. */
   readonly onFailure: (error: unknown) => void;
   /** Told of each row that the database refuses for what it holds. It is lost; the rest of its batch is not. */
   readonly onRefused: (row: Row, error: unknown) => void;
@@ -90,80 +79,63 @@ export type BatchLimits = {
   readonly closeMs: number;
 };
 
-export function createBatchWriter<Row>({ write, onFailure, onRefused, limits }: BatchWriterParts<Row>): BatchWriter<Row> {
-  const { maxWaiting, batchSize, pauseMs, batchesPerPause = Infinity } = limits;
+/** Rows are written in the order in which they came. */
+export function createBatchWriter<Row>({ write, onFailure, onRefused, limits }: BatchWriterParts<Row>) {
+  const { maxWaiting, batchSize, pauseMs, batchesPerPause = Infinity, closeMs } = limits;
   const waiting: Row[] = [];
-  let isClosed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<boolean> | undefined;
+  const closing = new AbortController();
+  let running: Promise<void> | undefined;
 
-  /** False when the batch is still to be written. */
-  async function writeBatch(): Promise<boolean> {
-    const batch = waiting.slice(0, batchSize);
+  /** The first of those that wait. @returns false when they are still to be written */
+  async function writeBatch(size: number): Promise<boolean> {
+    const rows = waiting.slice(0, size);
     try {
-      await write(batch);
+      await write(rows);
+      waiting.splice(0, rows.length);
+      return true;
     } catch (error) {
+      if (refusesData(error) && rows.length === 1) {
+        for (const row of waiting.splice(0, 1)) onRefused(row, error);
+        return true;
+      }
       onFailure(error);
       // One by one only what is refused is lost, and it does not keep the rest from being written.
-      return refusesData(error) && writeSingly(batch);
+      return refusesData(error) && writeBatches(rows.length, 1);
     }
-    waiting.splice(0, batch.length);
+  }
+
+  /** @returns false when some are still to be written that could not be */
+  async function writeBatches(most: number, size = batchSize): Promise<boolean> {
+    for (let written = 0; written < most && waiting.length > 0; written++) if (!(await writeBatch(size))) return false;
     return true;
   }
 
-  async function writeSingly(batch: readonly Row[]): Promise<boolean> {
-    for (const row of batch) {
-      try {
-        await write([row]);
-      } catch (error) {
-        if (!refusesData(error)) {
-          onFailure(error);
-          return false;
-        }
-        onRefused(row, error);
-      }
-      waiting.shift();
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      if (await sleepUntil(closing.signal, pauseMs)) await writeBatches(batchesPerPause);
+      else if (!(await writeBatches(Infinity))) break; // no time to try again
     }
-    return true;
-  }
-
-  // Two that write at once would write the same rows.
-  const writeNext = () => (writing ??= writeBatch().finally(() => (writing = undefined)));
-
-  async function writeUpTo(batches: number): Promise<void> {
-    for (let written = 0; written < batches && waiting.length > 0 && (await writeNext()); written++);
-  }
-
-  async function writeRest(): Promise<void> {
-    await writing;
-    await writeUpTo(Infinity);
-  }
-
-  function schedule(): void {
-    if (isClosed) return;
-    timer ??= setTimeout(() => {
-      void writeUpTo(batchesPerPause).then(() => {
-        timer = undefined;
-        if (waiting.length > 0) schedule();
-      });
-    }, pauseMs);
+    running = undefined;
   }
 
   return {
+    /** Rows that are not written yet. */
     get waiting() {
       return waiting.length;
     },
+    /** False when as many wait as may. The writer takes more all the same: whoever may drop a row asks first. */
     get hasRoom() {
       return waiting.length < maxWaiting;
     },
-    add(row) {
+    /** Never waits and never throws. */
+    add(row: Row): void {
       waiting.push(row);
-      schedule();
+      running ??= run();
     },
-    async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      await withTimeout(writeRest(), limits.closeMs, () => undefined);
+    /** Writes what waits, as far as the database can be asked. Never rejects. @returns how many rows are lost, as far as is known */
+    async close(): Promise<number> {
+      closing.abort();
+      if (running) await withTimeout(running, closeMs, () => undefined);
       return waiting.length;
     },
   };

@@ -70,6 +70,17 @@ describe('createBatchWriter', () => {
     expect(written.flat()).to.deep.equal(upTo(10));
   });
 
+  it('keeps the rows that come while a batch with room for more is written', async () => {
+    const [begun, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const { writer, written } = create({ write: () => (begun.resolve(undefined), gate.promise) });
+    writer.add(0);
+    await begun.promise;
+    writer.add(1);
+    gate.resolve(undefined);
+    await writer.close();
+    expect(written).to.deep.equal([[0], [1]]);
+  });
+
   it('tries again what was no fault of the rows, and keeps all of it meanwhile', async () => {
     let away = 3;
     const { writer, written, failures, refused } = create({ write: () => (away-- > 0 ? Promise.reject(isAway()) : Promise.resolve()) });

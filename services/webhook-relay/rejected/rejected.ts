@@ -22,16 +22,15 @@ export type RejectedParts = {
   /** Rows of the table that are kept, the newest. */
   readonly maxRows: number;
   readonly log: Log;
-  readonly metrics?: Pick<Metrics, 'counter'>;
-  readonly limits?: Partial<BatchLimits>;
+  readonly metrics: Metrics;
 };
 
 const maxPayloadBytes = 64 * 1024;
 // At most 16 MiB wait, and a flood costs the database at most a hundred rows, 6.4 MB, a second and replica.
-const usualLimits: BatchLimits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, batchesPerPause: 1, closeMs: 2000 };
+const limits: BatchLimits = { maxWaiting: 256, batchSize: 50, pauseMs: 500, batchesPerPause: 1, closeMs: 2000 };
 
-export function createRejected({ store, maxRows, log, metrics, limits }: RejectedParts) {
-  const dropped = metrics?.counter({
+export function createRejected({ store, maxRows, log, metrics }: RejectedParts) {
+  const dropped = metrics.counter({
     name: 'signalbox_relay_rejected_dropped_total',
     help: 'Deliveries without a valid signature that were not logged',
     labels: [],
@@ -40,14 +39,14 @@ export function createRejected({ store, maxRows, log, metrics, limits }: Rejecte
   const writer = createBatchWriter<RejectedRow>({
     write: (rows) => store.add(rows, maxRows),
     onFailure: (error) => log.warn({ error, waiting: writer.waiting }, 'logging rejected deliveries failed, retrying'),
-    onRefused: () => dropped?.inc(),
-    limits: { ...usualLimits, ...limits },
+    onRefused: () => dropped.inc(),
+    limits,
   });
 
   return {
     /** Never throws and never waits; what comes faster than it may be written is dropped and counted. */
     record({ id, identity, receivedAt, headers, payload }: RejectedDelivery): void {
-      if (!writer.hasRoom) return dropped?.inc();
+      if (!writer.hasRoom) return dropped.inc();
       // A copy: a view would keep all of a large body in memory.
       const beginning = Buffer.from(payload.subarray(0, maxPayloadBytes));
       writer.add({ id, receivedAt, ...identity, headers: shownHeaders(headers), payload: beginning, payloadBytes: payload.length });

@@ -1,5 +1,5 @@
 // All SQL of rejected deliveries.
-import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { type Columns, type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
 
 export type RejectedRow = {
   readonly id: string;
@@ -14,25 +14,15 @@ export type RejectedRow = {
   readonly payloadBytes: number;
 };
 
-type Columns = [
-  ids: string[],
-  times: Date[],
-  events: string[],
-  deliveries: string[],
-  hooks: string[],
-  targets: string[],
-  headers: string[],
-  payloads: Buffer[],
-  bytes: number[],
-];
+const columns = ['id', 'receivedAt', 'event', 'deliveryId', 'hookId', 'targetId', 'headers', 'payload', 'payloadBytes'] as const;
 
 // A batch whose outcome was not known comes again.
-const insert = statement<unknown, Columns>(
+const insert = statement<unknown, Columns<RejectedRow, typeof columns>>(
   'rejected.insert',
   `
   insert into rejected_deliveries (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
-  select id, received_at, event, delivery_id, hook_id, target_id, headers::jsonb, payload, payload_bytes
-  from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bigint[])
+  select id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes
+  from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::bytea[], $9::bigint[])
     as rejected (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
   on conflict (id) do nothing`,
 );
@@ -57,19 +47,7 @@ export const createRejectedStore = (database: Database) => ({
   /** Adds rows and keeps the newest `maxRows` of all, in one transaction. */
   add: (rows: readonly RejectedRow[], maxRows: number): Promise<void> =>
     database.transaction(async (inTransaction) => {
-      const column = <K extends keyof RejectedRow>(key: K) => rows.map((row) => row[key]);
-      await inTransaction.run(
-        insert,
-        column('id'),
-        column('receivedAt'),
-        column('event'),
-        column('deliveryId'),
-        column('hookId'),
-        column('targetId'),
-        rows.map(({ headers }) => JSON.stringify(headers)),
-        column('payload'),
-        column('payloadBytes'),
-      );
+      await inTransaction.run(insert, ...toColumns(rows, columns));
       await inTransaction.run(keepNewest, maxRows);
     }),
   /** @returns how many older ones were deleted */

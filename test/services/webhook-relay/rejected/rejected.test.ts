@@ -34,14 +34,15 @@ describe('rejected deliveries', () => {
     await testDatabase.drop();
   });
 
-  const create = (parts: Partial<RejectedParts> = {}) => createRejected({ store: createRejectedStore(database), maxRows: 10_000, log: silentLog, ...parts });
+  const create = (parts: Partial<RejectedParts> = {}) =>
+    createRejected({ store: createRejectedStore(database), maxRows: 10_000, log: silentLog, metrics: createMetrics(), ...parts });
   const delivery = (text = '{}', headers: Record<string, string> = {}) => {
     const id = newId();
     return { id, identity: readIdentity(headers, id), receivedAt, headers, payload: Buffer.from(text) };
   };
 
   it('are logged by themselves, with what the forge said of them', async () => {
-    const rejected = create({ limits: { pauseMs: 10 } });
+    const rejected = create();
     const headers = {
       'x-github-event': 'push',
       'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
@@ -97,25 +98,25 @@ describe('rejected deliveries', () => {
   });
 
   it('are all written on close, the batches in order', async () => {
-    const rejected = create({ limits: { batchSize: 10 } });
-    for (let n = 0; n < 95; n++) rejected.record(delivery(String(n)));
+    const rejected = create();
+    for (let n = 0; n < 195; n++) rejected.record(delivery(String(n)));
     await rejected.close();
-    expect(await database.all(logged)).to.have.length(95);
+    expect(await database.all(logged)).to.have.length(195);
   });
 
   it('are dropped and counted when they come faster than they are written', async () => {
     const metrics = createMetrics();
-    const rejected = create({ metrics, limits: { maxWaiting: 20 } });
+    const rejected = create({ metrics });
     for (let n = 0; n < 1000; n++) rejected.record(delivery(String(n)));
     await rejected.close();
     expect((await database.all(logged)).map(({ payload }) => payload.toString()).toSorted()).to.deep.equal(
-      Array.from({ length: 20 }, (_, n) => String(n)).toSorted(),
+      Array.from({ length: 256 }, (_, n) => String(n)).toSorted(),
     );
-    expect(await metrics.text()).to.include('signalbox_relay_rejected_dropped_total 980');
+    expect(await metrics.text()).to.include('signalbox_relay_rejected_dropped_total 744');
   });
 
   it('never fill the table beyond its cap: the oldest go first', async () => {
-    const rejected = create({ maxRows: 30, limits: { batchSize: 20 } });
+    const rejected = create({ maxRows: 30 });
     for (let n = 0; n < 100; n++) rejected.record({ ...delivery(String(n)), receivedAt: new Date(receivedAt.getTime() + n) });
     await rejected.close();
     const payloads = (await database.all(logged)).map(({ payload }) => Number(payload.toString()));
@@ -123,17 +124,17 @@ describe('rejected deliveries', () => {
   });
 
   it('of two replicas at once stay within the cap too', async () => {
-    const replicas = [create({ maxRows: 25, limits: { batchSize: 10 } }), create({ maxRows: 25, limits: { batchSize: 10 } })];
-    for (const rejected of replicas) for (let n = 0; n < 100; n++) rejected.record(delivery(String(n)));
+    const replicas = [create({ maxRows: 100 }), create({ maxRows: 100 })];
+    for (const rejected of replicas) for (let n = 0; n < 250; n++) rejected.record(delivery(String(n)));
     await Promise.all(replicas.map((rejected) => rejected.close()));
-    expect((await database.all(logged)).length).to.be.within(25, 35); // each counts before it sees the other's last batch
+    expect((await database.all(logged)).length).to.be.within(100, 150); // each counts before it sees the other's last batch
   });
 
   it('wait for a database that is down, and are written when it is back', async () => {
     const real = createRejectedStore(database);
     let tries = 0;
     const refuse = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
-    const rejected = create({ store: { ...real, add: (...rows) => (++tries < 3 ? refuse() : real.add(...rows)) }, limits: { pauseMs: 10 } });
+    const rejected = create({ store: { ...real, add: (...rows) => (++tries < 3 ? refuse() : real.add(...rows)) } });
     rejected.record(delivery());
     await eventually(async () => (await database.all(logged)).length === 1);
     expect(tries).to.equal(3);
