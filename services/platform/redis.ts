@@ -38,19 +38,12 @@ export function connectRedis(url: string, { name, log, commandMs = 500 }: { read
   return {
     /** For libraries that want a client of ioredis. */
     driver,
-    close: () => close(driver),
+    async close(): Promise<void> {
+      if (driver.status !== 'ready') return driver.disconnect();
+      const ended = once(driver, 'end');
+      // It waits for the answers under way. When it has none itself, the connection is broken.
+      const cut = () => driver.disconnect();
+      await driver.quit().then(() => ended, cut);
+    },
   };
-}
-
-async function close(driver: Redis): Promise<void> {
-  if (driver.status === 'ready') {
-    const ended = once(driver, 'end');
-    // It waits for the answers under way. When it has none itself, the connection is broken, and cut below.
-    const isGoodbye = await driver.quit().then(
-      () => true,
-      () => false,
-    );
-    if (isGoodbye) await ended;
-  }
-  driver.disconnect();
 }

@@ -1,26 +1,21 @@
 // A weighted semaphore: units that are had in order of asking, each within its time.
 
-export type Semaphore = ReturnType<typeof createSemaphore>;
+import { withTimeout } from './time.ts';
 
-type Waiting = { readonly units: number; readonly settle: (isAdmitted: boolean) => void };
+export type Semaphore = ReturnType<typeof createSemaphore>;
 
 export function createSemaphore(capacity: number) {
   if (!Number.isSafeInteger(capacity) || capacity <= 0) throw new TypeError(`capacity must be a positive integer, got ${capacity}`);
   let used = 0;
-  const queue = new Set<Waiting>();
+  const queue = new Set<{ readonly units: number; readonly admit: () => void }>();
 
   function admitWaiting(): void {
     for (const waiting of queue) {
       if (used + waiting.units > capacity) return;
-      waiting.settle(true);
+      queue.delete(waiting);
+      used += waiting.units;
+      waiting.admit();
     }
-  }
-
-  /** At once, or not at all; not before those who wait. */
-  function tryAcquire(units: number): boolean {
-    if (queue.size > 0 || used + units > capacity) return false;
-    used += units;
-    return true;
   }
 
   return {
@@ -28,23 +23,16 @@ export function createSemaphore(capacity: number) {
     get used() {
       return used;
     },
-    tryAcquire,
     /** First come, first served. False when the units were not free within `waitMs`. More than the capacity is never had. */
     acquire(units: number, waitMs: number): Promise<boolean> {
-      if (tryAcquire(units)) return Promise.resolve(true);
-      return new Promise((resolve) => {
-        const waiting: Waiting = {
-          units,
-          settle(isAdmitted) {
-            clearTimeout(timer);
-            queue.delete(waiting);
-            if (isAdmitted) used += units;
-            resolve(isAdmitted);
-            if (!isAdmitted) admitWaiting(); // those behind it may want less
-          },
-        };
-        const timer = setTimeout(() => waiting.settle(false), waitMs);
-        queue.add(waiting);
+      const { promise: admitted, resolve } = Promise.withResolvers<boolean>();
+      const waiting = { units, admit: () => resolve(true) };
+      queue.add(waiting);
+      admitWaiting();
+      return withTimeout(admitted, waitMs, () => {
+        queue.delete(waiting);
+        admitWaiting(); // those behind it may want less
+        return false;
       });
     },
     release(units: number): void {

@@ -34,30 +34,18 @@ export function backOffMs(attempt: number, { firstMs, longestMs }: BackOffRange)
 
 /** A pause that can be cut short, and that no wake-up can slip past. Once `stopping` is aborted every pause ends at once. */
 export function createWakeUp(stopping: AbortSignal) {
-  let isWoken = false;
-  let end: (() => void) | undefined;
-  const wake = () => {
-    isWoken = true;
-    end?.();
-  };
+  let woken = new AbortController();
+  const wake = () => woken.abort();
+  const reset = () => void (woken = new AbortController());
   stopping.addEventListener('abort', wake, { once: true });
   return {
     /** Ends the pause, or, between pauses, the next one before it begins. */
     wake,
     /** Forgets a wake-up that came between pauses. */
-    reset: () => void (isWoken = false),
+    reset,
     async pause(ms: number): Promise<void> {
-      if (!isWoken && !stopping.aborted) {
-        await new Promise<void>((resolve) => {
-          const timeout = setTimeout(resolve, ms);
-          end = () => {
-            clearTimeout(timeout);
-            resolve();
-          };
-        });
-      }
-      isWoken = false;
-      end = undefined;
+      if (!stopping.aborted) await sleepUntil(woken.signal, ms);
+      reset();
     },
   };
 }
