@@ -1,15 +1,5 @@
 // The cluster that is meant, one Secret in it, and what the refusals of its API server mean in words.
-import {
-  ApiException,
-  CoreV1Api,
-  KubeConfig,
-  Observable,
-  PatchStrategy,
-  type RequestContext,
-  type ResponseContext,
-  V1ObjectMeta,
-  V1Secret,
-} from '@kubernetes/client-node';
+import { ApiException, type ConfigurationOptions, CoreV1Api, KubeConfig, Observable, PatchStrategy, setHeaderOptions, V1Secret } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { codeOf } from '../platform/errors.ts';
 
@@ -66,20 +56,19 @@ export function createClusterSecret(config: KubeConfig, { name, namespace }: { n
   return {
     /** `keys` → whether they hold anything. */
     async find() {
-      const secret = await unless(404, core.readNamespacedSecret({ name, namespace }, request()));
+      const secret = await unless(404, core.readNamespacedSecret({ name, namespace }, timely));
       return secret && { keys: keysOf(secret), resourceVersion: secret.metadata?.resourceVersion ?? '' };
     },
     /** False when there is one already. */
     async create(values: Values, labels: Values): Promise<boolean> {
-      const metadata = Object.assign(new V1ObjectMeta(), { name, labels });
-      const body = Object.assign(new V1Secret(), { metadata, type: 'Opaque', stringData: values });
-      return (await unless(409, core.createNamespacedSecret({ namespace, body }, request()))) !== undefined;
+      const body = Object.assign(new V1Secret(), { metadata: { name, labels }, type: 'Opaque', stringData: values });
+      return (await unless(409, core.createNamespacedSecret({ namespace, body }, timely))) !== undefined;
     },
     /** Leaves all else as it is. False when the Secret is not the one that was found any more. */
     async add(values: Values, { resourceVersion }: { readonly resourceVersion: string }): Promise<boolean> {
       // With the version in it a merge patch is refused when anything has changed: a key that came meanwhile is never overwritten.
       const body = { metadata: { resourceVersion }, stringData: values };
-      const patched = core.patchNamespacedSecret({ name, namespace, body }, request(PatchStrategy.MergePatch));
+      const patched = core.patchNamespacedSecret({ name, namespace, body }, asMergePatch);
       return (await unless(404, unless(409, patched))) !== undefined;
     },
   };
@@ -98,17 +87,18 @@ async function unless<T>(code: number, answer: Promise<T>): Promise<T | undefine
 
 const answerMs = 10_000;
 
-// The library waits for an answer without end, and sends JSON Patch unless told otherwise.
-const request = (contentType?: PatchStrategy) => ({
+/** The library waits for an answer without end. */
+const timely: ConfigurationOptions = {
   middleware: [
     {
-      pre(context: RequestContext) {
+      pre(context) {
         context.setSignal(AbortSignal.timeout(answerMs));
-        if (contentType !== undefined) context.setHeaderParam('Content-Type', contentType);
         return new Observable(Promise.resolve(context));
       },
-      post: (context: ResponseContext) => new Observable(Promise.resolve(context)),
+      post: (context) => new Observable(Promise.resolve(context)),
     },
   ],
-  middlewareMergeStrategy: 'append' as const,
-});
+  middlewareMergeStrategy: 'append',
+};
+/** It sends JSON Patch unless told otherwise. */
+const asMergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch, timely);

