@@ -14,7 +14,7 @@ import { nonceBytes, open, seal, SealBroken, tagBytes } from '../encryption/enve
 export class BackupRefused extends Error {}
 
 const keyBytes = 32;
-const Header = z.object({ format: z.literal('signalbox secrets backup'), version: z.literal(1), salt: z.base64().length(44) });
+const headerPattern = /^\{"format":"signalbox secrets backup","version":1,"salt":"[A-Za-z0-9+/]{43}="\}$/;
 /** More than any line of ours: what is no backup must not fill the memory. */
 const maxLineLength = 4_194_304;
 
@@ -59,16 +59,8 @@ export async function* openLines(key: KeyObject, bytes: AsyncIterable<Buffer | s
   }
 }
 
-function isHeader(line: string): boolean {
-  try {
-    return Header.safeParse(JSON.parse(line)).success;
-  } catch {
-    return false;
-  }
-}
-
 function requireHeader(line: string, isLast: boolean): string {
-  if (!isHeader(line)) throw new BackupRefused('this is no backup of the secrets service, or one of a newer release');
+  if (!headerPattern.test(line)) throw new BackupRefused('this is no backup of the secrets service, or one of a newer release');
   if (isLast) throw new BackupRefused('the backup is cut short after its first line');
   return line;
 }
@@ -111,31 +103,18 @@ async function* markLast(items: AsyncIterable<string>): AsyncGenerator<{ item: s
 
 // What a line holds: a row, or at the end how many there were.
 
+/** Tables whose rows are kept as they are, in the order in which rows refer to others. */
+export const plainTables = ['applications', 'environments', 'configurations', 'secrets'] as const;
+export type PlainTable = (typeof plainTables)[number];
+
 const Time = z.string().pipe(z.coerce.date());
-const id = z.uuid();
 
-const described = { id, description: z.string().nullable(), createdAt: Time, updatedAt: Time };
-
-const ApplicationRecord = z.object({
-  kind: z.literal('application'),
-  ...described,
-  name: z.string(),
-  slug: z.string(),
-  /** Base64. */
-  keyHash: z.string(),
-  keyId: id,
-  /** Deleted ones are kept too: the audit names them. */
-  deletedAt: Time.nullable(),
-});
-const EnvironmentRecord = z.object({ kind: z.literal('environment'), id, applicationId: id, slug: z.string(), name: z.string(), createdAt: Time });
-const ConfigurationRecord = z.object({ kind: z.literal('configuration'), ...described, environmentId: id, key: z.string(), value: z.string() });
-const SecretRecord = z.object({ kind: z.literal('secret'), ...described, applicationId: id, name: z.string() });
-const VersionRecord = z.object({
-  kind: z.literal('version'),
-  id,
-  applicationId: id,
-  secretId: id,
-  environmentId: id,
+/** With its value: the target seals it under a master key of its own. */
+const Version = z.object({
+  id: z.uuid(),
+  applicationId: z.uuid(),
+  secretId: z.uuid(),
+  environmentId: z.uuid(),
   version: z.int(),
   isEnabled: z.boolean(),
   notBefore: Time.nullable(),
@@ -143,26 +122,18 @@ const VersionRecord = z.object({
   createdAt: Time,
   value: z.string(),
 });
+export type Version = z.output<typeof Version>;
 
-const RowRecord = z.discriminatedUnion('kind', [ApplicationRecord, EnvironmentRecord, ConfigurationRecord, SecretRecord, VersionRecord]);
-export type RowRecord = z.output<typeof RowRecord>;
-type RowKind = RowRecord['kind'];
-export type RowOf<K extends RowKind> = Omit<Extract<RowRecord, { kind: K }>, 'kind'>;
-
-/** In the order in which rows may refer to those before them. */
-const kinds: readonly RowKind[] = ['application', 'environment', 'configuration', 'secret', 'version'];
-
-const count = z.int().nonnegative();
-const EndRecord = z.object({
-  kind: z.literal('end'),
-  takenAt: Time,
-  rows: z.object({ application: count, environment: count, configuration: count, secret: count, version: count }),
-});
-export type RowCounts = Record<RowKind, number>;
-export const noRows = (): RowCounts => ({ application: 0, environment: 0, configuration: 0, secret: 0, version: 0 });
+export type RowCounts = Record<PlainTable | 'versions', number>;
+export const noRows = (): RowCounts => ({ applications: 0, environments: 0, configurations: 0, secrets: 0, versions: 0 });
 
 /** `2 applications, 3 environments, …` */
-export const inWords = (rows: RowCounts): string =>
-  kinds.map((kind) => `${rows[kind]} ${kind === 'configuration' ? 'configuration entries' : `${kind}s`}`).join(', ');
+export const inWords = ({ applications, environments, configurations, secrets, versions }: RowCounts): string =>
+  `${applications} applications, ${environments} environments, ${configurations} configuration entries, ${secrets} secrets, ${versions} versions`;
 
-export const BackupRecord = z.union([RowRecord, EndRecord]);
+export const BackupRecord = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('row'), table: z.enum(plainTables), row: z.looseObject({}) }),
+  z.object({ kind: z.literal('version'), row: Version }),
+  z.object({ kind: z.literal('end') }),
+]);
+export type BackupRecord = z.output<typeof BackupRecord>;

@@ -4,7 +4,7 @@ import { readSettings } from '../../platform/config/config.ts';
 import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
-import { inWords, noRows, readBackupKey, type RowCounts, type RowOf, type RowRecord, sealLines } from './backup-file.ts';
+import { inWords, noRows, plainTables, readBackupKey, type RowCounts, sealLines, type Version } from './backup-file.ts';
 import { requireKeyring, withDatabase } from './database.ts';
 import { writeLines } from './files.ts';
 import { createRecorder } from './recorder.ts';
@@ -35,25 +35,24 @@ export const backup: Subcommand = {
   },
 };
 
+/** @param rows counts them */
 async function* linesOf(snapshot: Snapshot, keyring: Keyring, rows: RowCounts): AsyncGenerator<string> {
-  for await (const record of recordsOf(snapshot, keyring)) {
-    rows[record.kind]++;
-    yield JSON.stringify(record);
+  for (const table of plainTables) {
+    for await (const { row } of snapshot.rows(table)) {
+      rows[table]++;
+      yield JSON.stringify({ kind: 'row', table, row });
+    }
+  }
+  for await (const version of snapshot.versions()) {
+    rows.versions++;
+    yield JSON.stringify({ kind: 'version', row: openVersion(version, keyring) });
   }
   yield JSON.stringify({ kind: 'end', takenAt: new Date(), rows });
 }
 
-async function* recordsOf(snapshot: Snapshot, keyring: Keyring): AsyncGenerator<RowRecord> {
-  for await (const row of snapshot.applications()) yield { kind: 'application', ...row };
-  for await (const row of snapshot.environments()) yield { kind: 'environment', ...row };
-  for await (const row of snapshot.configurations()) yield { kind: 'configuration', ...row };
-  for await (const row of snapshot.secrets()) yield { kind: 'secret', ...row };
-  for await (const row of snapshot.versions()) yield { kind: 'version', ...openVersion(row, keyring) };
-}
-
-function openVersion(row: SealedVersion, keyring: Keyring): RowOf<'version'> {
+function openVersion(row: SealedVersion, keyring: Keyring): Version {
   const { id, applicationId, secretId, environmentId, version, isEnabled, notBefore, expiresAt, createdAt, masterKeyId } = row;
-  const master = keyring.find(masterKeyId);
+  const master = keyring.byId.get(masterKeyId);
   if (!master) throw new Error(`master key '${masterKeyId}' is not configured, and version ${id} needs it`);
   try {
     const value = openValue(row, { ...row, versionId: id }, master);

@@ -5,7 +5,7 @@ import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { sealValue, storedTime } from '../encryption/envelope.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import type { NewVersion } from '../management/store.ts';
-import { BackupRecord, BackupRefused, inWords, noRows, openLines, readBackupKey, type RowCounts, type RowOf, type RowRecord } from './backup-file.ts';
+import { BackupRecord, BackupRefused, inWords, noRows, openLines, plainTables, readBackupKey, type RowCounts, type Version } from './backup-file.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
 import { explainFile } from './files.ts';
 import { createRecorder, NotEmpty } from './recorder.ts';
@@ -47,54 +47,33 @@ type Options = { readonly active: MasterKey; readonly stopping: AbortSignal };
 async function restoreAll(store: RestoreStore, lines: AsyncIterable<string>, { active, stopping }: Options): Promise<RowCounts> {
   if (!(await store.lockEmpty())) throw new NotEmpty('the database is not empty: a backup is restored into an empty one only, and nothing was changed');
   const rows = noRows();
-  for await (const batch of batchesOf(lines, rows)) {
+  let batch: BackupRecord[] = [];
+  const insert = async () => {
+    for (const table of plainTables) {
+      rows[table] += await store.insert(
+        table,
+        batch.flatMap((record) => (record.kind === 'row' && record.table === table ? [record.row] : [])),
+      );
+    }
+    rows.versions += await store.insertVersions(batch.filter((record) => record.kind === 'version').map(({ row }) => reseal(row, active)));
+    batch = [];
+  };
+  for await (const line of lines) {
     if (stopping.aborted) throw new Error('stopped; nothing was changed');
-    await insert(batch, store, active);
+    if (batch.push(readRecord(line)) === batchSize) await insert();
   }
+  await insert();
   return rows;
 }
 
-/** @param rows counts them, to be compared with what the backup says at its end */
-async function* batchesOf(lines: AsyncIterable<string>, rows: RowCounts): AsyncGenerator<readonly RowRecord[]> {
-  let batch: RowRecord[] = [];
-  let isEnded = false;
-  for await (const line of lines) {
-    const record = readRecord(line);
-    if (isEnded) throw new BackupRefused('the backup goes on after its end');
-    if (record.kind === 'end') {
-      const differs = Object.entries(rows).some(([kind, count]) => Reflect.get(record.rows, kind) !== count);
-      if (differs) throw new BackupRefused('the backup does not hold what it says at its end');
-      isEnded = true;
-      continue;
-    }
-    rows[record.kind]++;
-    batch.push(record);
-    if (batch.length < batchSize) continue;
-    yield batch;
-    batch = [];
-  }
-  if (!isEnded) throw new BackupRefused('the backup has no end');
-  yield batch;
-}
-
-function readRecord(line: string) {
+function readRecord(line: string): BackupRecord {
   const read = BackupRecord.safeParse(JSON.parse(line));
   if (read.success) return read.data;
   throw new BackupRefused('the backup holds something that this release does not know');
 }
 
-/** In the order in which rows refer to others. */
-async function insert(batch: readonly RowRecord[], store: RestoreStore, active: MasterKey): Promise<void> {
-  const of = <K extends RowRecord['kind']>(kind: K) => batch.filter((record): record is Extract<RowRecord, { kind: K }> => record.kind === kind);
-  await store.applications(of('application'));
-  await store.environments(of('environment'));
-  await store.configurations(of('configuration'));
-  await store.secrets(of('secret'));
-  await store.versions(of('version').map((row) => reseal(row, active)));
-}
-
 /** AadFields to the same ids and times as before. */
-function reseal({ value, ...row }: RowOf<'version'>, active: MasterKey): NewVersion {
+function reseal({ value, ...row }: Version, active: MasterKey): NewVersion {
   const { notBefore, expiresAt, createdAt } = row;
   const times = { notBefore: notBefore && storedTime(notBefore), expiresAt: expiresAt && storedTime(expiresAt), createdAt: storedTime(createdAt) };
   return { ...row, ...sealValue(value, { ...row, versionId: row.id, ...times }, active) };

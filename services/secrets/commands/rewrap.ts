@@ -8,7 +8,7 @@ import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
 import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
 import { createRecorder } from './recorder.ts';
 import { masterKeySettings } from './settings.ts';
-import { createRewrapStore, type WrappedKey } from './store.ts';
+import { createRewrapStore, firstId } from './store.ts';
 
 export const rewrap: Subcommand = {
   summary:
@@ -20,15 +20,15 @@ export const rewrap: Subcommand = {
     const keyring = requireKeyring(masterKeys);
     return withDatabase(databaseUrl, async (database) => {
       const active = await requireActiveKey(keyring, database);
-      const mover = { database, keyring, active, stopping, writeError, broken: new Set<string>() };
+      const broken = new Set<string>();
       const record = await createRecorder(database, active.id);
       await record.around(
         'rewrap',
-        () => moveAll(mover),
-        () => (mover.broken.size > 0 ? 'refused' : 'done'),
+        () => moveAll({ database, keyring, active, stopping, writeError, broken }),
+        () => (broken.size > 0 ? 'refused' : 'done'),
       );
-      if (mover.broken.size > 0) {
-        writeError(`${mover.broken.size} versions cannot be moved, their wrapped keys were changed: ${[...mover.broken].slice(0, maxNamed).join(', ')}`);
+      if (broken.size > 0) {
+        writeError(`${broken.size} versions cannot be moved, their wrapped keys were changed: ${[...broken].slice(0, maxNamed).join(', ')}`);
         return 1;
       }
       writeError(`no version is left on another master key than '${active.id}'`);
@@ -41,9 +41,9 @@ const maxNamed = 20;
 /** Half a thousand rows are locked for some milliseconds at a time. */
 const batchSize = 500;
 const pauseMs = 200;
-const firstId = '00000000-0000-0000-0000-000000000000';
+const tellEveryMs = 1000;
 
-type Mover = {
+type Work = {
   readonly database: Database;
   readonly keyring: Keyring;
   readonly active: MasterKey;
@@ -54,77 +54,52 @@ type Mover = {
 };
 
 // Again until nothing is found: a service that still has the old setting may have added a version behind us, and another rewrap may have died.
-async function moveAll(mover: Mover): Promise<void> {
-  const { database, active, stopping, writeError, broken } = mover;
+async function moveAll(work: Work): Promise<void> {
+  const { database, active, stopping, writeError, broken } = work;
   const store = createRewrapStore(database);
-  let progress: Progress | undefined;
-  for (;;) {
-    const waiting = await store.waiting(active.id);
-    const left = waiting.reduce((sum, { versions }) => sum + versions, 0);
-    progress ??= createProgress(left, writeError);
-    if (left <= broken.size) return progress.end();
-    let moved = 0;
-    for (const { masterKeyId } of waiting) moved += await moveFrom(masterKeyId, mover, progress);
-    // What is left is locked by another rewrap, or by a write.
-    if (moved === 0 && !(await sleepUntil(stopping, pauseMs))) stop();
-  }
-}
-
-function stop(): never {
-  throw new Error('stopped; the same command goes on from here');
-}
-
-async function moveFrom(masterKeyId: string, mover: Mover, progress: Progress): Promise<number> {
-  const { database, keyring, active, stopping, broken } = mover;
-  const from = keyring.find(masterKeyId);
-  if (!from) throw new Error(`master key '${masterKeyId}' is not configured, and versions need it to be moved`);
-  let moved = 0;
-  for (let after: string | undefined = firstId; after !== undefined;) {
-    if (stopping.aborted) stop();
-    const last = after;
-    after = await database.transaction(async (inTransaction) => {
-      const store = createRewrapStore(inTransaction);
-      const claimed = await store.claim(masterKeyId, last, batchSize);
-      const rewrapped = claimed.flatMap((key) => tryRewrap(key, { from, to: active }, broken));
-      const count = rewrapped.length > 0 ? await store.move(active.id, rewrapped) : 0;
-      moved += count;
-      progress.add(count);
-      return claimed.at(-1)?.id;
-    });
-  }
-  return moved;
-}
-
-function tryRewrap({ id, wrappedKey }: WrappedKey, keys: { readonly from: MasterKey; readonly to: MasterKey }, broken: Set<string>): WrappedKey[] {
-  try {
-    return [{ id, wrappedKey: rewrapKey(wrappedKey, id, keys) }];
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
-    broken.add(id);
-    return [];
-  }
-}
-
-const progressEveryMs = 1000;
-
-type Progress = ReturnType<typeof createProgress>;
-
-/** How far it is: a line a second, and one at the end. */
-function createProgress(expected: number, writeLine: (line: string) => void) {
   const startedAtMs = performance.now();
-  let writtenAtMs = startedAtMs;
-  let done = 0;
-  const write = () => {
+  const expected = await store.left(active.id);
+  let moved = 0;
+  const tell = () => {
     const seconds = (performance.now() - startedAtMs) / 1000;
-    writeLine(`${done} of ${expected} versions moved in ${seconds.toFixed(1)} s (${Math.round(done / Math.max(seconds, 0.001))} a second)`);
+    writeError(`${moved} of ${expected} versions moved in ${seconds.toFixed(1)} s (${Math.round(moved / Math.max(seconds, 0.001))} a second)`);
   };
-  return {
-    add(count: number) {
-      done += count;
-      if (performance.now() - writtenAtMs < progressEveryMs) return;
-      writtenAtMs = performance.now();
-      write();
-    },
-    end: write,
-  };
+  const telling = setInterval(tell, tellEveryMs);
+  try {
+    while ((await store.left(active.id)) > broken.size) {
+      const movedBefore = moved;
+      for (let after: string | undefined = firstId; after !== undefined;) {
+        const batch = await moveBatch(after, work);
+        moved += batch.moved;
+        after = batch.last;
+      }
+      // What is left is locked by another rewrap, or by a write.
+      if (moved === movedBefore) await sleepUntil(stopping, pauseMs);
+    }
+  } finally {
+    clearInterval(telling);
+  }
+  tell();
+}
+
+/** @returns `last` undefined when none comes after that id */
+async function moveBatch(after: string, { database, keyring, active, stopping, broken }: Work): Promise<{ moved: number; last: string | undefined }> {
+  if (stopping.aborted) throw new Error('stopped; the same command goes on from here');
+  return database.transaction(async (inTransaction) => {
+    const store = createRewrapStore(inTransaction);
+    const claimed = await store.claim(active.id, after, batchSize);
+    const rewrapped = claimed.flatMap(({ id, wrappedKey, masterKeyId }) => {
+      const from = keyring.byId.get(masterKeyId);
+      if (!from) throw new Error(`master key '${masterKeyId}' is not configured, and versions need it to be moved`);
+      try {
+        return { id, wrappedKey: rewrapKey(wrappedKey, id, { from, to: active }) };
+      } catch (error) {
+        if (!(error instanceof SealBroken)) throw error;
+        broken.add(id);
+        return [];
+      }
+    });
+    if (rewrapped.length > 0) await store.move(active.id, rewrapped);
+    return { moved: rewrapped.length, last: claimed.at(-1)?.id };
+  });
 }

@@ -1,52 +1,22 @@
 // All SQL of backup, restore and rewrap.
-import { type Columns, type Database, type Statement, statement, toColumns } from '../../platform/postgres/pool.ts';
+import { type Database, type Statement, statement, toColumns } from '../../platform/postgres/pool.ts';
 import type { Envelope, StoredTime } from '../encryption/envelope.ts';
 import { createManagementStore } from '../management/store.ts';
-import type { RowOf } from './backup-file.ts';
+import type { PlainTable, Version } from './backup-file.ts';
 
-// Backup: every table in the order of its ids, a page at a time, within one snapshot.
-
+/** A table in the order of its ids, some rows at a time. */
 type Page<Row> = Statement<Row, [after: string, limit: number]>;
 
-const snapshot = statement('backup.snapshot', 'set transaction isolation level repeatable read, read only');
-// What reads or writes the file may be slow.
-const noIdleTimeout = statement('backup.noIdleTimeout', 'set local idle_in_transaction_session_timeout = 0');
+type PlainRow = { readonly id: string; readonly row: unknown };
+const pageOf = (table: PlainTable): Page<PlainRow> =>
+  statement(`backup.${table}`, `select id, to_jsonb(t) as row from ${table} t where id > $1 order by id limit $2`);
 
-const applications: Page<RowOf<'application'>> = statement(
-  'backup.applications',
-  `
-  select id, name, slug, description, encode(key_hash, 'base64') as "keyHash", key_id as "keyId",
-         created_at as "createdAt", updated_at as "updatedAt", deleted_at as "deletedAt"
-  from applications where id > $1 order by id limit $2`,
-);
-
-const environments: Page<RowOf<'environment'>> = statement(
-  'backup.environments',
-  `
-  select id, application_id as "applicationId", slug, name, created_at as "createdAt" from environments where id > $1 order by id limit $2`,
-);
-
-const configurations: Page<RowOf<'configuration'>> = statement(
-  'backup.configurations',
-  `
-  select id, environment_id as "environmentId", key, value, description, created_at as "createdAt", updated_at as "updatedAt"
-  from configurations where id > $1 order by id limit $2`,
-);
-
-const secrets: Page<RowOf<'secret'>> = statement(
-  'backup.secrets',
-  `
-  select id, application_id as "applicationId", name, description, created_at as "createdAt", updated_at as "updatedAt"
-  from secrets where id > $1 order by id limit $2`,
-);
-
-type Places = 'id' | 'applicationId' | 'secretId' | 'environmentId' | 'version' | 'isEnabled';
-export type SealedVersion = Pick<RowOf<'version'>, Places> &
-  Envelope & { readonly notBefore: StoredTime | null; readonly expiresAt: StoredTime | null; readonly createdAt: StoredTime };
+type Times = { readonly notBefore: StoredTime | null; readonly expiresAt: StoredTime | null; readonly createdAt: StoredTime };
+export type SealedVersion = Omit<Version, keyof Times | 'value'> & Times & Envelope;
 
 // Times as Postgres stores them: they are bound to the ciphertext to the microsecond.
 const versions: Page<SealedVersion> = statement(
-  'backup.versions',
+  'backup.secret_versions',
   `
   select v.id, s.application_id as "applicationId", v.secret_id as "secretId", v.environment_id as "environmentId", v.version,
          v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore", timestamptz_send(v.expires_at) as "expiresAt",
@@ -55,7 +25,8 @@ const versions: Page<SealedVersion> = statement(
   where v.id > $1 order by v.id limit $2`,
 );
 
-const firstId = '00000000-0000-0000-0000-000000000000';
+/** Before every other. */
+export const firstId = '00000000-0000-0000-0000-000000000000';
 /** A page of versions holds at most some 13 MiB. */
 const pageSize = 200;
 
@@ -67,13 +38,14 @@ async function* pages<Row extends { readonly id: string }>(database: Database, p
   }
 }
 
+const snapshot = statement('backup.snapshot', 'set transaction isolation level repeatable read, read only');
+// What reads or writes the file may be slow.
+const noIdleTimeout = statement('backup.noIdleTimeout', 'set local idle_in_transaction_session_timeout = 0');
+
 export type Snapshot = ReturnType<typeof snapshotIn>;
 
 const snapshotIn = (database: Database) => ({
-  applications: () => pages(database, applications),
-  environments: () => pages(database, environments),
-  configurations: () => pages(database, configurations),
-  secrets: () => pages(database, secrets),
+  rows: (table: PlainTable) => pages(database, pageOf(table)),
   versions: () => pages(database, versions),
 });
 
@@ -85,8 +57,6 @@ export const withSnapshot = <T>(database: Database, work: (snapshot: Snapshot) =
     return work(snapshotIn(inTransaction));
   });
 
-// Restore: into empty tables only, a batch of rows a statement.
-
 // Every write to another table needs an application in this one.
 const lockAll = statement('restore.lockAll', 'lock table applications in share row exclusive mode');
 
@@ -97,39 +67,8 @@ const isEmpty = statement<{ isEmpty: boolean }>(
               or exists (select 1 from secret_versions) or exists (select 1 from configurations)) as "isEmpty"`,
 );
 
-const applicationColumns = ['id', 'name', 'slug', 'description', 'keyHash', 'keyId', 'createdAt', 'updatedAt', 'deletedAt'] as const;
-const insertApplications = statement<unknown, Columns<RowOf<'application'>, typeof applicationColumns>>(
-  'restore.applications',
-  `
-  insert into applications (id, name, slug, description, key_hash, key_id, created_at, updated_at, deleted_at)
-  select id, name, slug, description, decode(key_hash, 'base64'), key_id, created_at, updated_at, deleted_at
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[])
-    as a (id, name, slug, description, key_hash, key_id, created_at, updated_at, deleted_at)`,
-);
-
-const environmentColumns = ['id', 'applicationId', 'slug', 'name', 'createdAt'] as const;
-const insertEnvironments = statement<unknown, Columns<RowOf<'environment'>, typeof environmentColumns>>(
-  'restore.environments',
-  `
-  insert into environments (id, application_id, slug, name, created_at)
-  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])`,
-);
-
-const configurationColumns = ['id', 'environmentId', 'key', 'value', 'description', 'createdAt', 'updatedAt'] as const;
-const insertConfigurations = statement<unknown, Columns<RowOf<'configuration'>, typeof configurationColumns>>(
-  'restore.configurations',
-  `
-  insert into configurations (id, environment_id, key, value, description, created_at, updated_at)
-  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])`,
-);
-
-const secretColumns = ['id', 'applicationId', 'name', 'description', 'createdAt', 'updatedAt'] as const;
-const insertSecrets = statement<unknown, Columns<RowOf<'secret'>, typeof secretColumns>>(
-  'restore.secrets',
-  `
-  insert into secrets (id, application_id, name, description, created_at, updated_at)
-  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])`,
-);
+const insertInto = (table: PlainTable): Statement<unknown, [rowsAsJson: string]> =>
+  statement(`restore.${table}`, `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1)`);
 
 export type RestoreStore = ReturnType<typeof createRestoreStore>;
 
@@ -140,30 +79,23 @@ export const createRestoreStore = (database: Database) => ({
     await database.run(lockAll);
     return (await database.first(isEmpty))?.isEmpty === true;
   },
-  applications: (rows: readonly RowOf<'application'>[]) => database.run(insertApplications, ...toColumns(rows, applicationColumns)),
-  environments: (rows: readonly RowOf<'environment'>[]) => database.run(insertEnvironments, ...toColumns(rows, environmentColumns)),
-  configurations: (rows: readonly RowOf<'configuration'>[]) => database.run(insertConfigurations, ...toColumns(rows, configurationColumns)),
-  secrets: (rows: readonly RowOf<'secret'>[]) => database.run(insertSecrets, ...toColumns(rows, secretColumns)),
-  versions: createManagementStore(database).versions.insert,
+  insert: (table: PlainTable, rows: readonly unknown[]) => database.run(insertInto(table), JSON.stringify(rows)),
+  insertVersions: createManagementStore(database).versions.insert,
 });
 
-// Rewrap.
-
-export type WrappedKey = { readonly id: string; readonly wrappedKey: Buffer };
-
-const waiting = statement<{ readonly masterKeyId: string; readonly versions: number }, [activeId: string]>(
-  'rewrap.waiting',
-  `
-  select master_key_id as "masterKeyId", count(*) as versions
-  from secret_versions where master_key_id <> $1 group by master_key_id order by master_key_id`,
+const left = statement<{ readonly versions: number }, [activeId: string]>(
+  'rewrap.left',
+  'select count(*) as versions from secret_versions where master_key_id <> $1',
 );
 
+type WrappedKey = { readonly id: string; readonly wrappedKey: Buffer };
+
 // Rows that another rewrap has locked are skipped, so that two share the work.
-const claim = statement<WrappedKey, [masterKeyId: string, after: string, limit: number]>(
+const claim = statement<WrappedKey & { readonly masterKeyId: string }, [activeId: string, after: string, limit: number]>(
   'rewrap.claim',
   `
-  select id, wrapped_key as "wrappedKey" from secret_versions
-  where master_key_id = $1 and id > $2 order by id limit $3 for no key update skip locked`,
+  select id, wrapped_key as "wrappedKey", master_key_id as "masterKeyId" from secret_versions
+  where master_key_id <> $1 and id > $2 order by id limit $3 for no key update skip locked`,
 );
 
 const move = statement<unknown, [activeId: string, ids: string[], wrappedKeys: Buffer[]]>(
@@ -174,9 +106,9 @@ const move = statement<unknown, [activeId: string, ids: string[], wrappedKeys: B
 );
 
 export const createRewrapStore = (database: Database) => ({
-  /** By master key, what is not under the active one. */
-  waiting: (activeId: string) => database.all(waiting, activeId),
-  /** Locked until the transaction ends; reads go on. */
-  claim: (masterKeyId: string, after: string, limit: number) => database.all(claim, masterKeyId, after, limit),
+  /** How many versions are under another key than the active one. */
+  left: async (activeId: string) => (await database.first(left, activeId))?.versions ?? 0,
+  /** Some of those, locked until the transaction ends; reads go on. */
+  claim: (activeId: string, after: string, limit: number) => database.all(claim, activeId, after, limit),
   move: (activeId: string, keys: readonly WrappedKey[]) => database.run(move, activeId, ...toColumns(keys, ['id', 'wrappedKey'])),
 });

@@ -331,17 +331,18 @@ describe('signalbox secrets backup and restore', () => {
 
 describe('withSnapshot', () => {
   const running = useService();
+  const slugOf = (row: unknown): unknown => Reflect.get(Object(row), 'slug');
 
   it('reads every table as of one moment, however long the reading takes', async () => {
     await newApplication(running.url, 'Before');
     const pool = createPool(running.databaseUrl, { schema: 'secrets', log: silentLog });
     const read = await withSnapshot(pool, async (snapshot) => {
-      const found: string[] = [];
-      for await (const { slug } of snapshot.applications()) found.push(slug);
+      const found: unknown[] = [];
+      for await (const { row } of snapshot.rows('applications')) found.push(row);
       await newApplication(running.url, 'Meanwhile');
-      for await (const { slug } of snapshot.applications()) found.push(slug);
-      for await (const { slug } of snapshot.environments()) found.push(slug);
-      return found;
+      for await (const { row } of snapshot.rows('applications')) found.push(row);
+      for await (const { row } of snapshot.rows('environments')) found.push(row);
+      return found.map(slugOf);
     });
     expect(read).to.deep.equal(['before', 'before', 'local']);
     await pool.close();
@@ -352,8 +353,8 @@ describe('withSnapshot', () => {
     await query(running.databaseUrl, insert);
     const pool = createPool(running.databaseUrl, { schema: 'secrets', log: silentLog });
     const slugs = await withSnapshot(pool, async (snapshot) => {
-      const found = new Set<string>();
-      for await (const { slug } of snapshot.environments()) found.add(slug);
+      const found = new Set<unknown>();
+      for await (const { row } of snapshot.rows('environments')) found.add(slugOf(row));
       return found;
     });
     expect(slugs.size).to.equal(451);

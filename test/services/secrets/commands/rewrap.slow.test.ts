@@ -159,7 +159,7 @@ describe('signalbox secrets rewrap', () => {
       'test.asked',
       `
       select 1 from pg_stat_activity
-      where datname = current_database() and query like '%from secret_versions%group by master_key_id%' and pid <> pg_backend_pid()
+      where datname = current_database() and query like '%count(*) as versions from secret_versions%' and pid <> pg_backend_pid()
         and query_start > $1::timestamptz + interval '300 milliseconds'`,
     );
     await eventually(async () => expect(await countUnder('first')).to.equal(10));
