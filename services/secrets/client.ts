@@ -1,7 +1,6 @@
 // Client of the secrets service: timeouts, retries of reads, and a method for each route of both planes.
 import { z } from 'zod';
 import type { ProblemDocument } from '../platform/problem.ts';
-import { TimestampInput as Time } from '../platform/schema.ts';
 import { sleepUntil } from '../platform/time.ts';
 import * as contract from './contract.ts';
 
@@ -35,21 +34,12 @@ export class Refusal extends Error {
 /** No response, or none that the contract knows; whether a write was done is unknown. */
 export class NoAnswer extends Error {}
 
-const ConsumerSecret = contract.ConsumerSecret.extend({
-  properties: contract.ConsumerSecret.shape.properties.extend({
-    expiresOn: Time.nullable(),
-    notBefore: Time.nullable(),
-    createdOn: Time,
-    updatedOn: Time.nullable(),
-  }),
-});
-
 /** What an application may read with its own key. */
 export function createConsumerClient(options: ClientOptions) {
   const { get } = createCalls(options, { 'x-api-key': options.credential });
   const within = (environment: string) => `?environment=${encodeURIComponent(environment)}`;
   return {
-    secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), ConsumerSecret),
+    secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), contract.ConsumerSecret),
     configurations: async (environment: string) =>
       (await get(path('/api/consumer/configurations') + within(environment), contract.ConsumerConfigurations)).items,
     configuration: (key: string, environment: string) => get(path('/api/consumer/configurations', key) + within(environment), contract.ConsumerConfiguration),
@@ -57,44 +47,36 @@ export function createConsumerClient(options: ClientOptions) {
 }
 export type ConsumerClient = ReturnType<typeof createConsumerClient>;
 
-const Application = contract.Application.extend({ createdAt: Time, updatedAt: Time });
-const CreatedApplication = contract.CreatedApplication.extend({ createdAt: Time });
-const Environment = contract.Environment.extend({ createdAt: Time });
-const Secret = contract.Secret.extend({ createdAt: Time, updatedAt: Time });
-const CreatedSecret = contract.CreatedSecret.extend({ createdAt: Time, updatedAt: Time });
-const SecretVersion = contract.SecretVersion.extend({ expiresAt: Time.nullable(), notBefore: Time.nullable(), createdAt: Time });
-const Configuration = contract.Configuration.extend({ createdAt: Time, updatedAt: Time });
-
 /** What an administrator may do. */
 export function createManagementClient(options: ClientOptions) {
   const { get, post, put, remove } = createCalls(options, { authorization: `Bearer ${options.credential}` });
   const all = '/api/management/applications';
   const of = (slug: string, ...rest: readonly string[]) => path(all, slug, ...rest);
   return {
-    applications: () => get(all, z.array(Application)),
-    application: (slug: string) => get(of(slug), Application),
-    createApplication: (body: z.input<typeof contract.NewApplication>) => post(all, CreatedApplication, body),
-    updateApplication: (slug: string, body: z.input<typeof contract.ApplicationUpdate>) => put(of(slug), Application, body),
+    applications: () => get(all, z.array(contract.Application)),
+    application: (slug: string) => get(of(slug), contract.Application),
+    createApplication: (body: z.input<typeof contract.NewApplication>) => post(all, contract.CreatedApplication, body),
+    updateApplication: (slug: string, body: z.input<typeof contract.ApplicationUpdate>) => put(of(slug), contract.Application, body),
     deleteApplication: (slug: string) => remove(of(slug)),
     /** The key before it stops working with the answer. */
     rotateKey: (slug: string) => post(of(slug, 'rotate-key'), contract.PlainKey),
 
-    environments: (slug: string) => get(of(slug, 'environments'), z.array(Environment)),
-    createEnvironment: (slug: string, body: z.input<typeof contract.NewEnvironment>) => post(of(slug, 'environments'), Environment, body),
+    environments: (slug: string) => get(of(slug, 'environments'), z.array(contract.Environment)),
+    createEnvironment: (slug: string, body: z.input<typeof contract.NewEnvironment>) => post(of(slug, 'environments'), contract.Environment, body),
     deleteEnvironment: (slug: string, environment: string) => remove(of(slug, 'environments', environment)),
 
-    secrets: (slug: string) => get(of(slug, 'secrets'), z.array(Secret)),
-    secret: (slug: string, name: string) => get(of(slug, 'secrets', name), Secret),
-    createSecret: (slug: string, body: z.input<typeof contract.NewSecret>) => post(of(slug, 'secrets'), CreatedSecret, body),
+    secrets: (slug: string) => get(of(slug, 'secrets'), z.array(contract.Secret)),
+    secret: (slug: string, name: string) => get(of(slug, 'secrets', name), contract.Secret),
+    createSecret: (slug: string, body: z.input<typeof contract.NewSecret>) => post(of(slug, 'secrets'), contract.CreatedSecret, body),
     deleteSecret: (slug: string, name: string) => remove(of(slug, 'secrets', name)),
     setValues: (slug: string, name: string, items: z.input<typeof contract.ValueItems>) => post(of(slug, 'secrets', name, 'values'), Nothing, items),
     /** Newest first. */
-    versions: (slug: string, name: string, environment: string) => get(of(slug, 'secrets', name, 'versions', environment), z.array(SecretVersion)),
+    versions: (slug: string, name: string, environment: string) => get(of(slug, 'secrets', name, 'versions', environment), z.array(contract.SecretVersion)),
 
-    configurations: (slug: string) => get(of(slug, 'configurations'), z.array(Configuration)),
-    createConfiguration: (slug: string, body: z.input<typeof contract.NewConfiguration>) => post(of(slug, 'configurations'), Configuration, body),
+    configurations: (slug: string) => get(of(slug, 'configurations'), z.array(contract.Configuration)),
+    createConfiguration: (slug: string, body: z.input<typeof contract.NewConfiguration>) => post(of(slug, 'configurations'), contract.Configuration, body),
     updateConfiguration: (slug: string, { environmentSlug, key, ...body }: ConfigurationPlace & z.input<typeof contract.ConfigurationUpdate>) =>
-      put(of(slug, 'configurations', environmentSlug, key), Configuration, body),
+      put(of(slug, 'configurations', environmentSlug, key), contract.Configuration, body),
     deleteConfiguration: (slug: string, { environmentSlug, key }: ConfigurationPlace) => remove(of(slug, 'configurations', environmentSlug, key)),
   };
 }
@@ -168,9 +150,12 @@ async function persist<T>(work: () => Promise<T>, { method }: Call, sending: Sen
   }
 }
 
+/** Members of answers that hold a time. */
+const times = new Set(['createdAt', 'updatedAt', 'createdOn', 'updatedOn', 'expiresAt', 'expiresOn', 'notBefore']);
+
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, (name, value: unknown) => (times.has(name) && typeof value === 'string' ? new Date(value) : value));
   } catch {
     return undefined;
   }
