@@ -48,27 +48,24 @@ export type Target = {
   readonly action: Action;
   /** A slug; of a command `*`. */
   readonly application: string;
-  readonly environment?: string;
+  readonly environment?: string | null;
   /** The secret's name or the entry's key. */
-  readonly subject?: string;
+  readonly subject?: string | null;
 };
 
-export type AuditEntry = {
-  readonly id: string;
+/** How it ended. */
+type Ending = {
   readonly occurredAt: Date;
-  readonly plane: Plane;
-  readonly keyId: string;
-  readonly action: Action;
-  readonly application: string;
-  readonly applicationId: string | null;
-  readonly environment: string | null;
-  readonly subject: string | null;
-  readonly version: number | null;
   readonly outcome: Outcome;
+  readonly applicationId?: string | null;
+  readonly version?: number | null;
   /** Why it was not done, such as `No such secret`. */
-  readonly detail: string | null;
-  readonly requestId: string;
+  readonly detail?: string | null;
 };
+
+export type AuditEntry = Actor & Target & Ending & { readonly id: string };
+
+export const createEntry = (actor: Actor, target: Target, ending: Ending): AuditEntry => ({ id: newId(), ...actor, ...target, ...ending });
 
 const columns = [
   'id',
@@ -87,36 +84,40 @@ const columns = [
 ] as const;
 
 // A batch whose outcome was not known comes again. Arrays: of one JSON text Postgres takes a third more time.
+// Texts of a request are as long as it likes; nothing that exists has a longer one.
 const insert = statement<unknown, Columns<AuditEntry, typeof columns>>(
   'audit.insert',
   `
   insert into audit_entries
     (id, occurred_at, plane, key_id, action, application, application_id, environment, subject, version, outcome, detail, request_id)
-  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
-                       $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::text[])
+  select id, occurred_at, plane, key_id, action, left(application, 200), application_id, left(environment, 500), left(subject, 500),
+         version, outcome, detail, request_id
+  from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
+              $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::text[])
+    as e (id, occurred_at, plane, key_id, action, application, application_id, environment, subject, version, outcome, detail, request_id)
   on conflict (occurred_at, id) do nothing`,
 );
 
 export type AuditFilter = {
-  readonly application: string | null;
-  readonly plane: string | null;
-  readonly action: string | null;
-  readonly outcome: string | null;
+  readonly application?: string | undefined;
+  readonly plane?: Plane | undefined;
+  readonly action?: Action | undefined;
+  readonly outcome?: Outcome | undefined;
   /** Inclusive. */
-  readonly from: Date | null;
+  readonly from?: Date | undefined;
   /** Exclusive. */
-  readonly to: Date | null;
+  readonly to?: Date | undefined;
 };
 
 type PageValues = [
-  application: string | null,
-  plane: string | null,
-  action: string | null,
-  outcome: string | null,
-  from: Date | null,
-  to: Date | null,
-  afterTime: Date | null,
-  afterId: string | null,
+  application: string | undefined,
+  plane: Plane | undefined,
+  action: Action | undefined,
+  outcome: Outcome | undefined,
+  from: Date | undefined,
+  to: Date | undefined,
+  afterTime: Date | undefined,
+  afterId: string | undefined,
   limit: number,
 ];
 
@@ -135,46 +136,15 @@ const page = statement<AuditEntry, PageValues>(
 
 const role = statement<{ role: string }>('audit.role', 'select current_user as role');
 
-// Texts of a request are as long as it likes; nothing that exists has a longer one.
-const maxApplication = 200;
-const maxText = 500;
-const shortened = (text: string | null) => (text !== null && text.length > maxText ? [...text.slice(0, 2 * maxText)].slice(0, maxText).join('') : text);
-
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 export const createAuditStore = (database: Database) => ({
-  async add(entries: readonly AuditEntry[]): Promise<void> {
-    const fitting = entries.map((entry) => ({
-      ...entry,
-      application: entry.application.slice(0, maxApplication),
-      environment: shortened(entry.environment),
-      subject: shortened(entry.subject),
-    }));
-    await database.run(insert, ...toColumns(fitting, columns));
-  },
+  add: (entries: readonly AuditEntry[]) => database.run(insert, ...toColumns(entries, columns)),
   /** The role that this connection has at the database. */
   role: async () => (await database.first(role))?.role ?? '',
   /** Newest first, those after an entry of the page before. */
   page: ({ application, plane, action, outcome, from, to }: AuditFilter, after: AuditEntry | undefined, limit: number) =>
-    database.all(page, application, plane, action, outcome, from, to, after?.occurredAt ?? null, after?.id ?? null, limit),
-});
-
-type Ending = Pick<AuditEntry, 'occurredAt' | 'outcome'> & Partial<Pick<AuditEntry, 'applicationId' | 'version' | 'detail'>>;
-
-export const createEntry = ({ plane, keyId, requestId }: Actor, target: Target, ending: Ending): AuditEntry => ({
-  id: newId(),
-  occurredAt: ending.occurredAt,
-  plane,
-  keyId,
-  action: target.action,
-  application: target.application,
-  applicationId: ending.applicationId ?? null,
-  environment: target.environment ?? null,
-  subject: target.subject ?? null,
-  version: ending.version ?? null,
-  outcome: ending.outcome,
-  detail: ending.detail ?? null,
-  requestId,
+    database.all(page, application, plane, action, outcome, from, to, after?.occurredAt, after?.id, limit),
 });
 
 export type Audit = ReturnType<typeof createAudit>;

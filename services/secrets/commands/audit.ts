@@ -10,11 +10,7 @@ import { databaseSettings } from './settings.ts';
 
 const maxEntries = 1_000_000;
 
-const oneOf = (names: readonly string[]) =>
-  z
-    .string()
-    .refine((text) => names.includes(text), { error: `must be one of ${names.join(', ')}` })
-    .optional();
+const oneOf = <const Names extends readonly string[]>(names: Names) => z.enum(names, { error: `must be one of ${names.join(', ')}` }).optional();
 const Time = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'must be a date, or a date and time with an offset or Z' })
   .transform((text) => new Date(text))
@@ -51,8 +47,7 @@ export const audit: Subcommand = {
   ],
   settings: databaseSettings,
   async run({ environment, options, print, stopping }) {
-    const { json, limit, from = null, to = null, ...rest } = readOptions(Options, options);
-    const filter = { application: rest.application ?? null, plane: rest.plane ?? null, action: rest.action ?? null, outcome: rest.outcome ?? null, from, to };
+    const { json, limit, ...filter } = readOptions(Options, options);
     const { databaseUrl } = readSettings(environment, databaseSettings);
     const rows: AuditEntry[] = [];
     await withDatabase(databaseUrl, async (database) => {

@@ -15,10 +15,9 @@ export async function createRecorder(database: Database, subject: string | null)
   // Names the run: its entries belong together.
   const requestId = newId();
   const actor = { plane: 'command', keyId: `role ${role}`, requestId } as const;
-  const target = { application: '*', ...(subject !== null && { subject }) };
   /** @param within a transaction, where both or neither is to be kept */
   const note = async (action: Action, outcome: Outcome, within = database): Promise<void> => {
-    await createAuditStore(within).add([createEntry(actor, { action, ...target }, { occurredAt: new Date(), outcome })]);
+    await createAuditStore(within).add([createEntry(actor, { action, application: '*', subject }, { occurredAt: new Date(), outcome })]);
   };
   /** What failed is noted, and fails as it did, also when it cannot be noted. */
   const failed = async (action: Action, error: unknown): Promise<never> => {
