@@ -124,7 +124,7 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
 
   /** The value, or why it is not served. */
   async function reveal(found: ActiveVersion): Promise<{ value: string } | { outcome: Outcome }> {
-    const master = keyring.find(found.masterKeyId);
+    const master = keyring.byId.get(found.masterKeyId);
     if (!master) return { outcome: 'unavailable' };
     try {
       return { value: openValue(found, found, master) };

@@ -37,7 +37,7 @@ export function createKeyCheck(keyring: Keyring, database: Database) {
     if (keyring.fault !== undefined) return keyring.fault;
     const rows = await database.all(allRows);
     const fault = firstFault(rows, keyring);
-    const fresh = keyring.all.filter(({ id }) => rows.every((row) => row.id !== id));
+    const fresh = [...keyring.byId.values()].filter(({ id }) => rows.every((row) => row.id !== id));
     if (fault !== undefined || fresh.length === 0) return fault;
     for (const { id, key } of fresh) {
       const { nonce, ciphertext, tag } = seal(key, plaintext, aadOf(id));
@@ -64,7 +64,7 @@ export function createKeyCheck(keyring: Keyring, database: Database) {
 
 function firstFault(rows: readonly KeyCheckRow[], keyring: Keyring): string | undefined {
   for (const row of rows) {
-    const configured = keyring.find(row.id);
+    const configured = keyring.byId.get(row.id);
     if (!configured && row.isNeeded) return `master key '${row.id}' is not configured, and stored values need it`;
     if (configured && !matches(row, configured)) return `master key '${row.id}' is not the one of that id that this database was sealed with`;
   }

@@ -8,8 +8,7 @@ export type MasterKey = { readonly id: string; readonly key: KeyObject };
 export type Keyring = {
   /** The one that seals; undefined when there is a fault. */
   readonly active: MasterKey | undefined;
-  readonly all: readonly MasterKey[];
-  find(id: string): MasterKey | undefined;
+  readonly byId: ReadonlyMap<string, MasterKey>;
   /** In words, without a byte of a key. */
   readonly fault: string | undefined;
 };
@@ -19,7 +18,7 @@ const idPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const setting = 'Encryption__MasterKeys';
 
 /** A keyring without a key. */
-export const unusableKeyring = (fault: string): Keyring => ({ active: undefined, all: [], find: () => undefined, fault });
+export const unusableKeyring = (fault: string): Keyring => ({ active: undefined, byId: new Map(), fault });
 
 /** With one fault none of the keys is used: half a configuration is never intended. */
 export function readMasterKeys(configured: Secret): Keyring {
@@ -29,11 +28,10 @@ export function readMasterKeys(configured: Secret): Keyring {
     .map((entry) => readEntry(entry.trim()));
   const keys = read.filter((entry) => typeof entry !== 'string');
   const faults = read.flatMap((entry, index) => (typeof entry === 'string' ? [`${setting}: entry ${index + 1} ${entry}`] : []));
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) faults.push(`${setting} holds an id twice`);
-  if (faults.length > 0) return unusableKeyring(faults.join('; '));
-
   const byId = new Map(keys.map((key) => [key.id, key]));
-  return { active: keys[0], all: keys, find: (id) => byId.get(id), fault: undefined };
+  if (byId.size < keys.length) faults.push(`${setting} holds an id twice`);
+  if (faults.length > 0) return unusableKeyring(faults.join('; '));
+  return { active: keys[0], byId, fault: undefined };
 }
 
 /** The key, or what is wrong with the entry. */

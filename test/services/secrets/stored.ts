@@ -17,7 +17,7 @@ export async function storedSecrets({ driver }: Pool, masterKeys: string): Promi
            timestamptz_send(v.created_at) as "createdAt", v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"
     from secret_versions v join secrets s on s.id = v.secret_id order by v.id desc limit ${maxVersions}`);
   const values = versions.flatMap((version): Stored[] => {
-    const master = keyring.find(version.masterKeyId);
+    const master = keyring.byId.get(version.masterKeyId);
     const value = master && opened(version, master);
     const sealed = [version.ciphertext, version.tag, version.wrappedKey].map((secret) => ({ what: 'what is sealed', secret }));
     return value === undefined ? sealed : [...sealed, { what: 'a value', secret: value }];

@@ -12,8 +12,8 @@ describe('readMasterKeys', () => {
     const ring = read(`new:${key(2)}, old.1_a-B:${key(1)}`);
     expect(ring.fault).to.equal(undefined);
     expect(ring.active?.id).to.equal('new');
-    expect(ring.find('old.1_a-B')?.key.export().equals(Buffer.alloc(32, 1))).to.equal(true);
-    expect(ring.find('other')).to.equal(undefined);
+    expect(ring.byId.get('old.1_a-B')?.key.export().equals(Buffer.alloc(32, 1))).to.equal(true);
+    expect(ring.byId.get('other')).to.equal(undefined);
   });
 
   for (const [what, text] of [
@@ -33,7 +33,7 @@ describe('readMasterKeys', () => {
     it(`takes no key at all when one has ${what}`, () => {
       const ring = read(text.includes(',') ? text : `good:${key(9)},${text}`);
       expect(ring.fault).to.contain('Encryption__MasterKeys');
-      expect([ring.active, ring.all, ring.find('good')]).to.deep.equal([undefined, [], undefined]);
+      expect([ring.active, [...ring.byId]]).to.deep.equal([undefined, []]);
       expect(ring.fault).not.to.contain(key(9)).and.not.to.contain(text);
     });
 
