@@ -31,12 +31,17 @@ export function rolesSql({ database, schemas, isServerOurs }: RolesWanted): stri
       schemaSql(schema),
     ]),
     '',
+    limitsSql(schemas, database),
+    '',
   ].join('\n');
 }
 
+/** The comment of a role that this has made. */
+const markOf = (database: string) => `Signalbox, database ${database}`;
+
 // A role of that name may belong to another application or another Signalbox, whose password must not change.
 function roleSql(schema: string, database: string): string {
-  const [role, name, mark] = [identifier(schema), literal(schema), `Signalbox, database ${database}`];
+  const [role, name, mark] = [identifier(schema), literal(schema), markOf(database)];
   return `-- ${schema}: its role
 do $$
 declare
@@ -81,6 +86,21 @@ begin
     raise exception ${literal(`schema ${schema} belongs to role %, not to role ${schema}`)}, owner
       using hint = ${literal(`As its owner: "reassign owned by … to ${schema}" for what is in it, "alter schema ${schema} owner to ${schema}".`)};
   end if;
+end $$;`;
+}
+
+// Of max_connections when this runs; a tenth is left to administrators, backups and exporters.
+function limitsSql(schemas: readonly string[], database: string): string {
+  return `-- Nine tenths of the server's connections in equal parts: no role can take those of another.
+do $$
+declare
+  roles name[] := array(select rolname from pg_roles
+    where rolname = any (array[${schemas.map(literal).join(', ')}]) or shobj_description(oid, 'pg_authid') = ${literal(markOf(database))});
+  role name;
+begin
+  foreach role in array roles loop
+    execute format('alter role %I connection limit %s', role, current_setting('max_connections')::int * 9 / 10 / cardinality(roles));
+  end loop;
 end $$;`;
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { createLog } from '../../services/platform/log.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 import { eventually } from '../support/wait.ts';
@@ -135,6 +136,33 @@ describe('signalbox migrate on a server of roles', () => {
     await runMigrate(server.environment(database), { withBroker: false }, ['webhook-relay']);
     expect(await server.asAdmin('postgres', roles)).to.deep.equal([['relay'], ['secrets']]);
     expect(await refusal(as('secrets'), 'select * from secrets.migrations')).to.equal(undefined);
+  });
+
+  describe('limits connections, so that', () => {
+    const limits = async () => {
+      const found = await server.asAdmin('postgres', `select rolname, rolconnlimit from pg_roles where rolname in ('relay', 'intake', 'secrets', 'broker')`);
+      return new Map(found.map(([role, limit]) => [String(role), Number(limit)]));
+    };
+
+    it('all roles together leave some to an administrator, also when one is made later', async () => {
+      const max = Number((await server.asAdmin('postgres', `select current_setting('max_connections')`))[0]);
+      await runMigrate(server.environment(database), { withBroker: false }, ['secrets']);
+      await runMigrate(server.environment(database));
+      const found = await limits();
+      expect([...found.keys()].sort()).to.deep.equal(['broker', 'intake', 'relay', 'secrets']);
+      for (const [role, limit] of found) expect(limit, role).to.be.at.least(Math.floor((max * 0.9) / 4) - 1);
+      expect([...found.values()].reduce((sum, limit) => sum + limit)).to.be.at.most(max * 0.9);
+    });
+
+    it('a role that takes all it gets leaves the others theirs', async () => {
+      await runMigrate(server.environment(database));
+      const limit = (await limits()).get('relay') ?? 0;
+      const greedy = Array.from({ length: limit }, () => new pg.Client(as('relay')));
+      await Promise.all(greedy.map((client) => client.connect()));
+      expect(await refusal(as('relay'), 'select 1')).to.equal('53300');
+      expect(await refusal(as('intake'), 'select 1')).to.equal(undefined);
+      await Promise.all(greedy.map((client) => client.end()));
+    });
   });
 
   describe('refuses', () => {
