@@ -15,6 +15,21 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
+const [quote, backslash, comma, brace, bracket] = Buffer.from('"\\,{[');
+
+/** How many values JSON text holds at most, by its structural characters: `{`, `[` and `,` outside of strings. A few milliseconds a MiB. */
+export function countValues(bytes: Buffer): number {
+  let values = 0;
+  let isString = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) isString = !isString;
+    else if (isString) at += byte === backslash ? 1 : 0;
+    else if (byte === comma || byte === brace || byte === bracket) values += 1;
+  }
+  return values;
+}
+
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What stands at a path of member names; undefined where one is missing. */

@@ -131,6 +131,7 @@ function createReceiving({ config, database, lifecycle, log, metrics, clock }: P
     alerts,
     activeBroker: async () => (await overviews.recent()).active ?? '',
     counter: createDeliveryCounter(metrics),
+    maxValues: config.maxPayloadValues,
     log,
     clock,
   });

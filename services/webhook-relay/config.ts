@@ -19,6 +19,12 @@ export const settings = {
   authTokens: secretList('Broker__AuthToken', { summary: 'Bearer tokens of /Broker and /broker/usage', generate: randomCredential }),
   webhookSecrets: secretList('Forge__WebhookSecrets', { summary: 'The secrets that deliveries are signed with', generate: randomCredential }),
   maxPayloadBytes: integer('Forge__MaxPayloadBytes', { summary: 'The largest delivery taken', min: 1024, max: 268_435_456, default: 26_214_400 }),
+  maxPayloadValues: integer('Forge__MaxPayloadValues', {
+    summary: 'The most values a delivery may hold, counted by `{`, `[` and `,` before it is parsed: a value costs up to 70 bytes of memory',
+    min: 1000,
+    max: 100_000_000,
+    default: 1_000_000,
+  }),
   maxBodyMemoryBytes: integer('Relay__MaxBodyMemoryBytes', {
     summary: 'Memory for the bodies of deliveries: each byte counts twice, as it came and parsed; one body always fits, further ones wait',
     min: 1024,

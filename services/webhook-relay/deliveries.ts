@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:c
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Secret } from '../platform/config/secret.ts';
-import { memberAt, parseJson } from '../platform/json.ts';
+import { countValues, memberAt, parseJson } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import { Common, type Problem } from '../platform/problem.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
@@ -39,6 +39,7 @@ type DeliveriesParts = {
   readonly alerts: Alerts;
   readonly counter: DeliveryCounter;
   readonly activeBroker: () => Promise<string>;
+  readonly maxValues: number;
   readonly log: Log;
   readonly clock: () => Date;
 };
@@ -73,6 +74,7 @@ export function createDeliveries(parts: DeliveriesParts) {
   // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
   function prepare({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): { message: Message; score: Score } {
     refuseRepeated(headers);
+    refuseCostly(body, parts.maxValues);
     const payload = parseJson(body);
     const identity = readIdentity(headers, id);
     const score = scoreOf(identity, payload);
@@ -113,7 +115,7 @@ export function createDeliveries(parts: DeliveriesParts) {
   }
 
   return {
-    /** @throws Problem 400 when it cannot be understood or published, 503 when every connection is at its limit, or for too many large ones */
+    /** @throws Problem 400 when it cannot be understood or published, 413 for too many values, 503 when every connection is at its limit, or for too many large ones */
     async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
       const { body, headers, startedAtMs } = delivery;
       const receivedAt = clock();
@@ -202,6 +204,12 @@ const readOnce = [...eventNames, ...deliveryNames, ...hookNames, ...targetIdName
 function refuseRepeated(headers: IncomingHttpHeaders): void {
   const repeated = readOnce.filter((name) => String(headers[name] ?? '').includes(','));
   if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
+}
+
+/** A value costs up to 70 bytes once it is parsed, and three bytes of text can be one. A body has no more values than bytes.
+ *  @throws Problem 413 */
+function refuseCostly(body: Buffer, maxValues: number): void {
+  if (body.length > maxValues && countValues(body) > maxValues) throw Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
 }
 
 /** @param ownId stands in for a delivery id that is missing */
