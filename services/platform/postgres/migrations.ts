@@ -27,9 +27,6 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
   );
 }
 
-/** The version an app needs: that of its newest migration. */
-export const neededVersion = async (directory: URL): Promise<number> => (await readMigrations(directory)).length;
-
 /**
  * Brings a schema to its newest version; processes that do so at the same time take turns.
  * A schema that is already newer is left as it is: an older release works on it.
@@ -72,8 +69,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query(sql);
     await client.query('insert into migrations (version, name, hash) values ($1, $2, $3)', [version, name, hash]);
   };
-  // A connection that is lost has rolled back.
-  await transactionOn(client, work, { broke: () => undefined }).catch((cause: unknown) => {
+  await transactionOn(client, work).catch((cause: unknown) => {
     throw new Error(`migration ${name} failed`, { cause });
   });
 }
@@ -82,14 +78,12 @@ const versionNow = statement<{ version: number }>('migrations.version', 'select 
 
 /** A readiness check: the schema has the version this release needs, or a newer one. */
 export async function createSchemaCheck(database: Database, { schema, directory }: MigrationSource): Promise<() => Promise<CheckResult>> {
-  const needed = await neededVersion(directory);
+  const needed = (await readMigrations(directory)).length;
   return async () => {
-    const found = (await database.first(versionNow).catch(missingTable))?.version ?? 0;
+    const row = await database.first(versionNow).catch((error: unknown) => {
+      if (!isUnmigrated(error)) throw error;
+    });
+    const found = row?.version ?? 0;
     return found >= needed ? { ok: true } : { ok: false, detail: `schema ${schema} is at version ${found}, version ${needed} is needed: run the migrations` };
   };
-}
-
-function missingTable(error: unknown): undefined {
-  if (isUnmigrated(error)) return undefined;
-  throw error;
 }

@@ -9,7 +9,7 @@ const list = statement<{ name: string }, [table: string]>(
 );
 
 const monthStart = (date: Date, offset: number) => new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1));
-const suffix = (start: Date) => `${start.getUTCFullYear()}_${String(start.getUTCMonth() + 1).padStart(2, '0')}`;
+const monthOf = (date: Date) => date.toISOString().slice(0, 7).replace('-', '_');
 
 // Data definition takes no parameters; names are the caller's own identifiers, never input.
 const identifier = /^[a-z_][a-z0-9_]*$/;
@@ -28,7 +28,7 @@ export async function makePartitions(database: Database, table: string, months: 
   if (!existing.has(`${table}_default`)) await ddl(database, `create table if not exists ${table}_default partition of ${table} default`);
   for (let month = 0; month <= ahead; month++) {
     const start = monthStart(from, month);
-    const name = `${table}_${suffix(start)}`;
+    const name = `${table}_${monthOf(start)}`;
     if (!existing.has(name)) await makePartition(database, table, { name, from: start, to: monthStart(start, 1) });
   }
 }
@@ -66,12 +66,8 @@ const keyColumn = statement<{ name: string }, [table: string]>(
 export async function dropPartitionsBefore(database: Database, table: string, limit: Date): Promise<string[]> {
   requireIdentifier(table);
   const names = (await database.all(list, table)).map(({ name }) => name);
-  const old = names.filter((name) => isBefore(name.slice(table.length + 1), limit));
+  const isOld = (month: string) => /^\d{4}_\d{2}$/.test(month) && month < monthOf(limit);
+  const old = names.filter((name) => isOld(name.slice(table.length + 1)));
   for (const name of old) await ddl(database, `drop table ${name}`);
   return old;
-}
-
-function isBefore(month: string, limit: Date): boolean {
-  const [, year, number] = /^(\d{4})_(\d{2})$/.exec(month) ?? [];
-  return year !== undefined && number !== undefined && Date.UTC(Number(year), Number(number), 1) <= limit.getTime();
 }

@@ -67,7 +67,7 @@ const keptConnections = 2;
 
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
 export function createPool(url: string, options: PoolOptions): Pool {
-  const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs } = options;
+  const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs = 0 } = options;
   const sockets = createSockets();
   const driver = new pg.Pool({
     connectionString: url,
@@ -75,7 +75,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     min: Math.min(keptConnections, maxConnections),
     max: maxConnections,
     connectionTimeoutMillis: connectMs,
-    ...(answerMs !== undefined && { query_timeout: answerMs }),
+    query_timeout: answerMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: `signalbox-${schema}`,
@@ -137,75 +137,70 @@ export function questionsTo(runner: Runner): Omit<Database, 'transaction' | 'whi
   };
 }
 
+const tryToLock = statement<{ locked: boolean }, [name: string]>('lock', 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked');
+const unlock = statement<unknown, [name: string]>('unlock', 'select pg_advisory_unlock(hashtextextended($1, 0))');
+
 function databaseOn(driver: pg.Pool): Database {
   return {
-    ...questionsTo({
-      // The pool's own `query` closes the connection of every question that failed; here an error that the server answered,
-      // such as a unique violation, leaves it in use.
-      query: (question, values) =>
-        withConnection(driver, async (client, broke) => {
-          try {
-            return await client.query(question, values);
-          } catch (error) {
-            if (error instanceof Error && !(error instanceof pg.DatabaseError)) broke(error);
-            throw error;
-          }
-        }),
-    }),
-    transaction: (work) => withConnection(driver, (client, broke) => transactionOn(client, () => work(inTransaction(client)), { broke })),
+    // The pool's own `query` closes the connection of every question that failed, a unique violation for one.
+    ...questionsTo({ query: (question, values) => withConnection(driver, (connection) => connection.query(question, values)) }),
+    transaction: (work) => withConnection(driver, (connection) => transactionOn(connection, () => work(inTransaction(connection)))),
     // `work` uses other connections of the pool; when it fails, its error is what the caller gets.
     whileLocked: (name, work) =>
-      withConnection(driver, async (client, broke) => {
-        const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
-        if (rows[0]?.locked !== true) return undefined;
+      withConnection(driver, async (connection) => {
+        const { first } = questionsTo(connection);
+        if ((await first(tryToLock, name))?.locked !== true) return undefined;
         try {
           return await work();
         } finally {
           // A connection that may still hold the lock is closed, which frees it.
-          await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(broke);
+          await first(unlock, name).catch(connection.giveUp);
         }
       }),
   };
 }
 
 const nested = () => Promise.reject(new TypeError('a transaction cannot be opened inside a transaction'));
-const inTransaction = (client: pg.PoolClient): Database => ({ ...questionsTo(client), transaction: nested, whileLocked: nested });
+const inTransaction = (connection: Runner): Database => ({ ...questionsTo(connection), transaction: nested, whileLocked: nested });
 
-/** A connection of one's own, given back as usable, or closed when `work` says that it broke. */
-export async function withConnection<T>(driver: pg.Pool, work: (client: pg.PoolClient, broke: (error: Error) => void) => Promise<T>): Promise<T> {
+type Connection = Runner & { readonly giveUp: () => void };
+const ignore = () => undefined;
+
+/** A connection of one's own, given back as usable, or closed: when it was given up, or a question on it failed without an answer of the server. */
+export async function withConnection<T>(driver: pg.Pool, work: (connection: Connection) => Promise<T>): Promise<T> {
   const client = await driver.connect();
-  let broken: Error | undefined;
-  const broke = (error: Error) => {
-    broken ??= error;
-  };
+  let isGivenUp = false;
   // Lost between two questions, it tells so by an event that would end the process unheard; the next question fails with it.
-  client.on('error', broke);
+  client.on('error', ignore);
   try {
-    return await work(client, broke);
+    return await work({
+      giveUp: () => void (isGivenUp = true),
+      query: (question, values) =>
+        client.query(question, values).catch((error: unknown) => {
+          isGivenUp ||= !(error instanceof pg.DatabaseError);
+          throw error;
+        }),
+    });
   } finally {
-    client.off('error', broke);
-    client.release(broken);
+    client.off('error', ignore);
+    client.release(isGivenUp);
   }
 }
 
-type TransactionOptions = {
-  /** Told when not even a rollback can be done. */
-  readonly broke: (error: Error) => void;
-  /** What is thrown when the commit fails; the error itself unless given. */
-  readonly commitFailed?: (error: unknown) => unknown;
-};
-
-/** Commits when `work` ends, rolls back when it throws. */
-export async function transactionOn<T>(client: pg.ClientBase, work: () => Promise<T>, { broke, commitFailed }: TransactionOptions): Promise<T> {
+/**
+ * Commits when `work` ends, rolls back when it throws.
+ * @param commitFailed what is thrown when the commit fails; the error itself unless given
+ */
+export async function transactionOn<T>(runner: Runner, work: () => Promise<T>, commitFailed?: (error: unknown) => unknown): Promise<T> {
   try {
-    await client.query('begin');
+    await runner.query('begin');
     const result = await work();
-    await client.query('commit').catch((error: unknown) => {
+    await runner.query('commit').catch((error: unknown) => {
       throw commitFailed?.(error) ?? error;
     });
     return result;
   } catch (error) {
-    await client.query('rollback').catch(broke);
+    await runner.query('rollback').catch(ignore); // the connection is lost, and with it the transaction
     throw error;
   }
 }

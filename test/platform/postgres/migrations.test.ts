@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
-import { createSchemaCheck, migrate, neededVersion } from '../../../services/platform/postgres/migrations.ts';
+import { createSchemaCheck, migrate } from '../../../services/platform/postgres/migrations.ts';
 import { createPool, statement } from '../../../services/platform/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { captureLog } from '../captured-log.ts';
@@ -99,7 +99,7 @@ describe('migrate', () => {
   });
 
   it('ignores files that are no SQL', async () => {
-    expect(await neededVersion(await directoryOf({ ...first, 'README.md': 'about' }))).to.equal(1);
+    expect(await run({ ...first, 'README.md': 'about' })).to.equal(1);
   });
 
   describe('createSchemaCheck', () => {

@@ -184,10 +184,10 @@ function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' 
     executeSql: (text: string, values?: unknown[]) => pool.query(text, values),
 
     transaction: <Result>(work: (inTransaction: Db) => Promise<Result>): Promise<Result> =>
-      withConnection(pool, (client, broke) => {
+      withConnection(pool, (client) => {
         const commitFailed = (error: unknown) =>
           error instanceof pg.DatabaseError ? error : new CommitUnknown('lost the connection while committing', { cause: error });
-        return transactionOn(client, () => work({ executeSql: (text, values) => client.query(text, values) }), { broke, commitFailed });
+        return transactionOn(client, () => work({ executeSql: (text, values) => client.query(text, values) }), commitFailed);
       }),
 
     async listen(channel: string, onNotification: (payload: string) => void) {
