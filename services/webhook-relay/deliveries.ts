@@ -1,6 +1,7 @@
 // What happens to a delivery: signature, score, message, publication, and what is told when there was none.
-import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { v7 as uuidv7 } from 'uuid';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { countValues, memberAt, parseJson } from '../platform/json.ts';
@@ -25,6 +26,14 @@ export type IncomingDelivery = {
   readonly headers: IncomingHttpHeaders;
   /** `performance.now()` when the request's head was read. */
   readonly startedAtMs: number;
+};
+
+type Received = IncomingDelivery & {
+  /** A UUID of version 7. */
+  readonly id: string;
+  readonly receivedAt: Date;
+  /** What the forge says of it beside its payload. */
+  readonly identity: ReturnType<typeof readIdentity>;
 };
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
@@ -61,24 +70,24 @@ export function createDeliveries(parts: DeliveriesParts) {
   const { signatures, scoring, senders, publisher, counter, clock } = parts;
   const large = createSemaphore(1);
 
-  const scoreOf = ({ event }: Identity, payload: unknown) => scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
+  const scoreOf = ({ identity: { event } }: Received, payload: unknown) =>
+    scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
 
-  async function rejectUnsigned({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
+  async function rejectUnsigned(received: Received): Promise<DeliveryResponse> {
+    const { body } = received;
     counter.inc({ outcome: 'unsigned' });
-    const identity = readIdentity(headers, id);
-    parts.rejected.record({ id, identity, receivedAt, headers, payload: body });
-    const score = scoreOf(identity, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
-    return respond({ id, receivedAt, score, isSignatureValid: false, broker: await parts.activeBroker() });
+    parts.rejected.record({ ...received, payload: body });
+    const score = scoreOf(received, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
+    return respond(received, score, { isSignatureValid: false, broker: await parts.activeBroker() });
   }
 
   // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
-  function prepare({ body, headers }: IncomingDelivery, id: string, receivedAt: Date): { message: Message; score: Score } {
-    refuseRepeated(headers);
-    refuseCostly(body, parts.maxValues);
-    const payload = parseJson(body);
-    const identity = readIdentity(headers, id);
-    const score = scoreOf(identity, payload);
-    return { message: toMessage({ id, identity, payload, body, score, receivedAt, traceparent: headers['traceparent'] }), score };
+  function prepare(received: Received): { message: Message; score: Score } {
+    refuseRepeated(received.headers);
+    refuseCostly(received.body, parts.maxValues);
+    const payload = parseJson(received.body);
+    const score = scoreOf(received, payload);
+    return { message: toMessage(received, payload, score), score };
   }
 
   async function spool(message: Message, reason: string, deadline: number): Promise<boolean> {
@@ -104,14 +113,14 @@ export function createDeliveries(parts: DeliveriesParts) {
     return Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
   }
 
-  async function publish(delivery: IncomingDelivery, id: string, receivedAt: Date): Promise<DeliveryResponse> {
-    const { message, score } = prepare(delivery, id, receivedAt);
-    senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', receivedAt);
-    const deadline = delivery.startedAtMs + budgetMs;
+  async function publish(received: Received): Promise<DeliveryResponse> {
+    const { message, score } = prepare(received);
+    senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', received.receivedAt);
+    const deadline = received.startedAtMs + budgetMs;
     const published = await publisher.publish(message, deadline);
     if (published.outcome !== 'published') throw await fail(published, message, deadline);
     counter.inc({ outcome: 'published' });
-    return respond({ id, receivedAt, score, isSignatureValid: true, broker: published.broker });
+    return respond(received, score, { isSignatureValid: true, broker: published.broker });
   }
 
   return {
@@ -119,16 +128,17 @@ export function createDeliveries(parts: DeliveriesParts) {
     async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
       const { body, headers, startedAtMs } = delivery;
       const receivedAt = clock();
-      const id = newDeliveryId(receivedAt);
+      const id = uuidv7({ msecs: receivedAt.getTime() });
+      const received: Received = { id, receivedAt, body, headers, startedAtMs, identity: readIdentity(headers, id) };
       const signature = headers['x-hub-signature-256'];
-      if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return rejectUnsigned(delivery, id, receivedAt);
-      if (body.length <= serialAboveBytes) return publish(delivery, id, receivedAt);
+      if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return rejectUnsigned(received);
+      if (body.length <= serialAboveBytes) return publish(received);
 
       if (!(await large.acquire(1, startedAtMs + budgetMs - leastTimeForLargeMs - performance.now())))
         throw Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
       try {
         collectGarbage();
-        return await publish(delivery, id, receivedAt);
+        return await publish(received);
       } finally {
         large.release(1);
       }
@@ -136,10 +146,9 @@ export function createDeliveries(parts: DeliveriesParts) {
   };
 }
 
-type ResponseParts = Pick<DeliveryResponse, 'id' | 'isSignatureValid' | 'broker'> & { readonly receivedAt: Date; readonly score: Score };
-
-function respond({ receivedAt, score: { senderClass: _, ...priority }, ...rest }: ResponseParts): DeliveryResponse {
-  return { ...rest, time: Math.floor(receivedAt.getTime() / 1000), priority, version };
+function respond({ id, receivedAt }: Received, score: Score, outcome: Pick<DeliveryResponse, 'isSignatureValid' | 'broker'>): DeliveryResponse {
+  const { senderClass: _, ...priority } = score;
+  return { id, ...outcome, time: Math.floor(receivedAt.getTime() / 1000), priority, version };
 }
 
 function parsedIfPossible(body: Buffer): unknown {
@@ -172,37 +181,25 @@ export function createSignatures(secrets: readonly Secret[]) {
   };
 }
 
-/** A UUID of version 7, RFC 9562 section 5.7. Node draws random UUIDs from a pool: with the time in front that is five times as quick as drawing bytes for each. */
-function newDeliveryId(receivedAt: Date): string {
-  const time = receivedAt.getTime().toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
-}
-
-/** What the forge says of a delivery beside its payload. */
-type Identity = {
-  readonly event: string;
-  readonly deliveryId: string;
-  readonly hookId: string;
-  readonly targetId: string;
-  readonly targetType: string;
+/** Those that name something of a delivery beside its payload; the first that is present counts. */
+const headerNames = {
+  event: ['x-github-event', 'x-forge-event', 'x-gitea-event', 'x-forgejo-event'],
+  deliveryId: ['x-github-delivery', 'x-forge-delivery', 'x-gitea-delivery', 'x-forgejo-delivery'],
+  hookId: ['x-github-hook-id', 'x-forge-hook-id'],
+  targetId: ['x-github-hook-installation-target-id', 'x-forge-hook-installation-target-id'],
+  targetType: ['x-github-hook-installation-target-type', 'x-forge-hook-installation-target-type'],
 };
-
-const eventNames = ['x-github-event', 'x-forge-event', 'x-gitea-event', 'x-forgejo-event'];
-const deliveryNames = ['x-github-delivery', 'x-forge-delivery', 'x-gitea-delivery', 'x-forgejo-delivery'];
-const hookNames = ['x-github-hook-id', 'x-forge-hook-id'];
-const targetIdNames = ['x-github-hook-installation-target-id', 'x-forge-hook-installation-target-id'];
-const targetTypeNames = ['x-github-hook-installation-target-type', 'x-forge-hook-installation-target-type'];
 
 /** AMQP's `type` holds 255 bytes; the forge's longest event name has 40. */
 const maxEventLength = 100;
 const maxIdLength = 255;
 
-const readOnce = [...eventNames, ...deliveryNames, ...hookNames, ...targetIdNames, ...targetTypeNames];
-
 /** Node joins repeated headers with a comma; none of these may hold one, so it means two values.
  *  @throws Problem 400 */
 function refuseRepeated(headers: IncomingHttpHeaders): void {
-  const repeated = readOnce.filter((name) => String(headers[name] ?? '').includes(','));
+  const repeated = Object.values(headerNames)
+    .flat()
+    .filter((name) => String(headers[name] ?? '').includes(','));
   if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
 }
 
@@ -213,22 +210,15 @@ function refuseCostly(body: Buffer, maxValues: number): void {
 }
 
 /** @param ownId stands in for a delivery id that is missing */
-export function readIdentity(headers: IncomingHttpHeaders, ownId: string): Identity {
+export function readIdentity(headers: IncomingHttpHeaders, ownId: string) {
+  const first = (names: readonly string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '');
   return {
-    event: firstOf(headers, eventNames).slice(0, maxEventLength),
-    deliveryId: firstOf(headers, deliveryNames).slice(0, maxIdLength) || ownId,
-    hookId: firstOf(headers, hookNames).slice(0, maxIdLength) || '0',
-    targetId: firstOf(headers, targetIdNames).slice(0, maxIdLength) || '0',
-    targetType: firstOf(headers, targetTypeNames).slice(0, maxIdLength),
+    event: first(headerNames.event).slice(0, maxEventLength),
+    deliveryId: first(headerNames.deliveryId).slice(0, maxIdLength) || ownId,
+    hookId: first(headerNames.hookId).slice(0, maxIdLength) || '0',
+    targetId: first(headerNames.targetId).slice(0, maxIdLength) || '0',
+    targetType: first(headerNames.targetType).slice(0, maxIdLength),
   };
-}
-
-function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string {
-  for (const name of names) {
-    const value = headers[name];
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return '';
 }
 
 /** Empty when the payload names none. */
@@ -241,18 +231,7 @@ function installationId(payload: unknown): string {
   return typeof id === 'number' ? String(id) : nameOf(id);
 }
 
-type MessageParts = {
-  readonly id: string;
-  readonly identity: Identity;
-  readonly payload: unknown;
-  readonly body: Buffer;
-  readonly score: Score;
-  readonly receivedAt: Date;
-  /** As the request had it. */
-  readonly traceparent: string | readonly string[] | undefined;
-};
-
-export function toMessage({ id, identity, payload, body, score, receivedAt, traceparent }: MessageParts): Message {
+export function toMessage({ id, receivedAt, body, headers, identity }: Received, payload: unknown, score: Score): Message {
   return {
     id,
     type: identity.event,
@@ -274,7 +253,7 @@ export function toMessage({ id, identity, payload, body, score, receivedAt, trac
       [messageHeaders.receivedAt]: receivedAt.toISOString(),
       [messageHeaders.relayVersion]: version,
       [messageHeaders.scoreDescription]: score.description,
-      traceparent: activeTraceparent() ?? childOf(traceparent, id),
+      traceparent: activeTraceparent() ?? childOf(headers['traceparent'], id),
     },
   };
 }
@@ -282,7 +261,7 @@ export function toMessage({ id, identity, payload, body, score, receivedAt, trac
 const traceForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
 
 /** Continues the sender's trace, or starts one whose id is the delivery's; the span's id is the second half of it. W3C Trace Context, section 3.2. */
-function childOf(traceparent: MessageParts['traceparent'], id: string): string {
+function childOf(traceparent: string | readonly string[] | undefined, id: string): string {
   const [, traceId, flags] = traceForm.exec(String(traceparent)) ?? [];
   const digits = id.replaceAll('-', '');
   return `00-${traceId ?? digits}-${digits.slice(16)}-${flags ?? '01'}`;

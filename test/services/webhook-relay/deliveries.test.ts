@@ -87,12 +87,12 @@ describe('identity of a delivery', () => {
 describe('message of a delivery', () => {
   const receivedAt = new Date('2026-01-02T03:04:05.678Z');
   const body = Buffer.from('{"a":1}');
-  const identity = readIdentity(
-    { 'x-github-event': 'issues', 'x-github-delivery': 'd-1', 'x-github-hook-id': '7', 'x-github-hook-installation-target-id': '8' },
-    'own',
-  );
-  const build = (traceparent?: string, payload: unknown = { installation: { id: 42 } }) =>
-    toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', identity, payload, body, score, receivedAt, traceparent });
+  const named = { 'x-github-event': 'issues', 'x-github-delivery': 'd-1', 'x-github-hook-id': '7', 'x-github-hook-installation-target-id': '8' };
+  const identity = readIdentity(named, 'own');
+  const build = (traceparent?: string, payload: unknown = { installation: { id: 42 } }) => {
+    const headers = { ...named, ...(traceparent !== undefined && { traceparent }) };
+    return toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', receivedAt, startedAtMs: 0, body, headers, identity }, payload, score);
+  };
 
   it('carries the raw bytes, the id, the event, the score as priority and the time', () => {
     const { headers: _, ...message } = build();
