@@ -12,9 +12,8 @@ const everyMs = 1000;
 /** Of a flood, so many deliveries are named. */
 const mostNamed = 100;
 
-export function createAlerts({ url, log }: { readonly url: string | undefined; readonly log: Log }) {
+export function createAlerts(url: string | undefined, log: Log) {
   let pending: LimitAlert[] = [];
-  let count = 0;
   let sending: Promise<void> | undefined;
   const closing = new AbortController();
 
@@ -31,12 +30,12 @@ export function createAlerts({ url, log }: { readonly url: string | undefined; r
 
   async function sendPending(to: string): Promise<void> {
     for (let newest = pending.at(-1); newest; newest = pending.at(-1)) {
-      const { period, counts } = newest;
-      const [deliveries, deliveryIds] = [count, pending.map(({ deliveryId }) => deliveryId)];
+      const { period, counts: connections } = newest;
+      const deliveries = pending.length;
+      const deliveryIds = pending.slice(0, mostNamed).map(({ deliveryId }) => deliveryId);
       pending = [];
-      count = 0;
       const text = `${deliveries} webhook deliveries were refused: every broker connection has reached its limit for ${period}`;
-      await post(to, { alert: 'broker-limits-reached', service: 'webhook-relay', text, period, connections: counts, deliveries, deliveryIds });
+      await post(to, { alert: 'broker-limits-reached', service: 'webhook-relay', text, period, connections, deliveries, deliveryIds });
       await sleepUntil(closing.signal, everyMs);
     }
     sending = undefined;
@@ -46,8 +45,7 @@ export function createAlerts({ url, log }: { readonly url: string | undefined; r
     /** Sent at once; a flood is told in one alert a second. Never throws, never waits. */
     limitsReached(alert: LimitAlert): void {
       if (url === undefined) return;
-      count += 1;
-      if (pending.length < mostNamed) pending.push(alert);
+      pending.push(alert);
       sending ??= sendPending(url);
     },
     /** Sends what is pending. */

@@ -32,14 +32,14 @@ import { createReplayer } from './spool/replayer.ts';
 import { createSpool, type Spool } from './spool/spool.ts';
 import { createReservations } from './usage/reservations.ts';
 import { createUsageStore } from './usage/store.ts';
-import { createOverviews, createUsage, type Overviews } from './usage/usage.ts';
+import { createUsage } from './usage/usage.ts';
 
 type RelayParts = {
   readonly config: RelayConfig;
   readonly connections: Connections;
   readonly database: Database;
-  /** Counts messages; with timeouts that leave a delivery time for the spool. */
-  readonly counters: Database;
+  /** Where messages are counted; with timeouts that leave a delivery time for the spool. */
+  readonly usageDatabase: Database;
   readonly health: Health;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -52,16 +52,32 @@ type Parts = Required<RelayParts>;
 
 export function createRelay(given: RelayParts): App {
   const parts: Parts = { clock: systemClock, replayEveryMs: 1000, ...given };
-  const { config, connections, log, clock } = parts;
-  const { store, databaseState, overviews, publisher } = createPublishing(parts);
+  const { config, connections, database, lifecycle, log, metrics, clock } = parts;
+  const { store, databaseState, usage, publisher } = createPublishing(parts);
   const spool = startSpool(parts, publisher);
-  const { deliveries, senders } = createReceiving(parts, { publisher, overviews, spool });
+  const scoring = createScoring(config);
+  const senders = lifecycle.opened('senders', createSenders({ ...parts, store: createSenderStore(database), frequencyFactor: scoring.frequencyFactor }));
+  const rejected = createRejected({ store: createRejectedStore(database), maxRows: config.rejectedRows, log, metrics });
+  const deliveries = createDeliveries({
+    signatures: createSignatures(config.webhookSecrets),
+    rejected: lifecycle.opened('rejected deliveries', rejected),
+    scoring,
+    senders,
+    publisher,
+    spool,
+    alerts: lifecycle.opened('alerts', createAlerts(config.alertUrl, log)),
+    maxValues: config.maxPayloadValues,
+    activeBroker: async () => (await usage.recent()).active ?? '',
+    counter: createDeliveryCounter(metrics),
+    log,
+    clock,
+  });
   const routes = createRoutes({
     deliveries,
-    administration: createAdministration({ connections, overviews, store, log }),
-    usage: createUsage({ store, overviews, clock }),
+    administration: createAdministration(connections, { usage, store, log }),
+    usage,
     senders,
-    reportHealth: createHealthReport({ connections, overviews, database: databaseState }),
+    reportHealth: createHealthReport(connections, usage, databaseState),
     maxPayloadBytes: config.maxPayloadBytes,
     bodyMemory: createBodyMemory(bodyBytes(config), config.maxPayloadBytes),
   });
@@ -79,17 +95,17 @@ export function createRelay(given: RelayParts): App {
 /** Half of the memory: the other half is for what is parsed of a body, and for its packed copy. A relay has 512 MiB in all. */
 const bodyBytes = ({ maxBodyMemoryBytes, maxPayloadBytes }: RelayConfig) => Math.max(maxPayloadBytes, Math.floor(maxBodyMemoryBytes / 2));
 
-/** Counters in the database, reservations, and the way to the connections. */
-function createPublishing({ connections, counters, lifecycle, log, metrics, clock }: Parts) {
-  const store = createUsageStore(counters);
-  const databaseState = createDatabaseState({ ping: () => store.active(), log, stopping: lifecycle.stopping });
+/** Usage in the database, reservations, and the way to the connections. */
+function createPublishing({ connections, usageDatabase, lifecycle, log, metrics, clock }: Parts) {
+  const store = createUsageStore(usageDatabase);
+  const databaseState = createDatabaseState(() => store.active(), log, lifecycle.stopping);
   const reservations = lifecycle.opened('reservations', createReservations({ store, connections, database: databaseState, clock }));
-  const overviews = createOverviews({ store, reservations, connections, database: databaseState, clock });
-  connections.onUsable(() => overviews.changed()); // after a reload the list is another
+  const usage = createUsage({ store, reservations, connections, database: databaseState, clock });
+  connections.onUsable(usage.changed); // after a reload the list is another
   const publisher = createPublisher({ connections, reservations, metrics });
-  measureUsage(metrics, { connections, overviews, database: databaseState });
+  measureUsage(metrics, { connections, usage, database: databaseState });
   measureQueues(metrics, connections);
-  return { store, databaseState, overviews, publisher };
+  return { store, databaseState, usage, publisher };
 }
 
 /** Written when nothing can be published, replayed when it can, and cleared of what is old. */
@@ -107,33 +123,4 @@ function startSpool(parts: Parts, publisher: Publisher): Spool {
   connections.onUsable(() => replayer.nudge());
   startHousekeeping({ ...parts, spool, retention: config });
   return spool;
-}
-
-type Receiving = { readonly publisher: Publisher; readonly overviews: Overviews; readonly spool: Spool };
-
-/** The way of a delivery from its bytes to its answer, with what it leaves behind: sender statistics, rejected deliveries, alerts. */
-function createReceiving({ config, database, lifecycle, log, metrics, clock }: Parts, { publisher, overviews, spool }: Receiving) {
-  const scoring = createScoring(config);
-  const { frequencyFactor } = scoring;
-  const senders = lifecycle.opened('senders', createSenders({ store: createSenderStore(database), frequencyFactor, log, clock, metrics }));
-  const rejected = lifecycle.opened(
-    'rejected deliveries',
-    createRejected({ store: createRejectedStore(database), maxRows: config.rejectedRows, log, metrics }),
-  );
-  const alerts = lifecycle.opened('alerts', createAlerts({ url: config.alertUrl, log }));
-  const deliveries = createDeliveries({
-    signatures: createSignatures(config.webhookSecrets),
-    rejected,
-    scoring,
-    senders,
-    publisher,
-    spool,
-    alerts,
-    activeBroker: async () => (await overviews.recent()).active ?? '',
-    counter: createDeliveryCounter(metrics),
-    maxValues: config.maxPayloadValues,
-    log,
-    clock,
-  });
-  return { deliveries, senders };
 }

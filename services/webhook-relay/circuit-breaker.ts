@@ -16,24 +16,25 @@ type CircuitBreakerParts = {
 };
 
 export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, openMs, onOpen, onClose, stopping }: CircuitBreakerParts) {
-  const state = {
-    isClosed: true,
-    /** How often it opened since the last success. */
-    openings: 0,
-  };
-  /** Aborted when it closes. */
-  let opening = new AbortController();
+  /** How often it opened since the last success. */
+  let openings = 0;
+  /** Aborted when it closes; there is none while it is closed. */
+  let opening: AbortController | undefined;
 
   function close(): void {
-    state.isClosed = true;
-    opening.abort();
+    opening?.abort();
+    opening = undefined;
   }
 
   async function probeUntilAnswered(closed: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([closed, stopping]);
-    let pauseMs = backOffMs(state.openings, openMs);
+    let pauseMs = backOffMs(openings, openMs);
     while (await sleepUntil(ended, pauseMs)) {
-      const isAnswered = await withTimeout(probe().then(yes, no), probeTimeoutMs, no);
+      const answered = probe().then(
+        () => true,
+        () => false,
+      );
+      const isAnswered = await withTimeout(answered, probeTimeoutMs, () => false);
       if (ended.aborted) return;
       if (isAnswered) {
         close();
@@ -43,23 +44,22 @@ export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, open
     }
   }
 
-  return Object.assign(state, {
+  return {
+    get isClosed() {
+      return !opening;
+    },
     /** Opens it. Many fail together: they count as one failure. */
     failed(reason: unknown): void {
-      if (!state.isClosed || stopping.aborted) return;
-      state.isClosed = false;
-      state.openings += 1;
+      if (opening || stopping.aborted) return;
       opening = new AbortController();
+      openings += 1;
       onOpen(reason);
       void probeUntilAnswered(opening.signal);
     },
-    /** Closes it: what it guards has just been heard of, or was made anew. Without openings there is no need to tell. */
+    /** Closes it: what it guards has just been heard of, or was made anew. */
     succeeded(): void {
-      state.openings = 0;
-      if (!state.isClosed) close();
+      openings = 0;
+      close();
     },
-  });
+  };
 }
-
-const yes = () => true;
-const no = () => false;

@@ -13,7 +13,7 @@ export const generalPool = { schema: 'relay', statementMs: 10_000, answerMs: 12_
  * For reservations. They must fail soon enough to leave time for the spool, also when the server hangs; one that is slow beside a busy
  * node still leaves time to publish.
  */
-export const countersPool = { schema: 'relay', maxConnections: 4, connectMs: 3000, statementMs: 4500, answerMs: 5000 };
+export const usagePool = { schema: 'relay', maxConnections: 4, connectMs: 3000, statementMs: 4500, answerMs: 5000 };
 
 /** What a person, a dashboard or a probe waits for it: the limits of the pools leave housekeeping its time. */
 export const readTimeoutMs = 2000;
@@ -32,25 +32,21 @@ export type DatabaseState = {
 
 const probeEveryMs = 250;
 
-type DatabaseParts = { readonly ping: () => Promise<unknown>; readonly log: Log; readonly stopping: AbortSignal };
-
 /** @param ping rejects while the database does not answer */
-export function createDatabaseState({ ping, log, stopping }: DatabaseParts): DatabaseState {
-  const { failed } = createCircuitBreaker({
+export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stopping: AbortSignal): DatabaseState {
+  const breaker = createCircuitBreaker({
     probe: ping,
-    probeTimeoutMs: countersPool.answerMs,
+    probeTimeoutMs: usagePool.answerMs,
     probeEveryMs,
     openMs: { firstMs: probeEveryMs, longestMs: probeEveryMs },
-    onOpen(error) {
-      state.isUp = false;
-      log.error({ error }, 'database unavailable, deliveries are spooled');
-    },
-    onClose() {
-      state.isUp = true;
-      log.info('database available again');
-    },
+    onOpen: (error) => log.error({ error }, 'database unavailable, deliveries are spooled'),
+    onClose: () => log.info('database available again'),
     stopping,
   });
-  const state = { isUp: true, failed };
-  return state;
+  return {
+    get isUp() {
+      return breaker.isClosed;
+    },
+    failed: breaker.failed,
+  };
 }

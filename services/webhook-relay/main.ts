@@ -9,8 +9,8 @@ import { createRelay } from './app.ts';
 import { readConfig, type RelayConfig, settings } from './config.ts';
 import { type Connections, createConnections } from './connections/connections.ts';
 import { forgeTopology } from './contract.ts';
-import { countersPool, generalPool } from './database.ts';
-import { awaitBrokers, seenOnce } from './health.ts';
+import { usagePool, generalPool } from './database.ts';
+import { awaitBrokers, passedOnce } from './health.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
 
@@ -18,15 +18,15 @@ async function start(runtime: Runtime, config: RelayConfig): Promise<void> {
   const { log, health, lifecycle, listen } = runtime;
   const databaseUrl = config.databaseUrl.reveal();
   const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
-  const counters = lifecycle.opened('counters', createPool(databaseUrl, { ...countersPool, log }));
-  // Asked of the counters, so that a first delivery finds their connection.
-  health.addCheck('schema', seenOnce(await createSchemaCheck(counters, migrations)));
+  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool, log }));
+  // Asked of the pool that counts, so that a first delivery finds its connection.
+  health.addCheck('schema', passedOnce(await createSchemaCheck(usageDatabase, migrations)));
 
   const connections = await openConnections(runtime, config);
   const connecting = awaitBrokers(connections, lifecycle.stopping);
   health.addCheck('brokers', connecting.check);
 
-  await listen(createRelay({ ...runtime, config, connections, database, counters }), config.port);
+  await listen(createRelay({ ...runtime, config, connections, database, usageDatabase }), config.port);
   await connecting.over;
 }
 

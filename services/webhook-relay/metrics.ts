@@ -1,12 +1,11 @@
 // Gauges of brokers, queues, database and spool, and the counters of deliveries and spool; publications, replays, senders and rejected deliveries
 // are counted beside their code.
 import type { Metrics } from '../platform/metrics.ts';
-import { withTimeout } from '../platform/time.ts';
 import type { Connection } from './connections/publishing.ts';
 import type { Connections } from './connections/connections.ts';
 import { type BrokerUsage, forgeTopology } from './contract.ts';
 import type { DatabaseState } from './database.ts';
-import type { Overviews } from './usage/usage.ts';
+import type { Usage } from './usage/usage.ts';
 
 /** published · unsigned: 401 · exhausted: 503 · spooled and lost: 400, kept on disk or not. */
 const deliveryOutcomes = ['published', 'unsigned', 'exhausted', 'spooled', 'lost'];
@@ -21,18 +20,18 @@ export function createDeliveryCounter(metrics: Metrics) {
   });
 }
 
-type UsageSources = { readonly connections: Connections; readonly overviews: Overviews; readonly database: DatabaseState };
+type UsageSources = { readonly connections: Connections; readonly usage: Usage; readonly database: DatabaseState };
 
 /** Use of the limits, and the state of the connections and of the database, which is asked at every scrape, at most once a second. */
-export function measureUsage(metrics: Metrics, { connections, overviews, database }: UsageSources): void {
-  const ofUsage = (name: string, help: string, value: (usage: BrokerUsage) => number) =>
+export function measureUsage(metrics: Metrics, { connections, usage, database }: UsageSources): void {
+  const ofUsage = (name: string, help: string, value: (used: BrokerUsage) => number) =>
     metrics.gauge({
       name,
       help,
       labels: ['broker', 'period'],
       async collect(gauge) {
-        const { period, brokers } = await overviews.recent();
-        for (const usage of brokers) gauge.set({ broker: usage.broker, period }, value(usage));
+        const { period, brokers } = await usage.recent();
+        for (const used of brokers) gauge.set({ broker: used.broker, period }, value(used));
       },
     });
   ofUsage('signalbox_broker_messages_used', 'Messages reserved on the connection in the current month.', ({ messageCount }) => messageCount);
@@ -43,7 +42,7 @@ export function measureUsage(metrics: Metrics, { connections, overviews, databas
     help: '1 for the active connection.',
     labels: ['broker'],
     async collect(gauge) {
-      const { active } = await overviews.recent();
+      const { active } = await usage.recent();
       for (const { target } of connections.all) gauge.set({ broker: target.name }, target.name === active ? 1 : 0);
     },
   });
@@ -52,7 +51,7 @@ export function measureUsage(metrics: Metrics, { connections, overviews, databas
     help: '1 while the connection stands and takes messages.',
     labels: ['broker'],
     collect(gauge) {
-      for (const { target, isConnected } of connections.all) gauge.set({ broker: target.name }, isConnected ? 1 : 0);
+      for (const { target, isUsable } of connections.all) gauge.set({ broker: target.name }, isUsable ? 1 : 0);
     },
   });
   metrics.gauge({
@@ -60,30 +59,26 @@ export function measureUsage(metrics: Metrics, { connections, overviews, databas
     help: '1 while the database of the relay answers; at 0 nothing can be counted, so deliveries are spooled.',
     labels: [],
     async collect(gauge) {
-      await overviews.recent(); // without deliveries nothing else would find out
+      await usage.recent(); // without deliveries nothing else would find out
       gauge.set(database.isUp ? 1 : 0);
     },
   });
 }
 
 const queues = [...forgeTopology.queues.map(({ name }) => name), forgeTopology.deadLetters.queue];
-/** A server that hangs must not hold up the rest of the scrape. */
-const depthTimeoutMs = 1000;
-
-type Measured = Pick<Connection, 'isConnected' | 'depth'> & { readonly target: { readonly name: string } };
 
 /**
  * The relay is connected to every broker, whether a worker runs or not.
  * @param connections those of `all` may change from scrape to scrape
  */
-export function measureQueues(metrics: Metrics, connections: { readonly all: readonly Measured[] }, nowMs = () => performance.now()): void {
-  const depths = createDepths(connections, nowMs);
+export function measureQueues(metrics: Metrics, connections: Pick<Connections, 'all'>, nowMs = () => performance.now()): void {
+  const findDepths = createDepths(connections, nowMs);
   metrics.gauge({
     name: 'signalbox_broker_queue_messages',
     help: 'Messages that wait in a queue of the connection: neither those in delayed retry nor those that a worker holds; forge.dead holds those given up.',
     labels: ['broker', 'queue'],
     async collect(gauge) {
-      for (const { broker, queue, messages } of await depths.ask()) gauge.set({ broker, queue }, messages);
+      for (const { broker, queue, messages } of await findDepths()) gauge.set({ broker, queue }, messages);
     },
   });
   metrics.gauge({
@@ -91,45 +86,30 @@ export function measureQueues(metrics: Metrics, connections: { readonly all: rea
     help: 'Time since a scrape of this relay last found the queue empty, at most since its first scrape: no message there has waited longer meanwhile. 0 when it is empty.',
     labels: ['broker', 'queue'],
     async collect(gauge) {
-      for (const { broker, queue, ageSeconds } of await depths.ask()) gauge.set({ broker, queue }, ageSeconds);
+      for (const { broker, queue, ageSeconds } of await findDepths()) gauge.set({ broker, queue }, ageSeconds);
     },
   });
 }
 
-type Depth = { readonly broker: string; readonly queue: string; readonly messages: number; readonly ageSeconds: number };
-
-function createDepths(connections: { readonly all: readonly Measured[] }, nowMs: () => number) {
+/** What can be told now. Gauges that are collected at the same time share one question. */
+function createDepths(connections: Pick<Connections, 'all'>, nowMs: () => number) {
   /** When a queue was last found empty, by broker and queue; when it was looked at first, until then. */
   const emptyAtMs = new Map<string, number>();
-  let asking: Promise<readonly Depth[]> | undefined;
 
-  async function look(connection: Measured, queue: string): Promise<Depth | undefined> {
-    const broker = connection.target.name;
-    const messages = await depthOf(connection, queue);
-    if (messages === undefined) return undefined;
-    const key = `${broker} ${queue}`;
+  async function look({ target, depth }: Connection, queue: string) {
+    const messages = await depth(queue);
+    if (messages === undefined) return [];
+    const key = `${target.name} ${queue}`;
     const now = nowMs();
     const since = messages === 0 ? now : (emptyAtMs.get(key) ?? now);
     emptyAtMs.set(key, since);
-    return { broker, queue, messages, ageSeconds: (now - since) / 1000 };
+    return [{ broker: target.name, queue, messages, ageSeconds: (now - since) / 1000 }];
   }
 
-  async function askAll(): Promise<readonly Depth[]> {
-    const depths = await Promise.all(connections.all.flatMap((connection) => queues.map((queue) => look(connection, queue))));
-    return depths.filter((depth) => depth !== undefined);
-  }
+  const lookAtAll = async () => (await Promise.all(connections.all.flatMap((connection) => queues.map((queue) => look(connection, queue))))).flat();
 
-  return {
-    /** What can be told now. Gauges that are collected at the same time share one question. */
-    ask: () => (asking ??= askAll().finally(() => (asking = undefined))),
-  };
-}
-
-/** Undefined when it cannot be told now. */
-async function depthOf(connection: Measured, queue: string): Promise<number | undefined> {
-  if (!connection.isConnected) return undefined;
-  const depth: Promise<number | undefined> = connection.depth(queue).catch(() => undefined);
-  return withTimeout(depth, depthTimeoutMs, () => undefined);
+  let looking: ReturnType<typeof lookAtAll> | undefined;
+  return () => (looking ??= lookAtAll().finally(() => (looking = undefined)));
 }
 
 type SpoolLists = {

@@ -2,33 +2,27 @@
 import { ConfigError } from '../../platform/config/config.ts';
 import type { Log } from '../../platform/log.ts';
 import { type ConnectionList, Problems, type ReloadResult, type SwitchResult } from '../contract.ts';
-import type { Overviews } from '../usage/usage.ts';
+import type { Usage } from '../usage/usage.ts';
 import type { UsageStore } from '../usage/store.ts';
 import type { Connections } from './connections.ts';
 
-type AdministrationParts = {
-  readonly connections: Connections;
-  readonly overviews: Overviews;
-  readonly store: Pick<UsageStore, 'activate'>;
-  readonly log: Log;
-};
-
 export type Administration = ReturnType<typeof createAdministration>;
 
-export function createAdministration({ connections, overviews, store, log }: AdministrationParts) {
+type Using = { readonly usage: Usage; readonly store: Pick<UsageStore, 'activate'>; readonly log: Log };
+
+export function createAdministration(connections: Connections, { usage, store, log }: Using) {
   return {
     async list(): Promise<ConnectionList> {
-      const { active, brokers } = await overviews.now();
-      const usageOf = new Map(brokers.map((usage) => [usage.broker, usage]));
+      const { active, brokers } = await usage.overview();
       return {
         active,
-        connections: connections.all.flatMap(({ target, isConnected, lastPublishedAt, lastError }) => {
-          const usage = usageOf.get(target.name);
-          if (!usage) return []; // removed by a reload while the database was asked
+        connections: connections.all.flatMap(({ target, isUsable, lastPublishedAt, lastError }) => {
+          const used = brokers.find(({ broker }) => broker === target.name);
+          if (!used) return []; // removed by a reload while the database was asked
           const { index, name, scheme, host, port, virtualHost } = target;
-          const { limitReached, monthlyLimit, messageCount, remaining } = usage;
-          const counted = { limitReached, monthlyLimit, messageCount, remaining };
-          return [{ index, name, scheme, host, port, virtualHost, isActive: name === active, isConnected, ...counted, lastPublishedAt, lastError }];
+          const { limitReached, monthlyLimit, messageCount, remaining } = used;
+          const state = { isActive: name === active, isConnected: isUsable, limitReached, monthlyLimit, messageCount, remaining, lastPublishedAt, lastError };
+          return [{ index, name, scheme, host, port, virtualHost, ...state }];
         }),
       };
     },
@@ -39,7 +33,7 @@ export function createAdministration({ connections, overviews, store, log }: Adm
       if (!chosen) throw Problems.connectionMissing({ detail: `Connections are numbered 1 to ${connections.all.length}.` });
       const { name, index: position } = chosen.target;
       const stored = await store.activate(name);
-      overviews.changed();
+      usage.changed();
       // What is stored may be configured no more; then the first one was active.
       const previous = (connections.all.find(({ target }) => target.name === stored) ?? connections.all[0] ?? chosen).target.name;
       log.info({ previous, active: name }, 'active connection switched');
@@ -52,7 +46,7 @@ export function createAdministration({ connections, overviews, store, log }: Adm
         log.error({ error }, 'reloading broker connections failed');
         throw Problems.connectionsUnusable({ detail: reasonOf(error) });
       });
-      const { active } = await overviews.recent();
+      const { active } = await usage.recent();
       return { ...changes, active };
     },
   };

@@ -2,10 +2,9 @@
 import type { Broker } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
-import { withTimeout } from '../../platform/time.ts';
 import { forgeTopology, type ReloadResult } from '../contract.ts';
 import type { Quota } from '../usage/store.ts';
-import { type Connection, openConnection, type Place } from './publishing.ts';
+import { type Connection, openConnection } from './publishing.ts';
 
 /** What a reload changes, by the names of the connections. */
 type Changes = Omit<ReloadResult, 'active'>;
@@ -24,51 +23,75 @@ type ConnectionsParts = {
   readonly handOverMs?: number;
 };
 
-/** What the queues of a removed connection hold is not waited for longer. */
-const depthTimeoutMs = 1000;
-
-export async function createConnections(parts: ConnectionsParts) {
-  const { read, connect, defaultLimit, clock, log, handOverMs = 3000 } = parts;
+export async function createConnections({ read, connect, defaultLimit, clock, log, handOverMs = 3000 }: ConnectionsParts) {
   const current: { all: readonly Connection[]; quotas: readonly Quota[] } = { all: [], quotas: [] };
   let lastReload: Promise<unknown> = Promise.resolve();
   let isClosed = false;
-  const listeners = new Set<() => void>();
-  const retiring = new Set<Promise<void>>();
+  const listeners: (() => void)[] = [];
+  const retired: Promise<void>[] = [];
 
   const usable = () => listeners.forEach((listener) => listener());
+  const limitOf = ({ limit }: BrokerConnection) => limit ?? defaultLimit;
 
-  function connectionTo(place: Place): Connection {
-    const { name, url } = place.target;
-    const existing = current.all.find(({ target }) => target.name === name && target.url === url);
-    return existing ?? openConnection({ place, connect: (up) => connect(place.target, up), usable, clock, log });
+  function connectionTo(target: BrokerConnection): Connection {
+    const existing = current.all.find((connection) => connection.target.name === target.name && connection.target.url === target.url);
+    return existing ?? openConnection({ target, connect, usable, clock, log });
+  }
+
+  function changesTo(targets: readonly BrokerConnection[]): Changes {
+    const before = new Map(current.all.map(({ target }) => [target.name, target]));
+    const changed = targets.filter((target) => {
+      const known = before.get(target.name);
+      return known && (known.url !== target.url || limitOf(known) !== limitOf(target));
+    });
+    const names = targets.map(({ name }) => name);
+    return {
+      added: names.filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !names.includes(name)),
+      changed: changed.map(({ name }) => name),
+    };
+  }
+
+  /** Workers that run empty a connection that goes, from memory: what a restart of theirs leaves there is the operator's to find. */
+  async function warnOfMessagesLeft({ target, depth }: Connection): Promise<void> {
+    const depths = await Promise.all(forgeTopology.queues.map(({ name }) => depth(name)));
+    const messages = depths.includes(undefined) ? 'unknown' : Math.max(...depths.filter((found) => found !== undefined));
+    const monthlyLimit = limitOf(target);
+    if (monthlyLimit === 0 && messages === 0) return;
+    const found = { broker: target.name, monthlyLimit, messages };
+    log.warn(found, 'broker connection removed without BROKER_LIMIT_n=0 before or with messages in its queues: they are consumed by running workers only');
   }
 
   /** Closes it once what it has in hand is settled. */
-  function retire(connection: Connection): void {
-    const broker = connection.target.name;
-    const closing = warnOfMessagesLeft(connection, log)
-      .then(() => connection.close())
-      .catch((error: unknown) => log.warn({ error, broker }, 'closing a removed broker connection failed'))
-      .finally(() => retiring.delete(closing));
-    retiring.add(closing);
+  async function retire(connection: Connection): Promise<void> {
+    try {
+      await warnOfMessagesLeft(connection);
+      await connection.close();
+    } catch (error) {
+      log.warn({ error, broker: connection.target.name }, 'closing a removed broker connection failed');
+    }
   }
 
   async function load(isReload: boolean): Promise<Changes> {
     if (isClosed) return { added: [], removed: [], changed: [] }; // what it opened nobody would close
-    const wanted = (await read(isReload)).map((target) => ({ target, quota: quotaOf(target, defaultLimit) }));
+    const targets = await read(isReload);
     const previous = current.all;
-    const changes = compare(previous, wanted);
-    const next = wanted.map((place) => ({ place, connection: connectionTo(place) }));
-    const added = next.filter(({ connection }) => !previous.includes(connection));
+    const changes = changesTo(targets);
+    const next = targets.map((target) => ({ target, connection: connectionTo(target) }));
+    const all = next.map(({ connection }) => connection);
     // Those that go work until those that come are there: no delivery has to be spooled in between.
-    if (isReload) await Promise.allSettled(added.map(({ connection }) => connection.ready(handOverMs)));
-    for (const { place, connection } of next) connection.moveTo(place);
-    current.all = next.map(({ connection }) => connection);
-    current.quotas = wanted.map(({ quota }) => quota);
-    for (const connection of previous) if (!current.all.includes(connection)) retire(connection);
+    if (isReload) await Promise.allSettled(all.filter((one) => !previous.includes(one)).map((added) => added.ready(handOverMs)));
+    for (const { target, connection } of next) connection.target = target;
+    current.all = all;
+    current.quotas = targets.map((target) => ({
+      broker: target.name,
+      monthlyLimit: limitOf(target),
+      limitSource: target.limit === undefined ? 'default' : 'environment',
+    }));
+    retired.push(...previous.filter((one) => !all.includes(one)).map(retire));
     // Those that came up before they were among all, and limits that were raised.
     usable();
-    if (next.length === 0) log.warn('no BROKER_URL_n is set, deliveries are spooled');
+    if (all.length === 0) log.warn('no BROKER_URL_n is set, deliveries are spooled');
     if (isReload) log.info(changes, 'broker connections reloaded');
     return changes;
   }
@@ -85,46 +108,11 @@ export async function createConnections(parts: ConnectionsParts) {
       return turn;
     },
     /** Calls the listener whenever one of them can perhaps be published to again, and after every reload. */
-    onUsable: (listener: () => void) => void listeners.add(listener),
+    onUsable: (listener: () => void) => void listeners.push(listener),
     async close(): Promise<void> {
       isClosed = true;
       await lastReload;
-      await Promise.all([...current.all.map((connection) => connection.close()), ...retiring]);
+      await Promise.all([...current.all.map((connection) => connection.close()), ...retired]);
     },
   });
-}
-
-const quotaOf = ({ name, limit }: BrokerConnection, defaultLimit: number): Quota => ({
-  broker: name,
-  monthlyLimit: limit ?? defaultLimit,
-  limitSource: limit === undefined ? 'default' : 'environment',
-});
-
-function compare(before: readonly Place[], after: readonly Place[]): Changes {
-  const old = new Map(before.map((place) => [place.target.name, place]));
-  const isChanged = ({ target, quota }: Place) => {
-    const known = old.get(target.name);
-    return known !== undefined && (known.target.url !== target.url || known.quota.monthlyLimit !== quota.monthlyLimit);
-  };
-  const namesOf = (places: readonly Place[]) => places.map(({ target }) => target.name);
-  return {
-    added: namesOf(after.filter(({ target }) => !old.has(target.name))),
-    removed: [...old.keys()].filter((name) => !after.some(({ target }) => target.name === name)),
-    changed: namesOf(after.filter(isChanged)),
-  };
-}
-
-/** Workers that run empty a connection that goes, from memory: what a restart of theirs leaves there is the operator's to find. */
-async function warnOfMessagesLeft(connection: Connection, log: Log): Promise<void> {
-  const { target, quota } = connection;
-  const asked = Promise.all(forgeTopology.queues.map(({ name }) => connection.depth(name)));
-  const depths = await withTimeout<readonly number[] | undefined>(
-    asked.catch(() => undefined),
-    depthTimeoutMs,
-    () => undefined,
-  );
-  const messages = depths && Math.max(...depths);
-  if (quota.monthlyLimit === 0 && messages === 0) return;
-  const found = { broker: target.name, monthlyLimit: quota.monthlyLimit, messages: messages ?? 'unknown' };
-  log.warn(found, 'broker connection removed without BROKER_LIMIT_n=0 before or with messages in its queues: they are consumed by running workers only');
 }

@@ -9,15 +9,12 @@ import { withTimeout } from '../../platform/time.ts';
 import { createCircuitBreaker } from '../circuit-breaker.ts';
 import { forgeTopology } from '../contract.ts';
 import type { Reservations, ReserveResult } from '../usage/reservations.ts';
-import type { Count, Quota, Reservation } from '../usage/store.ts';
-
-/** A connection's place in the configuration, and its limit. The URL of the target does not print. */
-export type Place = { readonly target: BrokerConnection; readonly quota: Quota };
+import type { Count, Reservation } from '../usage/store.ts';
 
 type ConnectionParts = {
-  readonly place: Place;
-  /** @param up to be called whenever the connection stands */
-  readonly connect: (up: () => void) => Broker;
+  readonly target: BrokerConnection;
+  /** @param up to be called whenever the connection stands, the first time and again */
+  readonly connect: (target: BrokerConnection, up: () => void) => Broker;
   /** Called when it can be published to again. */
   readonly usable: () => void;
   readonly clock: () => Date;
@@ -28,13 +25,15 @@ export type Connection = ReturnType<typeof openConnection>;
 
 const circuitOpen: PublishResult = { outcome: 'unpublished', reason: 'circuit breaker open after a failure' };
 const openMs = { firstMs: 500, longestMs: 30_000 };
+/** A server that hangs must hold up neither a scrape nor a reload. */
+const depthTimeoutMs = 1000;
 
 /** Asked for its depth only to hear the broker answer. */
 const [anyQueue] = forgeTopology.queues;
 
-export function openConnection({ place: firstPlace, connect, usable, clock, log }: ConnectionParts) {
+export function openConnection({ target, connect, usable, clock, log }: ConnectionParts) {
   const closing = new AbortController();
-  const { name } = firstPlace.target;
+  const { name } = target;
   const breaker = createCircuitBreaker({
     probe: () => broker.depth(anyQueue.name),
     probeTimeoutMs: 3000,
@@ -47,34 +46,26 @@ export function openConnection({ place: firstPlace, connect, usable, clock, log 
     },
     stopping: closing.signal,
   });
-  const broker = connect(() => {
+  const broker = connect(target, () => {
     breaker.succeeded();
     usable();
   });
-  let place = firstPlace;
+  const isUsable = () => broker.isConnected && breaker.isClosed;
   let lastPublishedAt: Date | null = null;
   let lastError: string | null = null;
 
   return {
-    get target() {
-      return place.target;
-    },
-    get quota() {
-      return place.quota;
-    },
+    /** Another one after a reload that moved it in the list or changed its limit. Its URL does not print. */
+    target,
     /** It stands, and has answered since the last delivery that it failed: one that hangs does not count. Others are not published to. */
-    get isConnected() {
-      return broker.isConnected && breaker.isClosed;
+    get isUsable() {
+      return isUsable();
     },
     get lastPublishedAt() {
       return lastPublishedAt;
     },
     get lastError() {
       return broker.isConnected ? lastError : (broker.lastError ?? lastError);
-    },
-    /** The same connection is elsewhere in the list, or has another limit. */
-    moveTo(next: Place): void {
-      place = next;
     },
     /** Resolves when connected, rejects when it is not in time. */
     ready: (timeoutMs: number) => broker.ready(timeoutMs),
@@ -86,11 +77,15 @@ export function openConnection({ place: firstPlace, connect, usable, clock, log 
       else lastError = result.reason;
       // A message that is refused for its own sake says that the connection works.
       if (result.outcome !== 'confirmed' && result.outcome !== 'refused') breaker.failed(result);
-      else if (breaker.openings > 0) breaker.succeeded();
+      else breaker.succeeded();
       return result;
     },
-    /** Messages waiting in a queue of the topology. Rejects when it is not connected. */
-    depth: (queue: string) => broker.depth(queue),
+    /** Messages waiting in a queue of the topology; undefined when it cannot be told now. */
+    async depth(queue: string): Promise<number | undefined> {
+      if (!isUsable()) return undefined;
+      const asked: Promise<number | undefined> = broker.depth(queue).catch(() => undefined);
+      return withTimeout(asked, depthTimeoutMs, () => undefined);
+    },
     close(): Promise<void> {
       closing.abort();
       return broker.close();
@@ -120,16 +115,14 @@ const confirmMs = 3000;
 /** Left of the budget for putting the delivery on the disk. */
 const spoolTimeMs = 700;
 
-type Failures = ReadonlyMap<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
+/** By the name of the connection. */
+type Failures = Map<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
 export function createPublisher({ connections, reservations, metrics }: PublisherParts) {
   const counters = createCounters(metrics, connections);
 
-  function unusable(failures: Failures): string[] {
-    const names: string[] = [];
-    for (const { target, isConnected } of connections.all) if (!isConnected || failures.has(target.name)) names.push(target.name);
-    return names;
-  }
+  const unusable = (failures: Failures) =>
+    connections.all.filter(({ target, isUsable }) => !isUsable || failures.has(target.name)).map(({ target }) => target.name);
 
   /** Undefined when there would be no time left to publish; what is granted later is given back. */
   function reserve(names: readonly string[], deadline: number): Promise<ReserveResult | undefined> | ReserveResult {
@@ -155,13 +148,13 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
   return {
     /** Never rejects. @param deadline by `performance.now()`; nothing new is begun shortly before it */
     async publish(message: Message, deadline: number): Promise<Published> {
-      const failures = new Map<string, Exclude<PublishResult, { outcome: 'confirmed' }>>();
+      const failures: Failures = new Map();
       const packing = message.body.length > gzipAboveBytes ? pack(message) : message;
       for (;;) {
         const reserved = await reserve(unusable(failures), deadline);
         if (!reserved) return outOfTime;
         if (reserved.outcome !== 'reserved') return conclude(reserved, failures);
-        const packed = packing instanceof Promise ? await packing : packing;
+        const packed = await packing;
         const timeoutMs = Math.min(confirmMs, deadline - performance.now() - spoolTimeMs);
         if (timeoutMs <= 0) {
           reservations.refund(reserved.reservation);

@@ -11,12 +11,11 @@ type Overview = PeriodUsage & {
   readonly active: string | null;
 };
 
-export type Overviews = ReturnType<typeof createOverviews>;
+export type Usage = ReturnType<typeof createUsage>;
 
-type OverviewsParts = {
-  readonly store: Pick<UsageStore, 'ofPeriod' | 'active'>;
+type UsageParts = {
+  readonly store: Omit<UsageStore, 'reserve' | 'refund' | 'activate'>;
   readonly reservations: Pick<Reservations, 'withoutStock' | 'changed'>;
-  /** Others after each reload. */
   readonly connections: { readonly quotas: readonly Quota[] };
   readonly database: DatabaseState;
   readonly clock: () => Date;
@@ -26,15 +25,16 @@ type Known = { readonly rows: readonly UsageRow[]; readonly active: string };
 
 const freshMs = 1000;
 
-export function createOverviews({ store, reservations, connections, database, clock }: OverviewsParts) {
+export function createUsage({ store, reservations, connections, database, clock }: UsageParts) {
   let known: Known = { rows: [], active: '' };
   let askedAt = -Infinity;
   let asking: Promise<Known | undefined> | undefined;
   let changes = 0;
+  const currentPeriod = () => periodOf(clock());
 
   async function ask(): Promise<Known> {
     const asOf = changes;
-    const [rows, active] = await reservations.withoutStock(() => Promise.all([store.ofPeriod(periodOf(clock())), store.active()]));
+    const [rows, active] = await reservations.withoutStock(() => Promise.all([store.ofPeriod(currentPeriod()), store.active()]));
     const answer = { rows, active };
     // What was asked before a change may come after what was asked behind it.
     if (asOf === changes) {
@@ -45,7 +45,7 @@ export function createOverviews({ store, reservations, connections, database, cl
   }
 
   function compose({ rows: all, active }: Known): Overview {
-    const period = periodOf(clock());
+    const period = currentPeriod();
     const configured = connections.quotas;
     const rows = all.filter((row) => row.period === period);
     const countOf = (broker: string) => rows.find((row) => row.broker === broker)?.messageCount ?? 0;
@@ -57,11 +57,25 @@ export function createOverviews({ store, reservations, connections, database, cl
     };
   }
 
+  /** Something was changed from here: what was asked until now is no longer recent. */
+  function changed(): void {
+    reservations.changed();
+    changes++;
+    askedAt = -Infinity;
+    asking = undefined;
+  }
+
+  const overview = async () => compose(await ask());
+
+  async function current(): Promise<PeriodUsage> {
+    const { period, brokers } = await overview();
+    return { period, brokers };
+  }
+
   return {
     /** Rejects when the database does not answer. */
-    async now(): Promise<Overview> {
-      return compose(await ask());
-    },
+    overview,
+    current,
     /** At most a second old, or the last that is known, also where the database takes its time: a 401, a probe and a scrape wait
      *  for it. Never rejects. */
     async recent(): Promise<Overview> {
@@ -73,12 +87,31 @@ export function createOverviews({ store, reservations, connections, database, cl
       }
       return compose(known);
     },
-    /** Something was changed from here: what was asked until now is no longer recent. */
-    changed(): void {
-      reservations.changed();
-      changes++;
-      askedAt = -Infinity;
-      asking = undefined;
+    changed,
+    /** Newest period first; a past month shows the limits that were in force then. */
+    async history(): Promise<PeriodUsage[]> {
+      const now = await current();
+      const past = Map.groupBy(await store.stored(), ({ period }) => period);
+      past.delete(now.period);
+      const periods = [...past].map(([period, rows]) => ({ period, brokers: rows.toSorted(byNumber).map((row) => toUsage(row, row.messageCount)) }));
+      // A replica whose clock is ahead may have begun the next month.
+      return [now, ...periods].toSorted((a, b) => (a.period < b.period ? 1 : -1));
+    },
+    /** Strictly before `olderThan`, and never the current month. @returns how many records */
+    deleteOlderThan: (olderThan: string): Promise<number> => store.deleteBefore(olderThan, currentPeriod()),
+    /** @throws Problem 400 for the current month */
+    async deletePeriod(period: string): Promise<number> {
+      if (period === currentPeriod()) throw Problems.currentPeriod({ detail: `${period} is the current month.` });
+      return store.deletePeriod(period);
+    },
+    /** Opens the connection with a full month of capacity. @throws Problem 404 */
+    async reset(name: string): Promise<number> {
+      const { period, brokers } = await current();
+      const found = brokers.find(({ broker }) => broker.toLowerCase() === name.toLowerCase());
+      if (!found) throw Problems.connectionMissing();
+      const count = await store.reset(found.broker, period);
+      changed();
+      return count;
     },
   };
 }
@@ -88,43 +121,4 @@ function toUsage({ broker, monthlyLimit, limitSource }: Quota, messageCount: num
   return { broker, messageCount, monthlyLimit, limitSource, remaining, limitReached: remaining === 0 };
 }
 
-export type Usage = ReturnType<typeof createUsage>;
-
-export function createUsage({ store, overviews, clock }: { readonly store: UsageStore; readonly overviews: Overviews; readonly clock: () => Date }) {
-  async function current(): Promise<PeriodUsage> {
-    const { period, brokers } = await overviews.now();
-    return { period, brokers };
-  }
-
-  return {
-    current,
-    /** Newest period first; a past month shows the limits that were in force then. */
-    async history(): Promise<PeriodUsage[]> {
-      const now = await current();
-      const rows = (await store.stored()).filter(({ period }) => period !== now.period);
-      const past = Map.groupBy(rows, ({ period }) => period);
-      const periods = [...past].map(([period, brokers]) => ({ period, brokers: brokers.toSorted(byNumber).map((row) => toUsage(row, row.messageCount)) }));
-      // A replica whose clock is ahead may have begun the next month.
-      return [now, ...periods].toSorted((a, b) => (a.period < b.period ? 1 : -1));
-    },
-    /** Strictly before `olderThan`, and never the current month. @returns how many records */
-    deleteOlderThan: (olderThan: string): Promise<number> => store.deleteBefore(olderThan, periodOf(clock())),
-    /** @throws Problem 400 for the current month */
-    async deletePeriod(period: string): Promise<number> {
-      if (period === periodOf(clock())) throw Problems.currentPeriod({ detail: `${period} is the current month.` });
-      return store.deletePeriod(period);
-    },
-    /** Opens the connection with a full month of capacity. @throws Problem 404 */
-    async reset(name: string): Promise<number> {
-      const { period, brokers } = await current();
-      const found = brokers.find(({ broker }) => broker.toLowerCase() === name.toLowerCase());
-      if (!found) throw Problems.connectionMissing();
-      const count = await store.reset(found.broker, period);
-      overviews.changed();
-      return count;
-    },
-  };
-}
-
-const numberOf = (broker: string) => Number(/\d+$/.exec(broker)?.[0] ?? 0);
-const byNumber = (a: { readonly broker: string }, b: { readonly broker: string }) => numberOf(a.broker) - numberOf(b.broker);
+const byNumber = (a: UsageRow, b: UsageRow) => a.broker.localeCompare(b.broker, 'en', { numeric: true });

@@ -1,10 +1,17 @@
 // Metrics of the queues, with brokers that answer as they are told.
 import { expect } from 'chai';
+import type { Broker } from '../../../services/platform/broker/broker.ts';
+import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import type { Connection } from '../../../services/webhook-relay/connections/publishing.ts';
+import { openConnection } from '../../../services/webhook-relay/connections/publishing.ts';
 import { measureQueues } from '../../../services/webhook-relay/metrics.ts';
+import { obedientBroker } from './broker.ts';
 
-const connection = (name: string, depth: Connection['depth'], isConnected = true) => ({ target: { name }, isConnected, depth });
+const connection = (name: string, depth: Broker['depth'], isConnected = true) => {
+  const target = { name, index: 1, url: '', scheme: 'amqp', host: 'localhost', port: 5672, virtualHost: '/' };
+  const connect = () => ({ ...obedientBroker, depth, isConnected });
+  return openConnection({ target, connect, usable: () => undefined, clock: () => new Date(), log: silentLog });
+};
 
 async function shown(...all: readonly ReturnType<typeof connection>[]): Promise<string[]> {
   const metrics = createMetrics();

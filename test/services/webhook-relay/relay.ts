@@ -13,7 +13,7 @@ import { createRelay } from '../../../services/webhook-relay/app.ts';
 import { readConfig } from '../../../services/webhook-relay/config.ts';
 import { type Connections, createConnections } from '../../../services/webhook-relay/connections/connections.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
-import { countersPool, generalPool } from '../../../services/webhook-relay/database.ts';
+import { usagePool, generalPool } from '../../../services/webhook-relay/database.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { eventually } from '../../support/wait.ts';
 
@@ -67,7 +67,7 @@ export async function startRelay({
   const metrics = createMetrics();
   const health = createHealth();
   const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
-  const counters = lifecycle.opened('counters', createPool(databaseUrl, { ...countersPool, log }));
+  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool, log }));
   const connections = lifecycle.opened(
     'connections',
     await createConnections({
@@ -80,7 +80,7 @@ export async function startRelay({
     }),
   );
   if (awaitBrokers) await Promise.all(connections.all.map((connection) => connection.ready(30_000)));
-  const app = createRelay({ config, connections, database, counters, health, lifecycle, log, metrics, clock, replayEveryMs });
+  const app = createRelay({ config, connections, database, usageDatabase, health, lifecycle, log, metrics, clock, replayEveryMs });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   return {
     url: `http://127.0.0.1:${listening.port}`,

@@ -5,6 +5,7 @@ import { readBrokerConnections } from '../../../../services/platform/broker/envi
 import { type Log, silentLog } from '../../../../services/platform/log.ts';
 import { createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
 import { captureLog } from '../../../platform/captured-log.ts';
+import { obedientBroker } from '../broker.ts';
 
 describe('connections', () => {
   async function setUp(
@@ -12,17 +13,7 @@ describe('connections', () => {
     { log = silentLog, depth = () => Promise.resolve(0) }: { log?: Log; depth?: Broker['depth'] } = {},
   ) {
     const open = new Set<string>();
-    const connect = (name: string): Broker => ({
-      isConnected: true,
-      lastError: null,
-      ready: () => Promise.resolve(),
-      publish: () => Promise.resolve({ outcome: 'confirmed' }),
-      consume: () => ({ stop: () => Promise.resolve() }),
-      depth,
-      listDeadLetters: () => Promise.resolve([]),
-      returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
-      close: () => Promise.resolve(void open.delete(name)),
-    });
+    const connect = (name: string): Broker => ({ ...obedientBroker, depth, close: () => Promise.resolve(void open.delete(name)) });
     const connections = await createConnections({
       read: () => readBrokerConnections(environment),
       connect: ({ name }) => (open.add(name), connect(name)),

@@ -13,6 +13,7 @@ import { createReservations } from '../../../../services/webhook-relay/usage/res
 import { createUsageStore } from '../../../../services/webhook-relay/usage/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
+import { obedientBroker } from '../broker.ts';
 import { counts, findConnection, migrations } from '../relay.ts';
 
 const confirmed: PublishResult = { outcome: 'confirmed' };
@@ -22,18 +23,11 @@ const failed = (outcome: 'unpublished' | 'refused' | 'unknown'): PublishResult =
 function createObedientBroker(answers: PublishResult[]) {
   const published: Message[] = [];
   const broker: Broker = {
-    isConnected: true,
-    lastError: null,
-    ready: () => Promise.resolve(),
+    ...obedientBroker,
     publish: (message) => {
       published.push(message);
       return Promise.resolve(answers.shift() ?? confirmed);
     },
-    consume: () => ({ stop: () => Promise.resolve() }),
-    depth: () => Promise.resolve(0),
-    listDeadLetters: () => Promise.resolve([]),
-    returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
-    close: () => Promise.resolve(),
   };
   return { broker, published, connectAgain: () => undefined as void };
 }
@@ -73,7 +67,7 @@ describe('publishing', () => {
     });
     opened.push(connections);
     const store = createUsageStore(database);
-    const state = createDatabaseState({ ping: () => store.active(), log: silentLog, stopping: new AbortController().signal });
+    const state = createDatabaseState(() => store.active(), silentLog, new AbortController().signal);
     const reservations = createReservations({ store, connections, database: state, clock: () => new Date() });
     const publisher = createPublisher({ connections, reservations, metrics: createMetrics() });
     return { publisher, connections, brokers };
@@ -84,21 +78,21 @@ describe('publishing', () => {
     const { publisher, connections } = await setUp([[failed('unpublished')], []]);
     expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
     await countsBecome({ BROKER_URL_1: 0, BROKER_URL_2: 1 });
-    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isConnected: false, lastError: 'unpublished' });
+    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isUsable: false, lastError: 'unpublished' });
   });
 
   it('keeps the reservation of a publish whose outcome is unknown, and tries the next connection', async () => {
     const { publisher, connections } = await setUp([[failed('unknown')], []]);
     expect(await publisher.publish(message, soon())).to.deep.equal({ outcome: 'published', broker: 'BROKER_URL_2' });
     await countsBecome({ BROKER_URL_1: 1, BROKER_URL_2: 1 });
-    expect(findConnection(connections, 'BROKER_URL_1')?.isConnected).to.equal(false);
+    expect(findConnection(connections, 'BROKER_URL_1')?.isUsable).to.equal(false);
   });
 
   it('returns the reservation of a message that is refused for its own sake, and opens no breaker', async () => {
     const { publisher, connections } = await setUp([[failed('refused')], [failed('refused')]]);
     expect(await publisher.publish(message, soon())).to.deep.include({ outcome: 'refused' });
     await countsBecome({ BROKER_URL_1: 0, BROKER_URL_2: 0 });
-    expect(connections.all.map(({ isConnected }) => isConnected)).to.deep.equal([true, true]);
+    expect(connections.all.map(({ isUsable }) => isUsable)).to.deep.equal([true, true]);
     expect((await publisher.publish(message, soon())).outcome).to.equal('published');
   });
 
@@ -135,9 +129,9 @@ describe('publishing', () => {
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
-    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isConnected: false });
+    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isUsable: false });
     brokers[0]?.connectAgain();
-    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isConnected: true });
+    expect(findConnection(connections, 'BROKER_URL_1')).to.include({ isUsable: true });
     expect(told).to.equal(1);
     expect((await publisher.publish(message, soon())).outcome).to.equal('published');
   });
@@ -149,9 +143,9 @@ describe('publishing', () => {
     let told = 0;
     connections.onUsable(() => (told += 1));
     await publisher.publish(message, soon());
-    expect(findConnection(connections, 'BROKER_URL_1')?.isConnected).to.equal(false);
+    expect(findConnection(connections, 'BROKER_URL_1')?.isUsable).to.equal(false);
     depth.resolve(0);
-    await eventually(() => findConnection(connections, 'BROKER_URL_1')?.isConnected === true);
+    await eventually(() => findConnection(connections, 'BROKER_URL_1')?.isUsable === true);
     expect(told).to.equal(1);
   });
 

@@ -36,7 +36,7 @@ describe('reservations', () => {
     createReservations({
       store: using,
       connections: { quotas },
-      database: createDatabaseState({ ping: () => store.active(), log: silentLog, stopping: stopping.signal }),
+      database: createDatabaseState(() => store.active(), silentLog, stopping.signal),
       clock: () => clock.now,
     });
   const reserveMany = (from: readonly Reservations[], count: number, unusable: readonly string[] = []) =>
@@ -222,11 +222,7 @@ describe('reservations', () => {
       ...store,
       reserve: (...given: Parameters<UsageStore['reserve']>) => (isDown ? Promise.reject(new Error('down')) : store.reserve(...given)),
     };
-    const state = createDatabaseState({
-      ping: () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()),
-      log: silentLog,
-      stopping: stopping.signal,
-    });
+    const state = createDatabaseState(() => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()), silentLog, stopping.signal);
     const reservations = createReservations({ store: failing, connections: { quotas: [quota(1, 9)] }, database: state, clock: () => clock.now });
     expect((await reserveMany([reservations], 5)).map((result) => result?.outcome)).to.deep.equal(Array.from({ length: 5 }, () => 'databaseDown'));
     expect(state.isUp).to.equal(false);

@@ -1,7 +1,7 @@
 // The usage routes: what is counted, shown, deleted and reset.
 import { expect } from 'chai';
 import type { Quota, UsageRow } from '../../../../services/webhook-relay/usage/store.ts';
-import { createOverviews } from '../../../../services/webhook-relay/usage/usage.ts';
+import { createUsage } from '../../../../services/webhook-relay/usage/usage.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { administer, counts, deliver, migrations, startRelay, type TestRelay } from '../relay.ts';
 
@@ -170,20 +170,28 @@ const row: UsageRow = { broker: 'BROKER_URL_2', period: '2026-03', messageCount:
 describe('the recent overview', () => {
   it('is the last that is known while the database hangs, and the new one once it has answered', async () => {
     let counts = Promise.resolve([row]);
-    const overviews = createOverviews({
-      store: { ofPeriod: () => counts, active: () => Promise.resolve('BROKER_URL_2') },
+    const unused = () => expect.fail('it is not asked for');
+    const usage = createUsage({
+      store: {
+        ofPeriod: () => counts,
+        active: () => Promise.resolve('BROKER_URL_2'),
+        stored: unused,
+        deleteBefore: unused,
+        deletePeriod: unused,
+        reset: unused,
+      },
       reservations: { withoutStock: (read) => read(), changed: () => undefined },
       connections: { quotas },
       database: { isUp: true, failed: () => expect.fail('it has not failed') },
       clock: () => new Date('2026-03-15T12:00:00Z'),
     });
-    const countsOf = async () => (await overviews.recent()).brokers.map(({ messageCount }) => messageCount);
-    const known = await overviews.recent();
+    const countsOf = async () => (await usage.recent()).brokers.map(({ messageCount }) => messageCount);
+    const known = await usage.recent();
     expect(known).to.deep.include({ period: '2026-03', active: 'BROKER_URL_2' });
     const hanging = Promise.withResolvers<UsageRow[]>();
     counts = hanging.promise;
-    overviews.changed();
-    expect(await overviews.recent()).to.deep.equal(known);
+    usage.changed();
+    expect(await usage.recent()).to.deep.equal(known);
     hanging.resolve([{ ...row, messageCount: 5 }]);
     await hanging.promise;
     expect(await countsOf()).to.deep.equal([0, 5]);

@@ -1,0 +1,14 @@
+// A broker of the tests that is connected, confirms everything and holds nothing; a test replaces what it is about.
+import type { Broker } from '../../../services/platform/broker/broker.ts';
+
+export const obedientBroker: Broker = {
+  isConnected: true,
+  lastError: null,
+  ready: () => Promise.resolve(),
+  publish: () => Promise.resolve({ outcome: 'confirmed' }),
+  consume: () => ({ stop: () => Promise.resolve() }),
+  depth: () => Promise.resolve(0),
+  listDeadLetters: () => Promise.resolve([]),
+  returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
+  close: () => Promise.resolve(),
+};
