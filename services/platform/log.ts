@@ -5,19 +5,12 @@ import { hasCode } from './errors.ts';
 
 export type Log = Logger;
 
-const hidden = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', '["x-api-key"]', '["x-ingest-token"]', '["x-source-token"]'];
+const hidden = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'x-api-key', 'x-ingest-token', 'x-source-token'];
 // Postgres quotes whole rows and parameters there.
 const quoted = ['error.detail', 'error.where', 'error.internalQuery'];
 // Its driver hangs the whole connection on the error of one that broke while idle: kilobytes, with the key that cancels statements.
 const connection = 'error.client';
-const redact = [
-  ...quoted,
-  connection,
-  ...hidden.flatMap((name) => {
-    const path = name.startsWith('[') ? name : `.${name}`;
-    return [name, `*${path}`, `headers${path}`, `*.headers${path}`];
-  }),
-];
+const redact = [...quoted, connection, ...hidden.flatMap((name) => ['', '*', 'headers', '*.headers'].map((place) => `${place}["${name}"]`))];
 
 /** @param options `name` of the deployable, in every line; none where children name theirs. `destination` is standard output unless given */
 export function createLog({ level, name, destination }: { readonly level: string; readonly name?: string; readonly destination?: DestinationStream }): Log {

@@ -1,5 +1,4 @@
 // A weighted semaphore: units that are had in order of asking, each within its time.
-
 import { withTimeout } from './time.ts';
 
 export type Semaphore = ReturnType<typeof createSemaphore>;

@@ -11,21 +11,14 @@ import { withTimeout } from '../time.ts';
 import { clientIn } from './client-address.ts';
 import type { Limit } from './credentials.ts';
 
-/**
- * What a service that counts in Postgres has among its migrations; an app's role may not create tables.
- * Unlogged: a window that is lost with a crash does no harm, and every request writes one row.
- * Rows of windows that have passed are deleted by the limiter itself, an hour later.
- */
-export const rateLimitTable = `create unlogged table rate_limits (
-  key text primary key,
-  points integer not null default 0,
-  expire bigint
-) with (fillfactor = 50);`;
-
 export type RateLimitParts = {
   /** The deployable: keys of several may share a Redis. */
   readonly service: string;
-  /** Counts here when given, else in the database. */
+  /**
+   * Counts here when given, else in the database: the service has a table among its migrations then, `rate_limits (key text primary key,
+   * points integer, expire bigint)`, unlogged, as a window that is lost with a crash does no harm. Rows of windows that have passed are
+   * deleted by the limiter itself, an hour later.
+   */
   readonly redis?: RedisConnection | undefined;
   readonly database: Pool;
   readonly log: Log;
@@ -64,10 +57,6 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   const policy = `"${name}";q=${requests};w=${seconds}`;
   let warnedAt = -Infinity;
 
-  function late(): never {
-    throw new Error(`no answer in ${storeMs} ms`);
-  }
-
   function passUncounted(error: unknown): Readonly<Record<string, string>> {
     uncounted.inc({ service, limit: name });
     if (performance.now() - warnedAt > warnEveryMs) {
@@ -77,26 +66,27 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
     return {};
   }
 
+  function late(): never {
+    throw new Error(`no answer in ${storeMs} ms`);
+  }
+
+  const secondsLeft = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
+  const headersOf = (remaining: number, left: number) => ({ 'RateLimit-Policy': policy, RateLimit: `"${name}";r=${remaining};t=${left}` });
+
   return {
     async count(key) {
-      const counting: Promise<Counted> = limiter.consume(storedKey(key)).catch(verdictOf);
-      const counted = await withTimeout(counting, storeMs, late).catch((error: unknown) => ({ error }));
-      if ('error' in counted) return passUncounted(counted.error);
-      const wait = Math.max(1, Math.ceil(counted.msBeforeNext / 1000));
-      const headers = { 'RateLimit-Policy': policy, RateLimit: `"${name}";r=${counted.remainingPoints};t=${wait}` };
-      if (!counted.isRefusal) return headers;
-      refused.inc({ service, limit: name });
-      throw Common.tooMany({ detail: `At most ${requests} requests in ${seconds} s.`, headers: { ...headers, 'Retry-After': String(wait) } });
+      try {
+        const state = await withTimeout(limiter.consume(storedKey(key)), storeMs, late);
+        return headersOf(state.remainingPoints, secondsLeft(state));
+      } catch (error) {
+        // It rejects with the state of the window when it is used up, and with an Error when it could not count.
+        if (!(error instanceof RateLimiterRes)) return passUncounted(error);
+        refused.inc({ service, limit: name });
+        const wait = secondsLeft(error);
+        throw Common.tooMany({ detail: `At most ${requests} requests in ${seconds} s.`, headers: { ...headersOf(0, wait), 'Retry-After': String(wait) } });
+      }
     },
   };
-}
-
-type Counted = Pick<RateLimiterRes, 'msBeforeNext' | 'remainingPoints'> & { readonly isRefusal?: boolean };
-
-// The limiter rejects with the state of the window when it is used up, and with an Error when it could not count.
-function verdictOf(rejection: unknown): Counted {
-  if (!(rejection instanceof RateLimiterRes)) throw rejection;
-  return { msBeforeNext: rejection.msBeforeNext, remainingPoints: 0, isRefusal: true };
 }
 
 function createLimiter({ service, redis, database }: RateLimitParts, { name, requests, seconds }: Window): RateLimiterAbstract {

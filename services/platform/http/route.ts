@@ -101,12 +101,7 @@ export type Route<P, Q, B, A, H = undefined> = Declaration & {
 };
 
 /** A route as the app runs it, after its types have done their work. */
-export type AnyRoute = Declaration & {
-  readonly params?: Schema;
-  readonly query?: Schema;
-  readonly headers?: HeaderSchema;
-  readonly body?: Schema | RawBody;
-  readonly answers: Answers;
+export type AnyRoute = Omit<Route<Schema, Schema, Schema | RawBody, Answers, HeaderSchema>, 'handle'> & {
   readonly handle: (request: RouteRequest<Schema, Schema, Schema, Schema>) => unknown;
 };
 

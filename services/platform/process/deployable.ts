@@ -1,21 +1,9 @@
 // What the `signalbox` command knows of each deployable, and what it hands to it.
-import type { App } from '../http/app.ts';
 import type { Environment, SettingFamily, Settings } from '../config/config.ts';
-import type { Health } from '../http/health.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
 import type { MigrationSource } from '../postgres/migrations.ts';
+import type { Runtimes } from './runtime.ts';
 
-export type Runtime = {
-  readonly environment: Environment;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly health: Health;
-  readonly lifecycle: Lifecycle;
-  /** Opens the public port; its closing is registered with the lifecycle. @returns where it listens */
-  listen(app: App, port: number): Promise<{ readonly port: number }>;
-};
+export type Runtime = ReturnType<Runtimes['of']>;
 
 export type Worker<Config = unknown> = {
   readonly summary: string;

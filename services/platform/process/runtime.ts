@@ -2,11 +2,10 @@
 // and the port that only operators see, with the metrics and the health of all of them.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Environment } from '../config/config.ts';
-import type { Runtime } from './deployable.ts';
 import { createHealth, type Health, measureHealth, readinessOfAll, watchReadiness } from '../http/health.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { App } from '../http/app.ts';
-import { listen } from '../http/server.ts';
+import { listen, type Listening } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { describeError, hasCode } from '../errors.ts';
@@ -24,7 +23,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
   lifecycle.draining.addEventListener('abort', () => healths.forEach((health) => health.markStopping()));
   const open = ({ handler }: Pick<App, 'handler'>, port: number) => listen(handler, { port, ...(host !== undefined && { host }) });
   return {
-    of(name: string, environment: Environment): Runtime {
+    of(name: string, environment: Environment) {
       const log = logFor(name);
       const health = createHealth();
       healths.set(name, health);
@@ -34,7 +33,8 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
         metrics,
         health,
         lifecycle,
-        async listen(app, port) {
+        /** Opens the public port; its closing is registered with the lifecycle. */
+        async listen(app: Pick<App, 'handler'>, port: number): Promise<Pick<Listening, 'port'>> {
           const listening = lifecycle.opened(`${name} port`, await open(app, port).catch(explain(name, port)));
           ports.set(name, listening.port);
           log.info({ address: listening.address, port: listening.port }, 'listening');
@@ -48,7 +48,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     watchReadiness: (log: Log) => watchReadiness(healths, lifecycle, log),
     /** Opens the port of metrics and health. */
     async serveMetrics(port: number): Promise<void> {
-      lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, () => healths) }, port).catch(explain('metrics', port)));
+      lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, healths) }, port).catch(explain('metrics', port)));
     },
   };
 }
@@ -66,22 +66,17 @@ const json = (status: number, value: unknown): Reply => ({ status, type: 'applic
 const refusal = (problem: Problem): Reply => ({ ...json(problem.status, toDocument(problem)), type: 'application/problem+json' });
 
 /** A worker has no public port: its probes ask here. */
-export function createMetricsHandler(metrics: Metrics, healths: () => ReadonlyMap<string, Health>): RequestListener {
-  const routes: Readonly<Record<string, () => Promise<Reply>>> = {
-    '/metrics': async () => ({ status: 200, type: metrics.contentType, text: await metrics.text() }),
-    '/health': async () => json(200, { status: 'alive' }),
-    '/health/ready': async () => {
-      const all = await readinessOfAll(healths());
-      return json(all.status === 'ready' ? 200 : 503, all);
-    },
+export function createMetricsHandler(metrics: Metrics, healths: ReadonlyMap<string, Health>): RequestListener {
+  const replyTo = async (path: string): Promise<Reply> => {
+    if (path === '/metrics') return { status: 200, type: metrics.contentType, text: await metrics.text() };
+    if (path === '/health') return json(200, { status: 'alive' });
+    if (path !== '/health/ready') return refusal(Common.notFound({ detail: 'There are /metrics, /health and /health/ready.' }));
+    const readiness = await readinessOfAll(healths);
+    return json(readiness.status === 'ready' ? 200 : 503, readiness);
   };
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const path = request.url?.split('?', 1)[0] ?? '';
-    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    const reply = route
-      ? await route().catch((error: unknown) => refusal(Common.failure({ detail: describeError(error) })))
-      : refusal(Common.notFound({ detail: 'There are /metrics, /health and /health/ready.' }));
-    response.writeHead(reply.status, { 'Content-Type': reply.type }).end(reply.text);
+  const answer = async ({ url = '' }: IncomingMessage, response: ServerResponse) => {
+    const { status, type, text } = await replyTo(url.replace(/\?.*/, '')).catch((error: unknown) => refusal(Common.failure({ detail: describeError(error) })));
+    response.writeHead(status, { 'Content-Type': type }).end(text);
   };
   return (request, response) => void answer(request, response);
 }

@@ -4,7 +4,7 @@ import type { Limit } from '../../../services/platform/http/credentials.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../services/platform/postgres/pool.ts';
 import { Problem } from '../../../services/platform/problem.ts';
-import { createRateLimit, rateLimitTable, type RateLimitParts, type Window } from '../../../services/platform/http/rate-limit.ts';
+import { createRateLimit, type RateLimitParts, type Window } from '../../../services/platform/http/rate-limit.ts';
 import { connectRedis, type RedisConnection } from '../../../services/platform/redis.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { describeWith } from '../../support/need.ts';
@@ -152,7 +152,8 @@ describe('createRateLimit', () => {
   };
   before(async () => {
     test = await createTestDatabase();
-    await openPool(test.url).driver.query(`create schema limits; set search_path to limits; ${rateLimitTable}`);
+    await openPool(test.url).driver.query(`create schema limits; set search_path to limits;
+      create unlogged table rate_limits (key text primary key, points integer not null default 0, expire bigint) with (fillfactor = 50);`);
   });
   after(async () => {
     await Promise.all(pools.map((pool) => pool.close()));

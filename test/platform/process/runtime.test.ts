@@ -70,7 +70,7 @@ function parts() {
     ['relay', createHealth()],
     ['intake', createHealth()],
   ]);
-  return { metrics, healths, handler: createMetricsHandler(metrics, () => healths) };
+  return { metrics, healths, handler: createMetricsHandler(metrics, healths) };
 }
 
 describe('createMetricsHandler', () => {
