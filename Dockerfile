@@ -1,6 +1,9 @@
 # The one image of all deployables: `signalbox serve webhook-relay`, `signalbox worker service --loop`, `signalbox migrate`, …
 
-FROM docker.io/library/node:24-slim AS packages
+# By digest: `--build-arg NODE_IMAGE=docker.io/library/node@sha256:…`, see docs/security.md
+ARG NODE_IMAGE=docker.io/library/node:24-slim
+
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
@@ -8,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean -
 RUN find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.tsbuildinfo' -o -name '*.flow' \) -delete \
   && find node_modules -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -r {} +
 
-FROM docker.io/library/node:24-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules

@@ -2,6 +2,8 @@
 # Builds the container image with docker, podman or buildah, whichever this machine has.
 #
 #   scripts/image.sh [NAME:TAG]      default: signalbox:<version of package.json>
+#
+# NODE_IMAGE in the environment is the base, docker.io/library/node@sha256:… for a build that can be repeated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,6 +14,7 @@ options=(
   --build-arg "REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)"
   --tag "$tag"
 )
+if [ -n "${NODE_IMAGE:-}" ]; then options+=(--build-arg "NODE_IMAGE=$NODE_IMAGE"); fi
 
 # A client without its daemon builds nothing.
 if docker info >/dev/null 2>&1; then

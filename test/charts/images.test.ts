@@ -1,7 +1,7 @@
 // Which image each container runs.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
-import type { Values } from '../support/values.ts';
+import { merged, type Values } from '../support/values.ts';
 import { helm, render } from './chart.ts';
 import { containersOf, podsOf } from './manifests.ts';
 
@@ -30,10 +30,10 @@ describeWith(helm, 'images', () => {
   });
 
   it('have a digest instead of a tag', async () => {
-    const all = await images({ image: { tag: '7', digest }, postgres: { image: { digest } }, rabbitmq: { image: { digest } } });
-    expect(new Set(Object.values(all))).to.deep.equal(
-      new Set([`docker.io/library/signalbox@${digest}`, `docker.io/library/postgres@${digest}`, `docker.io/library/rabbitmq@${digest}`]),
-    );
+    const servers = ['postgres', 'rabbitmq', 'redis'];
+    const pinned = Object.fromEntries(servers.map((server) => [server, { image: { digest } }]));
+    const all = await images(merged({ image: { tag: '7', digest }, redis: { enabled: true } }, pinned));
+    expect(new Set(Object.values(all))).to.deep.equal(new Set(['signalbox', ...servers].map((name) => `docker.io/library/${name}@${digest}`)));
   });
 
   it('may differ for one service and its workers', async () => {

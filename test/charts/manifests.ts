@@ -11,6 +11,7 @@ export type Container = {
   readonly name: string;
   readonly image: string;
   readonly imagePullPolicy?: string;
+  readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly env?: readonly EnvironmentVariable[];
   readonly envFrom?: readonly unknown[];

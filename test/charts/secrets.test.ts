@@ -59,6 +59,20 @@ describeWith(helm, 'the keys of a pod', () => {
     expect(keys['secrets']?.join()).not.to.contain('broker');
   });
 
+  it('are in no argument of a process, which every process of its node could read', async () => {
+    for (const name of ['everything on', 'servers outside', 'queues in Postgres', 'workers as CronJobs']) {
+      for (const { owner, pod } of podsOf(await render(sets.get(name)))) {
+        for (const { command = [], args = [], env = [] } of containersOf(pod)) {
+          const secret = env.filter(({ valueFrom }) => valueFrom).map((variable) => `$(${variable.name})`);
+          expect(
+            [...command, ...args].filter((word) => secret.some((variable) => word.includes(variable))),
+            keyOf(owner),
+          ).to.deep.equal([]);
+        }
+      }
+    }
+  });
+
   it('come from a Secret that is there', async () => {
     const manifests = await render({ existingSecret: 'mine' });
     const keys = await keysByComponent({ existingSecret: 'mine' });

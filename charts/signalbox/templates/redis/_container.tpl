@@ -3,7 +3,18 @@
 name: redis
 image: {{ include "signalbox.image" (dict "root" . "image" .Values.redis.image) }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
-args: [--requirepass, $(REDIS_PASSWORD), --save, "", --appendonly, "no", --maxmemory, {{ .Values.redis.maxMemory }}, --maxmemory-policy, volatile-ttl]
+# The configuration by standard input: an argument would show the password to every process of the node.
+command: [sh, -ec]
+args:
+  - |
+    exec redis-server - <<END
+    requirepass $REDIS_PASSWORD
+    save ""
+    appendonly no
+    dir /data
+    maxmemory {{ .Values.redis.maxMemory }}
+    maxmemory-policy volatile-ttl
+    END
 env:
   {{- include "signalbox.fromSecret" (dict "name" "REDIS_PASSWORD" "secret" (include "signalbox.credentialsSecret" .) "key" "redis-password") | nindent 2 }}
 ports:
