@@ -102,7 +102,7 @@ function createPublishing({ connections, usageDatabase, lifecycle, log, metrics,
   const reservations = lifecycle.opened('reservations', createReservations({ store, connections, database: databaseState, clock }));
   const usage = createUsage({ store, reservations, connections, database: databaseState, clock });
   connections.onUsable(usage.changed); // after a reload the list is another
-  const publisher = createPublisher({ connections, reservations, metrics });
+  const publisher = createPublisher(connections, reservations, metrics);
   measureUsage(metrics, { connections, usage, database: databaseState });
   measureQueues(metrics, connections);
   return { store, databaseState, usage, publisher };

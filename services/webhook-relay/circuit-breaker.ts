@@ -30,11 +30,8 @@ export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, open
     const ended = AbortSignal.any([closed, stopping]);
     let pauseMs = backOffMs(openings, openMs);
     while (await sleepUntil(ended, pauseMs)) {
-      const answered = probe().then(
-        () => true,
-        () => false,
-      );
-      const isAnswered = await withTimeout(answered, probeTimeoutMs, () => false);
+      const answered = probe().then(() => true);
+      const isAnswered = await withTimeout(answered, probeTimeoutMs, () => false).catch(() => false);
       if (ended.aborted) return;
       if (isAnswered) {
         close();

@@ -24,16 +24,12 @@ export const answerInTime = <T>(asked: Promise<T>): Promise<T> =>
     throw Common.unavailable({ detail: 'The database does not answer in time.', headers: { 'Retry-After': '5' } });
   });
 
-export type DatabaseState = {
-  /** False from the first failure until the database has answered again: nobody waits for it meanwhile. */
-  readonly isUp: boolean;
-  readonly failed: (error: unknown) => void;
-};
+export type DatabaseState = ReturnType<typeof createDatabaseState>;
 
 const probeEveryMs = 250;
 
 /** @param ping rejects while the database does not answer */
-export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stopping: AbortSignal): DatabaseState {
+export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stopping: AbortSignal) {
   const breaker = createCircuitBreaker({
     probe: ping,
     probeTimeoutMs: usagePool.answerMs,
@@ -44,6 +40,7 @@ export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stop
     stopping,
   });
   return {
+    /** False from the first failure until the database has answered again: nobody waits for it meanwhile. */
     get isUp() {
       return breaker.isClosed;
     },

@@ -7,16 +7,15 @@ import { type BrokerUsage, forgeTopology } from './contract.ts';
 import type { DatabaseState } from './database.ts';
 import type { Usage } from './usage/usage.ts';
 
-/** published · unsigned: 401 · exhausted: 503 · spooled and lost: 400, kept on disk or not. */
-const deliveryOutcomes = ['published', 'unsigned', 'exhausted', 'spooled', 'lost'];
 export type DeliveryCounter = ReturnType<typeof createDeliveryCounter>;
 
+/** published · unsigned: 401 · exhausted: 503 · spooled and lost: 400, kept on disk or not. */
 export function createDeliveryCounter(metrics: Metrics) {
   return metrics.counter({
     name: 'signalbox_relay_deliveries_total',
     help: 'Deliveries received, by what became of them.',
     labels: ['outcome'],
-    series: deliveryOutcomes.map((outcome) => ({ outcome })),
+    series: ['published', 'unsigned', 'exhausted', 'spooled', 'lost'].map((outcome) => ({ outcome })),
   });
 }
 

@@ -103,11 +103,7 @@ export type Published =
   | { readonly outcome: 'refused'; readonly reason: string };
 
 export type Publisher = ReturnType<typeof createPublisher>;
-type PublisherParts = {
-  readonly connections: { readonly all: readonly Connection[]; onUsable(listener: () => void): void };
-  readonly reservations: Reservations;
-  readonly metrics: Metrics;
-};
+type Connections = { readonly all: readonly Connection[]; onUsable(listener: () => void): void };
 
 const gzipAboveBytes = 256 * 1024;
 /** A server that works confirms in milliseconds; what it confirms later than this is published elsewhere, too. */
@@ -118,7 +114,7 @@ const spoolTimeMs = 700;
 /** By the name of the connection. */
 type Failures = Map<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
-export function createPublisher({ connections, reservations, metrics }: PublisherParts) {
+export function createPublisher(connections: Connections, reservations: Reservations, metrics: Metrics) {
   const counters = createCounters(metrics, connections);
 
   const unusable = (failures: Failures) =>
@@ -168,7 +164,7 @@ export function createPublisher({ connections, reservations, metrics }: Publishe
   };
 }
 
-function createCounters(metrics: Metrics, connections: PublisherParts['connections']) {
+function createCounters(metrics: Metrics, connections: Connections) {
   const confirmed = metrics.counter({
     name: 'signalbox_broker_publishes_total',
     help: 'Messages that a broker connection confirmed.',

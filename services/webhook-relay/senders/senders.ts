@@ -4,7 +4,7 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { sleepUntil, withTimeout } from '../../platform/time.ts';
 import type { SenderStatistics } from '../contract.ts';
 import { storableName } from '../scoring/scoring.ts';
-import { type Activity, type Buckets, bucketOf, oldestBucket, type SenderRow, type SenderStore, windowMs } from './store.ts';
+import { type Activity, type Buckets, bucketOf, oldestBucket, type SenderStore, windowMs } from './store.ts';
 
 export type SendersParts = {
   readonly store: SenderStore;
@@ -123,20 +123,13 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics }: S
     await flush();
     const now = clock();
     const rows = await store.latest(oldestBucket(now), now, maxStatistics);
-    return Object.fromEntries(rows.map((row) => [row.login, describe(row)]));
-  }
-
-  function describe({ isBot, eventCount, firstAt, lastAt, recentCount }: SenderRow): SenderStatistics[string] {
-    const eventsPerMinute = recentCount / windowMinutes;
-    return {
-      eventCount,
-      firstActivity: firstAt,
-      lastActivity: lastAt,
-      timeSpanMinutes: Math.round((lastAt.getTime() - firstAt.getTime()) / 600) / 100,
-      eventsPerMinute,
-      frequencyMultiplier: frequencyFactor(eventsPerMinute),
-      isBot,
-    };
+    const described = rows.map(({ login, isBot, eventCount, firstAt: firstActivity, lastAt: lastActivity, recentCount }) => {
+      const timeSpanMinutes = Math.round((lastActivity.getTime() - firstActivity.getTime()) / 600) / 100;
+      const eventsPerMinute = recentCount / windowMinutes;
+      const frequencyMultiplier = frequencyFactor(eventsPerMinute);
+      return [login, { eventCount, firstActivity, lastActivity, timeSpanMinutes, eventsPerMinute, frequencyMultiplier, isBot }] as const;
+    });
+    return Object.fromEntries(described);
   }
 
   return {
@@ -157,10 +150,7 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics }: S
       for (const counted of [sender.buckets, buckets]) count(counted, bucketOf(at), 1);
     },
     /** Of the senders that were active last, by login. However many ask at once, the database is asked once. Rejects when it cannot be asked. */
-    statistics: (): Promise<SenderStatistics> =>
-      (asked ??= ask().finally(() => {
-        asked = undefined;
-      })),
+    statistics: (): Promise<SenderStatistics> => (asked ??= ask().finally(() => (asked = undefined))),
     flush,
     async close(): Promise<void> {
       closing.abort();

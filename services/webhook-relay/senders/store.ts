@@ -57,7 +57,7 @@ const countsOf = statement<BucketRow, [logins: string[], from: Date, to: Date]>(
   where login = any($1::text[]) and bucket_start between $2 and $3`,
 );
 
-export type SenderRow = {
+type SenderRow = {
   readonly login: string;
   readonly isBot: boolean;
   readonly eventCount: number;

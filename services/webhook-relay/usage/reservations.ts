@@ -107,14 +107,10 @@ export function createReservations({ store, connections, database, clock, stockM
         returnStock();
         return answer(asking, refusal(candidates, period));
       }
-      const { broker, generation, granted } = chosen;
-      const reservation = { broker, period, generation };
-      answer(asking.slice(0, granted), { outcome: 'reserved', reservation });
-      const surplus = Math.max(0, granted - asking.length);
-      if (changes === changesBefore) restock(unusable, reservation, surplus);
-      else refunds.add(reservation, surplus);
-      // Those that it had no room for may find some on another connection.
-      serve([...asking.slice(granted), ...waiting]);
+      restock(unusable, { broker: chosen.broker, period, generation: chosen.generation }, chosen.granted);
+      const unserved = serve(asking); // another connection may have room for them
+      if (changes !== changesBefore) returnStock();
+      waiting = serve([...unserved, ...waiting]);
     } catch (error) {
       // Also for a fault of another kind, such as a missing table: a delivery is spooled rather than lost.
       database.failed(error);
@@ -123,9 +119,9 @@ export function createReservations({ store, connections, database, clock, stockM
     }
   }
 
-  /** From the stock as far as it goes; the others wait for the next statement. */
-  function serve(waiters: readonly Waiter[]): void {
-    waiting = waiters.filter(({ unusable, resolve }) => {
+  /** From the stock as far as it goes. @returns the others */
+  function serve(waiters: readonly Waiter[]): Waiter[] {
+    return waiters.filter(({ unusable, resolve }) => {
       const reservation = take(unusable);
       if (reservation) resolve({ outcome: 'reserved', reservation });
       return !reservation;

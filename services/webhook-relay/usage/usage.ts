@@ -5,12 +5,6 @@ import { type DatabaseState, readTimeoutMs } from '../database.ts';
 import type { Reservations } from './reservations.ts';
 import { periodOf, type Quota, type UsageRow, type UsageStore } from './store.ts';
 
-/** `brokers` are the configured connections in their order, then others that were used this month, with the limit that was in force then. */
-type Overview = PeriodUsage & {
-  /** Null when no connection is configured. */
-  readonly active: string | null;
-};
-
 export type Usage = ReturnType<typeof createUsage>;
 
 type UsageParts = {
@@ -44,7 +38,9 @@ export function createUsage({ store, reservations, connections, database, clock 
     return answer;
   }
 
-  function compose({ rows: all, active }: Known): Overview {
+  /** The configured connections in their order, then others that were used this month, with the limit that was in force then;
+   *  `active` is null when none is configured. */
+  function compose({ rows: all, active }: Known) {
     const period = currentPeriod();
     const configured = connections.quotas;
     const rows = all.filter((row) => row.period === period);
@@ -78,7 +74,7 @@ export function createUsage({ store, reservations, connections, database, clock 
     current,
     /** At most a second old, or the last that is known, also where the database takes its time: a 401, a probe and a scrape wait
      *  for it. Never rejects. */
-    async recent(): Promise<Overview> {
+    async recent() {
       if (database.isUp && performance.now() - askedAt > freshMs) {
         asking ??= ask()
           .catch((error: unknown) => void database.failed(error))

@@ -69,7 +69,7 @@ describe('publishing', () => {
     const store = createUsageStore(database);
     const state = createDatabaseState(() => store.active(), silentLog, new AbortController().signal);
     const reservations = createReservations({ store, connections, database: state, clock: () => new Date() });
-    const publisher = createPublisher({ connections, reservations, metrics: createMetrics() });
+    const publisher = createPublisher(connections, reservations, createMetrics());
     return { publisher, connections, brokers };
   }
   const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
