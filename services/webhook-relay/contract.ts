@@ -32,15 +32,19 @@ export const messageHeaders = {
   scoreDescription: 'x-score-description',
 } as const;
 
-/** How a delivery was scored; `finalScore` is the message's priority. */
+/** How a delivery was scored. Action and sender are empty when the payload names none. */
 export const Priority = z.object({
   eventType: z.string(),
   action: z.string(),
   senderLogin: z.string(),
   baseScore: z.number(),
+  /** The action's entry and the hints of the payload together. */
   actionModifier: z.number(),
+  /** baseScore + actionModifier, 1 to 10. */
   baseCalculatedScore: z.number(),
+  /** 0.3 to 1.2, two decimals. */
   senderMultiplier: z.number(),
+  /** An integer, 1 to 10: the message's priority. */
   finalScore: z.number(),
   description: z.string(),
   isCoreFunction: z.boolean(),

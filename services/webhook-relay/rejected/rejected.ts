@@ -6,13 +6,9 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { storable } from '../../platform/json.ts';
 import type { RejectedRow, RejectedStore } from './store.ts';
 
-type RejectedDelivery = {
-  /** A UUID. */
-  readonly id: string;
+type RejectedDelivery = Pick<RejectedRow, 'id' | 'receivedAt' | 'payload'> & {
   readonly identity: Pick<RejectedRow, 'event' | 'deliveryId' | 'hookId' | 'targetId'>;
-  readonly receivedAt: Date;
   readonly headers: IncomingHttpHeaders;
-  readonly payload: Buffer;
 };
 
 export type Rejected = ReturnType<typeof createRejected>;

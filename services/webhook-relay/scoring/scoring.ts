@@ -1,29 +1,12 @@
 // The priority of a forge delivery: points of its event and action, weighed by who sent it and how often. The numbers are in tables.yaml.
 import { memberAt, storable } from '../../platform/json.ts';
+import type { Priority } from '../contract.ts';
 import type { Tables } from './tables.ts';
 
-type SenderClass = 'owner' | 'person' | 'bot' | 'own-bot';
+type SenderClass = keyof Tables['classes'];
 
-export type Score = {
-  readonly eventType: string;
-  /** Empty when the payload names none. */
-  readonly action: string;
-  /** Empty when the payload names none. */
-  readonly senderLogin: string;
-  readonly baseScore: number;
-  /** The action's entry and the hints of the payload together. */
-  readonly actionModifier: number;
-  /** baseScore + actionModifier, 1 to 10. */
-  readonly baseCalculatedScore: number;
-  /** 0.3 to 1.2, two decimals. */
-  readonly senderMultiplier: number;
-  /** An integer, 1 to 10: the message's priority. */
-  readonly finalScore: number;
-  readonly description: string;
-  readonly isCoreFunction: boolean;
-  /** A delivery without a sender counts as a person's. */
-  readonly senderClass: SenderClass;
-};
+/** A delivery without a sender counts as a person's. */
+export type Score = Priority & { readonly senderClass: SenderClass };
 
 type ScoreInput = {
   readonly event: string;
@@ -40,8 +23,8 @@ const clamp = (value: number, min: number, max: number) => Math.min(max, Math.ma
 type ScoringOptions = { readonly tables: Tables; readonly ownerLogins: readonly string[]; readonly ownBotLogins: readonly string[] };
 
 export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringOptions) {
-  const baseOf = createPatternLookup(Object.entries(tables.base));
-  const isSecurityAlert = createPatternLookup(tables.securityAlerts.map((pattern) => [pattern, true] as const));
+  const baseOf = createPatternLookup(tables.base);
+  const isSecurityAlert = createPatternLookup(Object.fromEntries(tables.securityAlerts.map((pattern) => [pattern, true])));
   const actions = new Map(Object.entries(tables.actions));
   const coreFunctions = new Set(tables.coreFunctions);
   const hintsOf = createHints(tables);
@@ -130,20 +113,16 @@ function createHints({ hints, failedConclusions, failedStates }: Tables) {
   };
 }
 
-type Pattern<T> = { readonly prefix: string; readonly suffix: string; readonly value: T };
-
 /** Looks a name up in a table whose keys may end or begin with `*`: an exact key wins, then the pattern with the most letters. */
-function createPatternLookup<T>(entries: readonly (readonly [pattern: string, value: T])[]): (name: string) => T | undefined {
-  const exact = new Map<string, T>();
-  const patterns: Pattern<T>[] = [];
-  for (const [pattern, value] of entries) {
-    if (pattern.endsWith('*')) patterns.push({ prefix: pattern.slice(0, -1), suffix: '', value });
-    else if (pattern.startsWith('*')) patterns.push({ prefix: '', suffix: pattern.slice(1), value });
-    else exact.set(pattern, value);
-  }
-  const letters = ({ prefix, suffix }: Pattern<T>) => prefix.length + suffix.length;
-  patterns.sort((one, other) => letters(other) - letters(one));
-  return (name) => exact.get(name) ?? patterns.find(({ prefix, suffix }) => name.startsWith(prefix) && name.endsWith(suffix))?.value;
+function createPatternLookup<T>(table: Readonly<Record<string, T>>): (name: string) => T | undefined {
+  const patterns = Object.keys(table)
+    .filter((key) => key.includes('*'))
+    .toSorted((one, other) => other.length - one.length);
+  const matches = (name: string, pattern: string) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name.endsWith(pattern.slice(1)));
+  return (name) => {
+    const key = Object.hasOwn(table, name) ? name : patterns.find((pattern) => matches(name, pattern));
+    return key === undefined ? undefined : table[key];
+  };
 }
 
 /** Names become headers of a message, which must fit a frame of 128 KiB together; the forge's own have at most 50 characters. */

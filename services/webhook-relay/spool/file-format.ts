@@ -22,13 +22,12 @@ export const MessageHeader = z.object({
 export const headerOf = ({ body: _, ...header }: Message): z.output<typeof MessageHeader> => header;
 
 /** A delivery that could not be published when it came. */
-export type FailedDelivery = {
+export type SpooledDelivery = {
   readonly message: Message;
   /** Why it was not published. */
   readonly reason: string;
+  readonly spooledAt: Date;
 };
-
-export type SpooledDelivery = FailedDelivery & { readonly spooledAt: Date };
 
 const version = 1;
 

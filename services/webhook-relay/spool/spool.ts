@@ -10,7 +10,7 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
-import { encodeSpooled, type FailedDelivery, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
+import { encodeSpooled, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
 import { ifThere, listFiles, readSpooled, syncFolder, writeDurably } from './folder.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
@@ -72,7 +72,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     }
   }
 
-  async function write({ message, reason }: FailedDelivery, waitMs = forEver): Promise<boolean> {
+  async function write({ message, reason }: Omit<SpooledDelivery, 'spooledAt'>, waitMs = forEver): Promise<boolean> {
     const hasSlot = await writing.acquire(1, waitMs);
     try {
       if (!hasSlot) throw new Error('timed out waiting for other writes to the disk');
