@@ -27,23 +27,24 @@ const bucketsKeptMs = 2 * windowMs;
 
 /** At once and then every five minutes, until the lifecycle stops: rows on one replica at a time, files on each. */
 export function startHousekeeping(parts: HousekeepingParts): void {
-  const { lifecycle, log } = parts;
+  const { spool, retention, lifecycle, log, clock } = parts;
   // One after the other under one lock: a lock each would hold most of the pool's connections at once.
-  runPeriodically(parts, { name: 'relay.housekeeping', everyMs, work: () => deleteExpired('rows', rowTasks(parts), log) });
+  runPeriodically(parts, { name: 'relay.housekeeping', everyMs, work: () => deleteExpired(rowTasks(parts), log) });
   // The spool is this process's own: no lock, and no database that may be down.
-  const files = every(everyMs, lifecycle.stopping, () => deleteExpired('files', fileTasks(parts), log));
+  const refusedFiles = () => spool.deleteRefusedBefore(daysBefore(clock(), retention.refusedDays));
+  const files = every(everyMs, lifecycle.stopping, () => deleteExpired({ 'refused files': refusedFiles }, log));
   lifecycle.onStop('relay.housekeeping of files', () => files);
 }
 
 type Tasks = Readonly<Record<string, () => Promise<number>>>;
 
-async function deleteExpired(kind: 'rows' | 'files', tasks: Tasks, log: Log): Promise<void> {
+async function deleteExpired(tasks: Tasks, log: Log): Promise<void> {
   for (const [what, deleteOld] of Object.entries(tasks)) {
     try {
       const deleted = await deleteOld();
-      if (deleted > 0) log.info({ what, deleted }, `deleted expired ${kind}`);
+      if (deleted > 0) log.info({ what, deleted }, 'deleted what is expired');
     } catch (error) {
-      log.warn({ what, error }, `deleting expired ${kind} failed; retrying in five minutes`);
+      log.warn({ what, error }, 'deleting what is expired failed; retrying in five minutes');
     }
   }
 }
@@ -51,10 +52,6 @@ async function deleteExpired(kind: 'rows' | 'files', tasks: Tasks, log: Log): Pr
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * dayMs);
 /** The period that many months before that of `now`. */
 const monthsBefore = (now: Date, months: number) => periodOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)));
-
-function fileTasks({ spool, clock, retention }: HousekeepingParts): Tasks {
-  return { 'refused deliveries': () => spool.deleteRefusedBefore(daysBefore(clock(), retention.refusedDays)) };
-}
 
 function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {
   const { rejectedDays, rejectedRows, replayedDays, refusedDays, usageMonths, senderDays } = retention;
@@ -69,8 +66,7 @@ function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {
     'surplus rejected deliveries': () => rejected.keepNewest(rejectedRows),
     'sender buckets': () => senders.deleteBucketsBefore(new Date(clock().getTime() - bucketsKeptMs)),
     'senders not seen': () => senders.deleteUnseenSince(before(senderDays)),
-    'replayed payloads': () => failedPayloads.deleteReplayedBefore(before(replayedDays)),
-    'refused payloads': () => failedPayloads.deleteRefusedBefore(before(refusedDays)),
+    'replayed or refused payloads': () => failedPayloads.deleteOld(before(replayedDays), before(refusedDays)),
     usage: () => usage.deleteBefore(monthsBefore(clock(), usageMonths), periodOf(clock())),
   };
 }

@@ -68,8 +68,10 @@ const release = statement<unknown, [owner: string]>(
   update failed_payloads set claimed_by = null, claimed_until = null where claimed_by = $1 and replayed_at is null`,
 );
 
-const deleteReplayed = statement<unknown, [limit: Date]>('relay.failedPayloads.deleteReplayed', 'delete from failed_payloads where replayed_at < $1');
-const deleteRefused = statement<unknown, [limit: Date]>('relay.failedPayloads.deleteRefused', 'delete from failed_payloads where refused_at < $1');
+const deleteOld = statement<unknown, [replayedBefore: Date, refusedBefore: Date]>(
+  'relay.failedPayloads.deleteOld',
+  'delete from failed_payloads where replayed_at < $1 or refused_at < $2',
+);
 
 export type FailedPayloads = ReturnType<typeof createFailedPayloads>;
 
@@ -97,8 +99,6 @@ export function createFailedPayloads(database: Database) {
     /** What was claimed and not published is free for every replica, at once. */
     release: () => database.run(release, owner),
     /** @returns how many were deleted */
-    deleteReplayedBefore: (limit: Date) => database.run(deleteReplayed, limit),
-    /** @returns how many were deleted */
-    deleteRefusedBefore: (limit: Date) => database.run(deleteRefused, limit),
+    deleteOld: (replayedBefore: Date, refusedBefore: Date) => database.run(deleteOld, replayedBefore, refusedBefore),
   };
 }
