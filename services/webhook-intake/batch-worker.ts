@@ -4,12 +4,13 @@ import { describeError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { isOutage } from '../platform/postgres/errors.ts';
-import { receptionTime, type Unreadable } from './delivery.ts';
+import { receptionTime, Unreadable } from './delivery.ts';
 
 type BatchWork<Item> = {
   readonly worker: string;
   readonly queue: string;
-  readonly read: (delivery: Delivery) => Promise<Item | Unreadable>;
+  /** @throws Unreadable */
+  readonly read: (delivery: Delivery) => Promise<Item>;
   /** All or none. @returns for each whether it was new: false is a duplicate */
   readonly store: (items: readonly Item[]) => Promise<readonly boolean[]>;
 };
@@ -17,7 +18,7 @@ type BatchWork<Item> = {
 export type BatchWorkerParts = { readonly metrics: Metrics; readonly log: Log; readonly clock?: () => number };
 
 /** @returns a handler that throws only what fails for every delivery alike: then the broker keeps the batch */
-export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { metrics, log, clock = Date.now }: BatchWorkerParts): BatchHandler {
+export function createBatchWorker<Item>(work: BatchWork<Item>, { metrics, log, clock = Date.now }: BatchWorkerParts): BatchHandler {
   const { worker, queue } = work;
   const inHand = createInHand(clock);
   const { runs, deliveries, delay } = createWorkerMetrics(metrics, work, inHand.oldestSeconds);
@@ -28,18 +29,19 @@ export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { 
   }
 
   async function handle(part: readonly Delivery[]): Promise<Outcome[]> {
-    const failed = new Map<Delivery, Exclude<Outcome, 'ack'>>();
+    const failed = new Map<Delivery, Failure>();
     const readable: { readonly delivery: Delivery; readonly item: Item }[] = [];
     for (const delivery of part) {
-      const [item] = await isolate([delivery], async () => [await work.read(delivery)]);
-      if (!item || 'refused' in item) failed.set(delivery, { retry: item?.refused ?? 'not read' });
-      else if ('unreadable' in item) failed.set(delivery, { deadLetter: item.unreadable });
-      else readable.push({ delivery, item });
+      try {
+        readable.push({ delivery, item: await work.read(delivery) });
+      } catch (error) {
+        failed.set(delivery, failureOf(error));
+      }
     }
     const stored = await isolate(readable, (some) => work.store(some.map(({ item }) => item)));
     readable.forEach(({ delivery }, index) => {
       const outcome = stored[index];
-      if (typeof outcome === 'object') failed.set(delivery, { retry: outcome.refused });
+      if (typeof outcome === 'object') failed.set(delivery, outcome);
       else count(delivery, outcome === true ? 'stored' : 'duplicate');
     });
     for (const [delivery, outcome] of failed) {
@@ -51,36 +53,44 @@ export function createBatchWorker<Item extends object>(work: BatchWork<Item>, { 
   }
 
   return async (batch) => {
-    inHand.begin(batch);
+    inHand.hold(batch);
     try {
       const outcomes: Outcome[] = [];
       for (const part of bounded(batch)) outcomes.push(...(await handle(part)));
       runs.inc({ worker, outcome: 'succeeded' });
-      inHand.end(batch);
+      inHand.release(batch);
       return outcomes;
     } catch (error) {
       runs.inc({ worker, outcome: 'failed' });
-      inHand.fail(batch);
+      inHand.hold(batch, clock() + longestRetryPauseMs);
       throw error;
     }
   };
 }
 
+type Failure = Exclude<Outcome, 'ack'>;
+
+/** @throws what fails for every delivery alike: the database is away */
+function failureOf(error: unknown): Failure {
+  if (isOutage(error)) throw error;
+  return error instanceof Unreadable ? { deadLetter: error.message } : { retry: describeError(error) };
+}
+
 /**
  * Works on all items at once; when that fails because of one of them, on each half by itself, and so on.
  * @returns an outcome for each item, in order
- * @throws what fails for every item alike: the database is away
+ * @throws what fails for every item alike
  */
 async function isolate<Item, Result>(
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
-): Promise<readonly (Result | { readonly refused: string })[]> {
+): Promise<readonly (Result | Failure)[]> {
   if (items.length === 0) return [];
   try {
     return await work(items);
   } catch (error) {
-    if (isOutage(error)) throw error;
-    if (items.length === 1) return [{ refused: describeError(error) }];
+    const failure = failureOf(error);
+    if (items.length === 1) return [failure];
   }
   const middle = Math.ceil(items.length / 2);
   const first = await isolate(items.slice(0, middle), work);
@@ -116,24 +126,16 @@ export const longestRetryPauseMs = 15_000;
 
 /** The batches that a worker is at, or whose next try it waits for. */
 function createInHand(clock: () => number) {
-  const batches = new Map<readonly Delivery[], { readonly oldestMs: number; givenBackAtMs: number }>();
-
-  function dropGivenBack(): void {
-    for (const [batch, { givenBackAtMs }] of batches) if (clock() > givenBackAtMs) batches.delete(batch);
-  }
-
+  const batches = new Map<readonly Delivery[], { readonly oldestMs: number; readonly untilMs: number }>();
+  const dropOverdue = () => batches.forEach(({ untilMs }, batch) => clock() > untilMs && batches.delete(batch));
   return {
-    begin(batch: readonly Delivery[]): void {
-      dropGivenBack();
-      batches.set(batch, { oldestMs: Math.min(...batch.map((delivery) => receptionTime(delivery).getTime())), givenBackAtMs: Infinity });
+    hold(batch: readonly Delivery[], untilMs = Infinity): void {
+      dropOverdue();
+      batches.set(batch, { oldestMs: Math.min(...batch.map((delivery) => receptionTime(delivery).getTime())), untilMs });
     },
-    end: (batch: readonly Delivery[]) => void batches.delete(batch),
-    fail(batch: readonly Delivery[]): void {
-      const one = batches.get(batch);
-      if (one) one.givenBackAtMs = clock() + longestRetryPauseMs;
-    },
+    release: (batch: readonly Delivery[]) => void batches.delete(batch),
     oldestSeconds(): number {
-      dropGivenBack();
+      dropOverdue();
       return Math.max(0, ...[...batches.values()].map(({ oldestMs }) => clock() - oldestMs)) / 1000;
     },
   };

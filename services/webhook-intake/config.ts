@@ -9,11 +9,6 @@ export const brokerSettings = {
   queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3', default: 'classic' }),
 };
 
-export type BrokerConfig = Values<typeof brokerSettings>;
-
-/** @throws ConfigError with every fault */
-export const readBrokerConfig = (environment: Environment): BrokerConfig => readSettings(environment, brokerSettings);
-
 /** What a queue worker needs; it serves nothing. */
 const workerSettings = {
   databaseUrl: commonSettings.databaseUrl,

@@ -1,4 +1,5 @@
 // Consumes one queue from every configured broker connection, while connections come and go.
+import { once } from 'node:events';
 import type { BatchHandler, Broker, Consumer } from '../platform/broker/broker.ts';
 import { createBrokerSettings } from '../platform/broker/environment.ts';
 import type { Environment } from '../platform/config/config.ts';
@@ -16,8 +17,6 @@ type ConnectionsParts = {
   readonly handle: BatchHandler;
   /** How long the queue of a removed connection must have been empty: longer than any delayed retry, which its depth does not show. */
   readonly quietMs: number;
-  /** How long a removed connection may be unreachable before what is on it is given up. */
-  readonly unreachableMs: number;
   readonly clock: () => number;
   readonly log: Log;
 };
@@ -39,6 +38,9 @@ type Consumed = {
  */
 export const consumeOptions = { batchSize: 100, prefetch: 200, maxBytes: 64 * 1024 * 1024 };
 
+/** How long a removed connection may be unreachable before what is on it is given up. */
+const unreachableMs = 60 * 60 * 1000;
+
 /** When one run drains its queue: how long it waits for a connection, how often it looks, and what counts as idle. */
 const connectTimeoutMs = 15_000;
 const lookEveryMs = 50;
@@ -46,7 +48,7 @@ const idleMs = 200;
 
 export type Connections = ReturnType<typeof createConnections>;
 
-export function createConnections({ queue, connect, handle, quietMs, unreachableMs, clock, log }: ConnectionsParts) {
+export function createConnections({ queue, connect, handle, quietMs, clock, log }: ConnectionsParts) {
   // By URL and not by name: when a number is given another URL, what waits at the old one must still be fetched.
   const consumed = new Map<string, Consumed>();
   const progress: { given: number; stored: number; lastError?: unknown } = { given: 0, stored: 0 };
@@ -115,7 +117,8 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
   }
 
   async function drainOne(one: Consumed, deadline: AbortSignal): Promise<void> {
-    await readyOrAborted(one.broker, deadline);
+    if (deadline.aborted) return;
+    await Promise.race([one.broker.ready(connectTimeoutMs), once(deadline, 'abort')]);
     while (!deadline.aborted && !(await isDrained(one, idleMs))) await sleepUntil(deadline, lookEveryMs);
   }
 
@@ -168,13 +171,6 @@ export function createConnections({ queue, connect, handle, quietMs, unreachable
       consumed.clear();
     },
   };
-}
-
-/** @throws when it is not connected in time */
-async function readyOrAborted(broker: Broker, signal: AbortSignal): Promise<void> {
-  const ended = new AbortController();
-  const aborted = sleepUntil(AbortSignal.any([signal, ended.signal]), 2 * connectTimeoutMs);
-  await Promise.race([broker.ready(connectTimeoutMs), aborted]).finally(() => ended.abort());
 }
 
 type FollowOptions = { readonly environment: Environment; readonly file: string | undefined; readonly stopping: AbortSignal; readonly log: Log };

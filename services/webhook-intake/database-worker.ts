@@ -3,7 +3,7 @@ import picomatch from 'picomatch';
 import type { BatchHandler, Delivery } from '../platform/broker/broker.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { type DeliveryKey, readEnvelope, readPayload, repositoryOf, type Unreadable } from './delivery.ts';
+import { type DeliveryKey, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
 import { createTableWriter } from './typed/store.ts';
 import { allTables } from './typed/tables.ts';
 import type { ForgeEvent } from './typed/typed-table.ts';
@@ -41,10 +41,9 @@ export function createDatabaseWorker({ database, isOwn, ...parts }: DatabaseWork
   return createBatchWorker({ worker: 'database-service', queue: 'forge-database', read: readForgeEvent, store }, parts);
 }
 
-async function readForgeEvent(delivery: Delivery): Promise<ForgeEvent | Unreadable> {
-  const payload = await readPayload(delivery);
-  if ('unreadable' in payload) return payload;
-  return { ...readEnvelope(delivery), repository: repositoryOf(payload.value), payload: payload.value };
+async function readForgeEvent(delivery: Delivery): Promise<ForgeEvent> {
+  const { value } = await readPayload(delivery);
+  return { ...readEnvelope(delivery), repository: repositoryOf(value), payload: value };
 }
 
 /** Whether an event is of the application's own repositories; one without a repository is. */

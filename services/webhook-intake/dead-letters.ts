@@ -3,34 +3,25 @@ import { z } from 'zod';
 import type { Broker, DeadLetterSelection } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
 import { readWithBrokers } from '../platform/broker/environment.ts';
-import type { Environment, Settings } from '../platform/config/config.ts';
+import { readSettings } from '../platform/config/config.ts';
 import { describeError } from '../platform/errors.ts';
 import { silentLog } from '../platform/log.ts';
 import { readOptions, type Subcommand } from '../platform/process/subcommand.ts';
+import { queryInteger } from '../platform/schema.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
-import type { BrokerConfig } from './config.ts';
+import type { brokerSettings } from './config.ts';
 
 const queues = forgeTopology.queues.map(({ name }) => name);
-const maxLimit = 1_000_000;
 const connectTimeoutMs = 15_000;
 
 const Options = z.object({
-  queue: z
-    .string()
-    .refine((name) => queues.some((queue) => queue === name), { error: `must be one of ${queues.join(', ')}` })
-    .optional(),
+  queue: z.enum(queues, { error: `must be one of ${queues.join(', ')}` }).optional(),
   return: z.boolean().default(false),
-  limit: z
-    .string()
-    .regex(/^\d{1,7}$/, { error: 'must be a number' })
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= maxLimit, { error: `must be between 1 and ${maxLimit}` })
-    .default(100),
+  limit: queryInteger({ min: 1, max: 1_000_000, default: 100 }),
 });
 
-/** @param read the configuration of these settings */
-export function createDeadLetters(settings: Settings, read: (environment: Environment) => BrokerConfig): Subcommand {
+export function createDeadLetters(settings: typeof brokerSettings): Subcommand {
   return {
     summary: 'list the dead letters of the forge queues with their reasons, or return them; reads BROKER_URL_n as the workers do',
     options: [
@@ -41,7 +32,7 @@ export function createDeadLetters(settings: Settings, read: (environment: Enviro
     settings,
     async run({ environment, options, print, writeError, stopping }) {
       const { queue, limit, return: isReturn } = readOptions(Options, options);
-      const { config, connections } = await readWithBrokers(environment, read);
+      const { config, connections } = await readWithBrokers(environment, () => readSettings(environment, settings));
       let exitCode = 0;
       for (const { name, url } of connections) {
         if (stopping.aborted) return 1;

@@ -38,34 +38,24 @@ export function readEnvelope(delivery: Delivery): Envelope {
 /** When the relay received it. The message's own timestamp has whole seconds; the header has the exact time. */
 export const receptionTime = ({ headers, timestamp }: Delivery): Date => storableTime(new Date(headers[messageHeaders.receivedAt] ?? NaN)) ?? timestamp;
 
-/** Why a payload never can be read. */
-export type Unreadable = { readonly unreadable: string };
+/** The payload never can be read: of no use to try again. */
+export class Unreadable extends Error {}
 
 const unpack = promisify(gunzip);
 
 /** The relay takes 25 MiB unless told otherwise; a packed body that grows beyond this is an attack on our memory. */
 const maxBytes = 128 * 1024 * 1024;
 
-export type Payload = {
-  /** The JSON value. */
-  readonly value: unknown;
-  /** Unpacked. */
-  readonly bytes: number;
-};
-
-export async function readPayload({ body, contentEncoding }: Pick<Delivery, 'body' | 'contentEncoding'>): Promise<Payload | Unreadable> {
-  let bytes = body;
-  if (contentEncoding === 'gzip') {
-    try {
-      bytes = await unpack(body, { maxOutputLength: maxBytes });
-    } catch (error) {
-      return { unreadable: `the payload cannot be unpacked: ${describeError(error)}` };
-    }
-  }
+/** The JSON value, and how many bytes it has unpacked. @throws Unreadable */
+export async function readPayload({ body, contentEncoding }: Pick<Delivery, 'body' | 'contentEncoding'>): Promise<{ value: unknown; bytes: number }> {
+  const unreadable = (what: string) => (cause: unknown) => {
+    throw new Unreadable(`the payload ${what}: ${describeError(cause)}`, { cause });
+  };
+  const bytes = contentEncoding === 'gzip' ? await unpack(body, { maxOutputLength: maxBytes }).catch(unreadable('cannot be unpacked')) : body;
   try {
     return { value: JSON.parse(bytes.toString('utf8')), bytes: bytes.length };
   } catch (error) {
-    return { unreadable: `the payload is not JSON: ${describeError(error)}` };
+    throw new Unreadable(`the payload is not JSON: ${describeError(error)}`, { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import type { BatchHandler, Delivery } from '../platform/broker/broker.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { storable } from '../platform/json.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { integerAt, readEnvelope, readPayload, repositoryOf, type Unreadable } from './delivery.ts';
+import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
 
 export function createForgeWorker({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler {
   async function store(events: readonly LoggedEvent[]): Promise<boolean[]> {
@@ -17,12 +17,10 @@ export function createForgeWorker({ database, ...parts }: BatchWorkerParts & { r
 }
 
 /** A delivery as the event log keeps it. */
-type LoggedEvent = Exclude<Awaited<ReturnType<typeof readEvent>>, Unreadable>;
+type LoggedEvent = Awaited<ReturnType<typeof readEvent>>;
 
 async function readEvent(delivery: Delivery) {
-  const payload = await readPayload(delivery);
-  if ('unreadable' in payload) return payload;
-  const { value, bytes } = payload;
+  const { value, bytes } = await readPayload(delivery);
   const envelope = readEnvelope(delivery);
   return {
     ...envelope,

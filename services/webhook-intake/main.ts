@@ -7,7 +7,7 @@ import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
-import { brokerSettings, readBrokerConfig, readServiceConfig, type ServiceConfig, settings } from './config.ts';
+import { brokerSettings, readServiceConfig, type ServiceConfig, settings } from './config.ts';
 import { createDatabaseWorker, createIsOwn } from './database-worker.ts';
 import { createForgeWorker } from './forge-worker.ts';
 import { keepPartitions } from './housekeeping.ts';
@@ -61,5 +61,5 @@ export const deployable: Deployable<ServiceConfig> = {
 };
 
 export const subcommands: SubcommandLoaders = {
-  'dead-letters': async () => (await import('./dead-letters.ts')).createDeadLetters(brokerSettings, readBrokerConfig),
+  'dead-letters': async () => (await import('./dead-letters.ts')).createDeadLetters(brokerSettings),
 };

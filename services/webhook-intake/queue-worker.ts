@@ -27,7 +27,6 @@ export type QueueWorkerParts = {
 
 const longestRetryMs = Math.max(...forgeTopology.queues.flatMap(({ retryDelaysMs }) => [...retryDelaysMs]));
 const quietMs = longestRetryMs + 5000;
-const unreachableMs = 60 * 60 * 1000;
 const longestRunMs = 5 * 60 * 1000;
 /** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
 const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
@@ -42,19 +41,20 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker<Configuration
     read: (environment) => readWithBrokers(environment, readWorkerConfig),
     async start(runtime, { config }) {
       const { environment, lifecycle, log } = runtime;
-      const { work, connections } = open(parts, runtime, config);
+      const { work, connections } = await open(parts, runtime, config);
       const { stopping } = lifecycle;
       const following = followConfigured(connections, { environment, file: config.environmentFile, stopping, log });
       const working = Promise.all([following, betweenUntil(stopping, work, runtime)]);
       lifecycle.onStop(`consumers of ${queue}`, () => working.then(() => undefined));
     },
     async once(runtime, { config, connections: configured }) {
-      const { work, connections, assertSchema } = open(parts, runtime, config);
+      const { work, connections, checkSchema } = await open(parts, runtime, config);
       const { stopping } = runtime.lifecycle;
       const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
       const run = async () => {
         try {
-          await assertSchema();
+          const schema = await checkSchema();
+          if (!schema.ok) throw new Error(schema.detail);
           connections.configure(configured);
           await connections.drain(deadline);
           while (!deadline.aborted && (await work.between?.()));
@@ -71,11 +71,10 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker<Configuration
   };
 }
 
-function open({ name: worker, queue, migrations, create }: QueueWorkerParts, runtime: Runtime, config: WorkerConfig) {
+async function open({ name: worker, queue, migrations, create }: QueueWorkerParts, runtime: Runtime, config: WorkerConfig) {
   const { log, lifecycle, health, metrics } = runtime;
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { ...batchPool, schema: migrations.schema, log }));
-  const schemaCheck = createSchemaCheck(database, migrations);
-  const checkSchema = async () => (await schemaCheck)();
+  const checkSchema = await createSchemaCheck(database, migrations);
   health.addCheck('database', checkSchema);
   const work = create({ database, config, runtime });
   const connections = createConnections({
@@ -84,7 +83,6 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
       connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
     handle: work.handle,
     quietMs,
-    unreachableMs,
     clock: Date.now,
     log,
   });
@@ -96,12 +94,7 @@ function open({ name: worker, queue, migrations, create }: QueueWorkerParts, run
       for (const { name, isConnected } of connections.states()) gauge.set({ worker, broker: name }, isConnected ? 1 : 0);
     },
   });
-  /** @throws when the database cannot be asked, or is not migrated */
-  const assertSchema = async () => {
-    const found = await checkSchema();
-    if (!found.ok) throw new Error(found.detail);
-  };
-  return { work, connections, assertSchema };
+  return { work, connections, checkSchema };
 }
 
 async function betweenUntil(stopping: AbortSignal, { between }: Work, { log }: Runtime): Promise<void> {

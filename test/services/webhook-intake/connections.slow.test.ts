@@ -51,7 +51,6 @@ describe('consuming from configured connections', () => {
         return batch.map(() => 'ack' as const);
       },
       quietMs,
-      unreachableMs: 3_600_000,
       clock: () => nowMs,
       log,
     });

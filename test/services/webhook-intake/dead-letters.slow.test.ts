@@ -50,7 +50,7 @@ describe('signalbox webhook-intake dead-letters', () => {
   it('refuses a queue that is none, and a limit that is none', async () => {
     const { code, text } = await run('--queue', 'other', '--limit', 'x');
     expect(code).to.equal(1);
-    expect(text).to.contain('--queue must be one of forge, forge-database').and.to.contain('--limit must be a number');
+    expect(text).to.contain('--queue must be one of forge, forge-database').and.to.contain('--limit must be a whole number');
   });
 
   it('returns those of one queue, and then the others', async () => {
