@@ -9,9 +9,9 @@ import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
 import { version } from '../platform/version.ts';
 import { createEvents, type PayloadMemory } from './dashboard/events.ts';
-import { createOverviews } from './dashboard/overviews.ts';
+import { createLists } from './dashboard/lists.ts';
+import { createStatistics } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
-import { createTyped } from './dashboard/typed.ts';
 import { createRoutes } from './routes.ts';
 
 export type IntakeParts = {
@@ -41,7 +41,7 @@ export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts
       summary: 'What came in from the forge: the event log, its statistics, and the state of what it tells about.',
       version,
     },
-    routes: createRoutes(createEvents(store, payloadMemory), createOverviews(store), createTyped(store)),
+    routes: createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)),
     areas: [{ prefix: '/api/v1', guard: tokenHolder }],
   });
 }

@@ -4,16 +4,16 @@ import { type AnyRoute, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
 import { Event, EventDetail, listOf, Problems, ProcessingCounts, Sender, Statistics } from './contract.ts';
 import { EventQuery, type Events, HistoryQuery, repositoryName } from './dashboard/events.ts';
-import { type Overviews, Recent, RecentQuery, SenderQuery, StatisticsHeaders, StatisticsQuery } from './dashboard/overviews.ts';
-import { processingQuery, type Typed } from './dashboard/typed.ts';
+import { type Lists, processingQuery, Recent, RecentQuery, SenderQuery } from './dashboard/lists.ts';
+import { type CountReceived, StatisticsHeaders, StatisticsQuery } from './dashboard/statistics.ts';
 import { allTables, typedTables } from './typed/tables.ts';
 import { typedQuery, type TypedTable } from './typed/typed-table.ts';
 
-export const createRoutes = (events: Events, overviews: Overviews, typed: Typed): AnyRoute[] => [
+export const createRoutes = (events: Events, countReceived: CountReceived, lists: Lists): AnyRoute[] => [
   ...eventRoutes(events),
-  ...overviewRoutes(overviews),
-  ...typedRoutes(typed),
-  ...repositoryRoutes(events, typed),
+  ...overviewRoutes(countReceived, lists),
+  ...typedRoutes(lists),
+  ...repositoryRoutes(events, lists),
 ];
 
 /** Every route asks the database. */
@@ -40,7 +40,7 @@ const eventRoutes = (events: Events) => [
   }),
 ];
 
-const overviewRoutes = (overviews: Overviews) => [
+const overviewRoutes = (countReceived: CountReceived, lists: Lists) => [
   route({
     method: 'get',
     path: '/api/v1/statistics',
@@ -49,7 +49,7 @@ const overviewRoutes = (overviews: Overviews) => [
     headers: StatisticsHeaders,
     answers: { 200: Statistics },
     problems,
-    handle: ({ query, headers }) => overviews.statistics(query, headers['X-Timezone']),
+    handle: ({ query, headers }) => countReceived(query, headers['X-Timezone']),
   }),
   route({
     method: 'get',
@@ -58,7 +58,7 @@ const overviewRoutes = (overviews: Overviews) => [
     query: SenderQuery,
     answers: { 200: listOf(Sender) },
     problems,
-    handle: ({ query }) => overviews.senders(query),
+    handle: ({ query }) => lists.senders(query),
   }),
   route({
     method: 'get',
@@ -67,42 +67,42 @@ const overviewRoutes = (overviews: Overviews) => [
     query: RecentQuery,
     answers: { 200: Recent },
     problems,
-    handle: ({ query }) => overviews.recent(query),
+    handle: ({ query }) => lists.recent(query),
   }),
 ];
 
-const typedRoutes = (typed: Typed): AnyRoute[] => [
-  ...allTables.flatMap((table) => [listRoute(table, typed), ...(table.isTracking ? [] : [processingRoute(table, typed)])]),
+const typedRoutes = (lists: Lists): AnyRoute[] => [
+  ...allTables.flatMap((table) => [listRoute(table, lists), ...(table.isTracking ? [] : [processingRoute(table, lists)])]),
   route({
     method: 'get',
     path: '/api/v1/processing-state',
     summary: 'How many rows of each typed table are in each processing state',
     answers: { 200: z.record(z.string(), ProcessingCounts) },
     problems,
-    handle: () => typed.counts(),
+    handle: () => lists.counts(),
   }),
 ];
 
-const listRoute = (table: TypedTable, typed: Typed) =>
+const listRoute = (table: TypedTable, lists: Lists) =>
   route({
     method: 'get',
     path: `/api/v1/${table.path}`,
-    summary: `The ${table.things}, by their last change, newest first`,
+    summary: `The ${table.name.replace('_', ' ')}, by their last change, newest first`,
     query: table.query,
     answers: { 200: listOf(table.item) },
     problems,
-    handle: ({ query }) => typed.list(table, query),
+    handle: ({ query }) => lists.typed(table, query),
   });
 
-const processingRoute = (table: TypedTable, typed: Typed) =>
+const processingRoute = (table: TypedTable, lists: Lists) =>
   route({
     method: 'get',
     path: `/api/v1/${table.path}/processing`,
-    summary: `The ${table.things} not yet PROCESSED, or those in one state; first seen first`,
+    summary: `The ${table.name.replace('_', ' ')} not yet PROCESSED, or those in one state; first seen first`,
     query: processingQuery(table.path),
     answers: { 200: listOf(table.item) },
     problems,
-    handle: ({ query }) => typed.processing(table, query),
+    handle: ({ query }) => lists.processing(table, query),
   });
 
 const { pullRequests } = typedTables;
@@ -110,7 +110,7 @@ const { repository: _inPath, ...pullsFilters } = pullRequests.filters;
 const pullsList = 'repositories/pulls';
 const RepositoryPath = z.object({ owner: z.string(), repo: z.string() });
 
-const repositoryRoutes = (events: Events, typed: Typed) => [
+const repositoryRoutes = (events: Events, lists: Lists) => [
   route({
     method: 'get',
     path: '/api/v1/repositories/{owner}/{repo}/pulls',
@@ -119,7 +119,7 @@ const repositoryRoutes = (events: Events, typed: Typed) => [
     query: typedQuery(pullsFilters, pullsList),
     answers: { 200: listOf(pullRequests.item) },
     problems,
-    handle: ({ params, query }) => typed.list(pullRequests, { ...query, repository: repositoryName(params) }, pullsList),
+    handle: ({ params, query }) => lists.typed(pullRequests, { ...query, repository: repositoryName(params) }, pullsList),
   }),
   route({
     method: 'get',

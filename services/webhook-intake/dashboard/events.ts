@@ -10,7 +10,7 @@ import { TimestampInput } from '../../platform/schema.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { storable } from '../../platform/json.ts';
 import { type Event, Problems } from '../contract.ts';
-import type { TypedItem } from '../typed/columns.ts';
+import type { TypedItem } from '../typed/typed-table.ts';
 import { filterText, type Page, pageOf, type TimePage, timePage } from './paging.ts';
 import type { DashboardStore, EventFilter, EventWithHeaders, StoredPayload } from './store.ts';
 

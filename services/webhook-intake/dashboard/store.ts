@@ -2,9 +2,8 @@
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Event, ProcessingCounts, ProcessingState, Sender, StatisticsPoint } from '../contract.ts';
-import { selectList, type TypedItem } from '../typed/columns.ts';
 import { typedTables } from '../typed/tables.ts';
-import type { TypedQuery, TypedTable } from '../typed/typed-table.ts';
+import { selectList, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
 import type { TimePage } from './paging.ts';
 
 const builder = knex({ client: 'pg' });
@@ -77,7 +76,7 @@ const senders = statement<Sender, [after: string, rows: number]>(
 const pullRequest = statement<TypedItem, [repository: string, number: number]>(
   'dashboard.pullRequest',
   `
-  select ${selectList(typedTables.pullRequests.item)} from pull_requests where repository = $1 and number = $2 order by updated_at desc, id desc limit 1`,
+  select ${selectList(typedTables.pullRequests)} from pull_requests where repository = $1 and number = $2 order by updated_at desc, id desc limit 1`,
 );
 
 // What waits has an index of its own, and all rows are counted by the primary key's: no table is read for it.
@@ -156,10 +155,10 @@ const overviewQueries = (database: Database) => ({
 
 const typedQueries = (database: Database) => ({
   /** What changed last comes first; one more than the limit, where there are more. */
-  newestRows({ name, item, filters }: TypedTable, { limit, after, ...query }: TypedQuery): Promise<TypedItem[]> {
-    const select = newestFirst(name, { time: 'updated_at', columns: selectList(item) }, { limit, after });
+  newestRows(table: TypedTable, { limit, after, ...query }: TypedQuery): Promise<TypedItem[]> {
+    const select = newestFirst(table.name, { time: 'updated_at', columns: selectList(table) }, { limit, after });
     const asked = new Map(Object.entries(query));
-    for (const [filter, column] of Object.entries(filters)) {
+    for (const [filter, column] of Object.entries(table.filters)) {
       const value = asked.get(filter);
       if (value === undefined) continue;
       if (filter !== 'deleted') select.where(column, value);
@@ -171,12 +170,12 @@ const typedQueries = (database: Database) => ({
 
   /** Those first seen longest ago come first. Each state is read in order by its index, and no more of it than a page. */
   rowsInStates(
-    { name, item }: TypedTable,
+    table: TypedTable,
     { states, limit, after }: { readonly states: readonly ProcessingState[]; readonly limit: number; readonly after: string | undefined },
   ): Promise<TypedItem[]> {
     const ofState = (state: ProcessingState) => {
       const select = builder
-        .from(name)
+        .from(table.name)
         .select('*')
         .where('processing_state', state)
         .orderBy('id')
@@ -187,7 +186,7 @@ const typedQueries = (database: Database) => ({
     return database.select<TypedItem>(
       builder
         .from(rows)
-        .select(builder.raw(selectList(item)))
+        .select(builder.raw(selectList(table)))
         .orderBy('id')
         .limit(limit + 1),
     );

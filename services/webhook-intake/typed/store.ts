@@ -3,14 +3,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { isObject, storable } from '../../platform/json.ts';
 import { type Database, statement, type Statement } from '../../platform/postgres/pool.ts';
 import type { JsonObject } from '../delivery.ts';
-import { type Column, columnsOf, readColumn } from './columns.ts';
 import { allTables } from './tables.ts';
-import type { Change, ChangeKind, ForgeEvent, TypedTable } from './typed-table.ts';
+import { type Change, type Column, columnsOf, type ForgeEvent, readColumn, type TypedTable } from './typed-table.ts';
 
 type EventChange = { readonly event: ForgeEvent; readonly change: Change };
 
 export function createTableWriter(table: TypedTable) {
-  const columns = columnsOf(table.item);
+  const columns = columnsOf(table);
   const sql = writingSql(table, columns);
   const value = (column: Column, object: JsonObject) => {
     const alternative = table.alternatives?.[column.name];
@@ -23,7 +22,7 @@ export function createTableWriter(table: TypedTable) {
       id: uuidv7(),
       object_key: storable(change.key),
       forge_id: storable(change.forgeId),
-      repository: table.isOutsideRepositories ? null : event.repository,
+      repository: 'repository' in table.filters ? event.repository : null,
       processing_state: change.isRequested ? 'RE_REQUESTED' : 'NEW',
       first_seen_at: event.receivedAt,
       run_attempt: change.runAttempt,
@@ -44,11 +43,11 @@ export function createTableWriter(table: TypedTable) {
     /** @returns how many objects were left out, as they lack a member that their row needs */
     async write(database: Database, changes: readonly EventChange[]): Promise<number> {
       const complete = changes.filter(({ change }) => change.kind === 'requested' || isComplete(change.object));
-      const of = (kind: ChangeKind) => complete.filter(({ change }) => change.kind === kind);
-      const [unknown = []] = rounds(of('unknown'));
-      if (unknown.length > 0) await database.run(sql.insertUnknown, toRows(unknown));
-      for (const round of rounds(of('newest'))) await database.run(sql.upsertNewest, toRows(round));
-      for (const round of rounds(of('requested'))) await database.run(sql.requestAgain, toRows(round));
+      for (const kind of ['unknown', 'newest', 'requested'] as const) {
+        const all = rounds(complete.filter(({ change }) => change.kind === kind));
+        // What is inserted when it is not known yet is known from then on.
+        for (const round of kind === 'unknown' ? all.slice(0, 1) : all) await database.run(sql[kind], toRows(round));
+      }
       return changes.length - complete.length;
     },
   };
@@ -56,16 +55,10 @@ export function createTableWriter(table: TypedTable) {
 
 /** One statement cannot change a row twice, so the first mention of each object is in the first round, the second in the second. */
 function rounds(changes: readonly EventChange[]): EventChange[][] {
-  const all: EventChange[][] = [];
-  const count = new Map<string, number>();
-  for (const one of changes) {
-    // As it is stored: two names may become the same.
-    const key = storable(one.change.key);
-    const round = count.get(key) ?? 0;
-    count.set(key, round + 1);
-    (all[round] ??= []).push(one);
-  }
-  return all;
+  // As it is stored: two names may become the same.
+  const objects = [...Map.groupBy(changes, ({ change }) => storable(change.key)).values()];
+  const most = Math.max(0, ...objects.map((mentions) => mentions.length));
+  return Array.from({ length: most }, (_, round) => objects.flatMap((mentions) => mentions[round] ?? []));
 }
 
 /** The members that no column holds whole. */
@@ -90,7 +83,8 @@ const takenOver = ['run_attempt', 'updated_at', 'event_received_at', 'deleted_at
 /** Of every typed table. */
 const shared = ['id', 'object_key', 'forge_id', 'repository', 'processing_state', 'first_seen_at', 'rest', ...takenOver];
 
-type Writing = Readonly<Record<'insertUnknown' | 'upsertNewest' | 'requestAgain', Statement<unknown, [rows: string]>>>;
+/** By the kind of change. */
+type Writing = Readonly<Record<Change['kind'], Statement<unknown, [rows: string]>>>;
 
 /** Composed from the table's description: every name in it is a constant of this program. */
 function writingSql({ name, kept = [] }: TypedTable, own: readonly Column[]): Writing {
@@ -103,8 +97,8 @@ function writingSql({ name, kept = [] }: TypedTable, own: readonly Column[]): Wr
   );
 
   return {
-    insertUnknown: statement(`intake.${name}.insertUnknown`, `${insert} on conflict (object_key) do nothing`),
-    upsertNewest: statement(
+    unknown: statement(`intake.${name}.insertUnknown`, `${insert} on conflict (object_key) do nothing`),
+    newest: statement(
       `intake.${name}.upsertNewest`,
       `${insert}
       on conflict (object_key) do update set
@@ -119,7 +113,7 @@ function writingSql({ name, kept = [] }: TypedTable, own: readonly Column[]): Wr
           else 'UPDATED' end
       where (excluded.run_attempt, excluded.updated_at, excluded.event_received_at) > (known.run_attempt, known.updated_at, known.event_received_at)`,
     ),
-    requestAgain: statement(
+    requested: statement(
       `intake.${name}.requestAgain`,
       `
       update ${name} set processing_state = 'RE_REQUESTED', claimed_until = null,

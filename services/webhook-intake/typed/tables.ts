@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { isObject, memberAt } from '../../platform/json.ts';
 import { idOf, integerAt, type JsonObject, objectAt, textAt } from '../delivery.ts';
-import { account, bigInteger, flag, integer, text, time, TypedItem } from './columns.ts';
-import { type Change, commentKinds, type ForgeEvent, stateAsReceived, stateOf, type TypedTable, typedTable } from './typed-table.ts';
+import { account, bigInteger, type Change, commentKinds, flag, type ForgeEvent, integer, stateAsReceived, stateOf, text, time } from './typed-table.ts';
+import { TypedItem, type TypedTable, typedTable } from './typed-table.ts';
 
 // Releases of every repository.
 const releases = typedTable({
@@ -256,7 +256,6 @@ const installations = typedTable({
     created_at: time,
     suspended_at: time,
   }).meta({ id: 'Installation' }),
-  isOutsideRepositories: true,
   filters: { account: 'account_login', deleted: 'deleted_at' },
   changes: (event) => {
     if (event.event !== 'installation' && event.event !== 'installation_repositories') return [];
@@ -269,7 +268,6 @@ const installations = typedTable({
 const users = typedTable({
   name: 'users',
   item: TypedItem.extend({ login: z.string(), type: text, site_admin: flag, html_url: text }).meta({ id: 'User' }),
-  isOutsideRepositories: true,
   filters: { login: 'login' },
   changes: (event) => [
     ...(event.event === 'member' ? stateAsReceived(event, objectAt(event.payload, 'member')) : []),

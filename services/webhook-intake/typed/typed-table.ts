@@ -1,10 +1,34 @@
-// What a typed table is: the items it serves, what they can be filtered by, and which changes an event means for it.
+// What a typed table is: its items and their columns, what they can be filtered by, and which changes an event means for it.
 import { z } from 'zod';
-import { queryChoice } from '../../platform/schema.ts';
-import { processingStates } from '../contract.ts';
+import { memberAt, storable } from '../../platform/json.ts';
+import { queryChoice, Timestamp } from '../../platform/schema.ts';
+import { ProcessingState, processingStates } from '../contract.ts';
 import { filterText, type TimePage, timePage } from '../dashboard/paging.ts';
 import { type Envelope, idOf, integerAt, type JsonObject, timeAt } from '../delivery.ts';
-import type { TypedItem } from './columns.ts';
+
+// The kinds of members of an item. One that is not nullable is required: an object without it has no row.
+export const text = z.string().nullable();
+export const integer = z.int32().nullable();
+export const bigInteger = z.int().nullable();
+export const flag = z.boolean().nullable();
+export const time = Timestamp.nullable();
+export const account = z.object({ login: text }).nullable();
+
+/** What all typed rows have on the wire; the object's own main members come after it, under the forge's names. */
+export const TypedItem = z.object({
+  id: z.uuid(),
+  /** The forge's own id of the object; a branch's name, a push's new head. */
+  forgeId: z.string(),
+  /** owner/name; null where the object is in none. */
+  repository: text,
+  processingState: ProcessingState,
+  firstSeenAt: Timestamp,
+  /** The object's own time of change; where it has none, when the relay received it. */
+  updatedAt: Timestamp,
+  /** Set on what the forge has deleted. */
+  deletedAt: time,
+});
+export type TypedItem = z.output<typeof TypedItem>;
 
 export const commentKinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
 
@@ -29,14 +53,12 @@ type Declaration = {
   readonly name: string;
   /** Its members are the columns. */
   readonly item: z.ZodObject & z.ZodType<TypedItem>;
-  /** The column behind each filter. */
+  /** The column behind each filter. Objects that cannot be asked for by repository are in none. */
   readonly filters: Readonly<Partial<Record<Filter, string>>>;
   /** In the order in which they happened. */
   readonly changes: (event: ForgeEvent) => readonly Change[];
   /** Tracked for every repository, not only for own ones. */
   readonly isTracking?: true;
-  /** Its objects are in no repository. */
-  readonly isOutsideRepositories?: true;
   /** Columns that not every event of the object carries: an event without one leaves it as it is. */
   readonly kept?: readonly string[];
   /** Where a column is found when the object does not have it under its own name. */
@@ -53,8 +75,6 @@ export function typedTable(table: Declaration) {
     filters,
     /** Below `/api/v1/`. */
     path,
-    /** Plural, for people. */
-    things: table.name.replace('_', ' '),
     query: typedQuery(filters, path),
   };
 }
@@ -63,19 +83,67 @@ export function typedTable(table: Declaration) {
 export const typedQuery = (filters: Declaration['filters'], list: string): z.ZodObject & z.ZodType<TypedQuery> =>
   z.object({ ...Object.fromEntries(Object.entries(filterSchemas).filter(([filter]) => filter in filters)), ...timePage(list) });
 
+// The columns are read off the item: `user.login` on the wire is `user_login` in the table.
+
+export type Column = {
+  readonly name: string;
+  /** Where it is found in the forge's object. */
+  readonly path: readonly string[];
+  /** Without null. */
+  readonly schema: z.core.$ZodType;
+  readonly isRequired: boolean;
+};
+
+/** Those of the object's own members. */
+export const columnsOf = ({ item }: Pick<TypedTable, 'item'>): Column[] =>
+  ownMembers(item).flatMap(([member, schema]) => {
+    const inner = withoutNull(schema);
+    if (!(inner instanceof z.ZodObject)) return [column([member], schema)];
+    return Object.entries<z.core.$ZodType>(inner.shape).map(([part, partSchema]) => column([member, part], partSchema));
+  });
+
+const ownMembers = ({ shape }: Declaration['item']) => Object.entries<z.core.$ZodType>(shape).filter(([member]) => !(member in TypedItem.shape));
+const withoutNull = (schema: z.core.$ZodType) => (schema instanceof z.ZodNullable ? schema.unwrap() : schema);
+
+function column(path: readonly string[], schema: z.core.$ZodType): Column {
+  return { name: path.join('_'), path, schema: withoutNull(schema), isRequired: !(schema instanceof z.ZodNullable) };
+}
+
+/** Undefined where the object has no such member, or one of another kind. An empty text is none. */
+export function readColumn(schema: z.core.$ZodType, object: JsonObject, path: readonly string[]): unknown {
+  if (schema instanceof z.ZodDate) return timeAt(object, ...path);
+  const member = memberAt(object, ...path);
+  if (member === null || member === undefined) return undefined; // as most that are missing: a refusal by the schema costs more
+  const { data } = z.safeParse(schema, member);
+  return typeof data === 'string' ? storable(data) || undefined : data;
+}
+
+const shared = `id, forge_id as "forgeId", repository, processing_state as "processingState", first_seen_at as "firstSeenAt",
+  updated_at as "updatedAt", deleted_at as "deletedAt"`;
+
+/** For a select list; every name in it is a constant of this program. */
+export const selectList = ({ item }: Pick<TypedTable, 'item'>): string =>
+  [shared, ...ownMembers(item).map(([member, schema]) => selected(member, schema))].join(', ');
+
+function selected(member: string, schema: z.core.$ZodType): string {
+  const inner = withoutNull(schema);
+  if (!(inner instanceof z.ZodObject)) return `"${member}"`;
+  const parts = Object.keys(inner.shape).map((part) => ({ part, name: `"${member}_${part}"` }));
+  const whole = parts.map(({ part, name }) => `'${part}', ${name}`).join(', ');
+  return `case when coalesce(${parts.map(({ name }) => name).join(', ')}) is not null then json_build_object(${whole}) end as "${member}"`;
+}
+
 export type ForgeEvent = Envelope & {
   /** owner/name */
   readonly repository: string | null;
   readonly payload: unknown;
 };
 
-/** - newest: inserted, or written over an older state.
- *  - unknown: inserted when the object is not known yet, and nothing else.
- *  - requested: the object, when known, is to be processed again. */
-export type ChangeKind = 'newest' | 'unknown' | 'requested';
-
 export type Change = {
-  readonly kind: ChangeKind;
+  /** - newest: inserted, or written over an older state.
+   *  - unknown: inserted when the object is not known yet, and nothing else.
+   *  - requested: the object, when known, is to be processed again. */
+  readonly kind: 'newest' | 'unknown' | 'requested';
   /** What makes it the same object within its table. */
   readonly key: string;
   readonly forgeId: string;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createDayStart, timeZone } from '../../../../services/webhook-intake/dashboard/local-days.ts';
+import { createDayStart, timeZone } from '../../../../services/webhook-intake/dashboard/statistics.ts';
 
 describe('timeZone', () => {
   it('knows the names of the IANA database, also older ones and in any case', () => {

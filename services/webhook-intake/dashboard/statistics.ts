@@ -1,0 +1,85 @@
+// How much was received: series of points by source and event, in buckets of six hours or in days of a time zone.
+import { z } from 'zod';
+import { queryChoice, textFor, TimestampInput } from '../../platform/schema.ts';
+import { bucketHours, type Statistics } from '../contract.ts';
+import { filterText } from './paging.ts';
+import type { Bucket, DashboardStore } from './store.ts';
+
+export const StatisticsQuery = z.object({
+  source: filterText,
+  event: filterText,
+  from: TimestampInput.optional(),
+  to: TimestampInput.optional(),
+  by: queryChoice(['day']).optional(),
+});
+
+/** Names of the IANA time zone database, in any case; undefined for anything else, offsets included. */
+export function timeZone(name: string): string | undefined {
+  if (!/^[a-z]/i.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined; // RangeError: there is no such zone
+  }
+}
+
+export const StatisticsHeaders = z.object({
+  'X-Timezone': textFor(timeZone, 'must be an IANA time zone')
+    .default('UTC')
+    .meta({ override: { type: 'string', default: 'UTC', description: 'IANA name of the time zone whose days `by=day` counts in' } }),
+});
+
+export type CountReceived = ReturnType<typeof createStatistics>;
+
+export const createStatistics =
+  (store: DashboardStore) =>
+  /** @param zone where days begin */
+  async ({ by, ...filter }: z.output<typeof StatisticsQuery>, zone: string): Promise<Statistics> => {
+    const buckets = await store.buckets(filter);
+    // A bucket belongs to the day in which it begins.
+    return { bucketHours, series: seriesOf(buckets, by === 'day' ? createDayStart(zone) : (start) => start) };
+  };
+
+/** Buckets come in order of their series and of time. @param pointStart begin of the point that a bucket belongs to */
+function seriesOf(buckets: readonly Bucket[], pointStart: (bucketStart: Date) => Date): Statistics['series'] {
+  const series: Statistics['series'] = [];
+  for (const { source, event, ...counted } of buckets) {
+    let current = series.at(-1);
+    if (current?.source !== source || current.event !== event) series.push((current = { source, event, points: [] }));
+    const start = pointStart(counted.start);
+    const last = current.points.at(-1);
+    if (last?.start.getTime() === start.getTime()) {
+      last.received += counted.received;
+      last.duplicates += counted.duplicates;
+      last.bytes += counted.bytes;
+    } else current.points.push({ ...counted, start });
+  }
+  return series;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** @returns when the day began in which an instant lies; that is another hour than 0 where clocks were put forward at midnight */
+export function createDayStart(zone: string): (instant: Date) => Date {
+  // Sweden writes ISO 8601 but for the `T`: 2026-03-04 18:00:00.
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+  /** What a clock on the wall shows, as if it were UTC. */
+  const wallClock = (ms: number): number => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`);
+  const known = new Map<number, Date>();
+
+  function find(instant: number): Date {
+    const wall = wallClock(instant);
+    const midnight = wall - (((wall % dayMs) + dayMs) % dayMs);
+    // The offset may change within the day: midnight is tried with that of the day before too, and the first hit counts.
+    const offsets = [wallClock(instant - dayMs) - (instant - dayMs), wall - instant];
+    const starts = offsets.map((offset) => midnight - offset).filter((start) => wallClock(start) >= midnight);
+    return new Date(Math.min(...starts, instant));
+  }
+
+  return (instant) => {
+    const whole = Math.floor(instant.getTime() / 1000) * 1000;
+    const found = known.get(whole) ?? find(whole);
+    known.set(whole, found);
+    return found;
+  };
+}
