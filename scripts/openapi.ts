@@ -13,7 +13,7 @@ export async function openapiFiles(): Promise<Record<string, string>> {
   await chmod(directory, 0o755); // started by root, Postgres is another user
   const lifecycle = createLifecycle(silentLog);
   try {
-    const options = { environment: {}, directory, portBase: 0, metricsPort: 0, lifecycle, logFor: () => silentLog };
+    const options = { environment: {}, data: directory, portBase: 0, metricsPort: 0, lifecycle, logFor: () => silentLog };
     const started = await startEverything(await deployables.loadAll(), options);
     const files = started.map(async ({ name, url }) => {
       const response = await fetch(`${url}/swagger/v1/swagger.json`);

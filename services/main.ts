@@ -128,7 +128,7 @@ command
   .addOption(new Option('--metrics-port <port>', 'Prometheus metrics (default: METRICS_PORT, or 9090)').argParser(port))
   .action((options: { data: string; portBase: number; metricsPort?: number }) =>
     traced('signalbox', async () => {
-      const { up } = await import('./laptop/main.ts');
+      const { up } = await import('./laptop/up.ts');
       await up({ environment, ...options }, await deployables.loadAll());
     }),
   );

@@ -89,17 +89,16 @@ async function freePort(wanted: number): Promise<number> {
 
 const execute = promisify(execFile);
 
-/** How Postgres is run when root starts it: it refuses to be root, so it is `nobody`, whom every system has. */
-type Unprivileged = {
-  /** Rejects with what the program printed, when it fails. */
-  run(program: string, args: readonly string[]): Promise<void>;
-  /** Hands a file or folder to the user that runs the programs. */
-  own(path: string): Promise<void>;
-};
+type Unprivileged = Awaited<ReturnType<typeof unprivileged>>;
 
-/** @param paths what the programs must reach. @throws Error that says what to do when root's own folders are in the way */
-export async function unprivileged(paths: readonly string[]): Promise<Unprivileged> {
-  if (userInfo().uid !== 0) return { run: (program, args) => succeed(program, args), own: () => Promise.resolve() };
+/**
+ * How Postgres is run when root starts it: it refuses to be root, so it is `nobody`, whom every system has.
+ * @param paths what the programs must reach
+ * @returns `run`, which rejects with what the program printed, when it fails; `own` hands a file or folder to the user that runs the programs
+ * @throws Error that says what to do when root's own folders are in the way
+ */
+export async function unprivileged(paths: readonly string[]) {
+  if (userInfo().uid !== 0) return { run: (program: string, args: readonly string[]) => succeed(program, args), own: () => Promise.resolve() };
   const [uid = 0, gid = 0] = await Promise.all(['-u', '-g'].map(async (flag) => Number((await execute('id', [flag, 'nobody'])).stdout)));
   const run = (program: string, args: readonly string[]) => succeed(program, args, { uid, gid, cwd: '/' });
   for (const path of paths)
@@ -108,7 +107,7 @@ export async function unprivileged(paths: readonly string[]): Promise<Unprivileg
         `Postgres refuses to run as root and is started as the user nobody, who cannot reach ${path}:\n` +
           'start as an ordinary user, or keep the project and --data in folders that everyone may enter (chmod o+x)',
       );
-  return { run, own: (path) => chown(path, uid, gid) };
+  return { run, own: (path: string) => chown(path, uid, gid) };
 }
 
 /** In a process group of its own: Ctrl-C is for the services, and must not end what starts or stops Postgres for them. */

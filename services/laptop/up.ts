@@ -1,29 +1,98 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
+import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commonSettings } from '../platform/config/process-settings.ts';
+import { multistream } from 'pino';
+import { z } from 'zod';
+import { commonSettings, processSettings } from '../platform/config/process-settings.ts';
 import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
-import type { Log } from '../platform/log.ts';
+import { createLog, type Log } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
+import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
+import { tableOf } from '../platform/process/table.ts';
 import { generators, optional, randomCredential } from '../platform/config/settings.ts';
 import { credentials, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
-type UpOptions = {
+type UpCommand = {
   readonly environment: Environment;
-  readonly directory: string;
+  readonly data: string;
   readonly portBase: number;
-  readonly metricsPort: number;
+  /** That of METRICS_PORT unless given. */
+  readonly metricsPort?: number;
+};
+
+/** Returns when it has been stopped. */
+export async function up({ environment, data, portBase, metricsPort: wantedPort }: UpCommand, deployables: readonly Deployable[]): Promise<void> {
+  const begun = performance.now();
+  const settings = readSettings(environment, processSettings);
+  const metricsPort = wantedPort ?? settings.metricsPort;
+  await mkdir(data, { recursive: true });
+  const logFile = join(data, 'signalbox.log');
+  const logs = openLogs(logFile, settings.logLevel);
+  const options = {
+    log: logs.logFor('laptop'),
+    // Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once.
+    isEcho: (signal: NodeJS.Signals, ms: number) => signal !== 'SIGTERM' && ms < 500,
+    writeError: (text: string) => process.stderr.write(`${text}\n`),
+  };
+  await runProcess(options, async (lifecycle) => {
+    const started = await startEverything(deployables, { environment, data, portBase, metricsPort, lifecycle, logFor: logs.logFor });
+    process.stdout.write(`${overview(started, { metricsPort, logFile })}\nready in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
+    return undefined;
+  });
+  await logs.close();
+}
+
+function overview(started: readonly Started[], { metricsPort, logFile }: { metricsPort: number; logFile: string }): string {
+  const addresses = [...started.map(({ name, url }) => [name, url, `${url}/swagger`]), ['metrics', `http://127.0.0.1:${metricsPort}/metrics`]];
+  const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
+  return [
+    '',
+    tableOf(['service', 'address', 'API description'], addresses),
+    tableOf(['credential', 'value'], tokens),
+    `log: ${logFile}    stop: Ctrl-C`,
+    '',
+  ].join('\n');
+}
+
+/** Everything into a file, warnings also to the terminal, in words. */
+function openLogs(file: string, level: string) {
+  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  const destination = multistream([
+    { level: 'trace', stream },
+    { level: 'warn', stream: { write: (line: string) => process.stderr.write(forPeople(line)) } },
+  ]);
+  return {
+    logFor: (name: string) => createLog({ level, name, destination }),
+    close: () => new Promise<void>((resolve) => stream.end(resolve)),
+  };
+}
+
+const Line = z.looseObject({
+  level: z.string(),
+  time: z.string(),
+  service: z.string(),
+  msg: z.string().optional(),
+  error: z.looseObject({ message: z.string() }).optional(),
+});
+
+function forPeople(line: string): string {
+  const { level, time, service, msg = '', error } = Line.parse(JSON.parse(line));
+  return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${msg}${error ? ` (${error.message})` : ''}\n`;
+}
+
+type StartParts = Required<UpCommand> & {
   /** Everything that is opened is registered with it. */
   readonly lifecycle: Lifecycle;
   readonly logFor: (name: string) => Log;
 };
 
-export type Started = {
+type Started = {
   readonly name: string;
   readonly url: string;
   /** Names of credentials and their values; null when the environment gave it. */
@@ -48,18 +117,17 @@ export function portOf(name: string, base: number): number {
 }
 
 /** @returns what listens where */
-export async function startEverything(deployables: readonly Deployable[], options: UpOptions): Promise<readonly Started[]> {
-  const { environment, directory, portBase, metricsPort, lifecycle, logFor } = options;
-  await mkdir(directory, { recursive: true });
-  lifecycle.opened('lock', await takeInstanceLock(join(directory, 'pid')));
+export async function startEverything(deployables: readonly Deployable[], parts: StartParts): Promise<readonly Started[]> {
+  const { environment, data, portBase, metricsPort, lifecycle, logFor } = parts;
+  lifecycle.opened('lock', await takeInstanceLock(join(data, 'pid')));
   const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);
-  const generated = await credentials(join(directory, 'credentials.env'), environment, makers);
+  const generated = await credentials(join(data, 'credentials.env'), environment, makers);
   const given = readSettings(environment, { databaseUrl: optional(commonSettings.databaseUrl) });
   const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
-  const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(directory, password, lifecycle));
+  const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(data, password, lifecycle));
 
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name));
-  const defaults = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(directory, 'spool'), DATABASE_URL: databaseUrl };
+  const defaults = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(data, 'spool'), DATABASE_URL: databaseUrl };
   const missing = Object.entries({ ...defaults, ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(
@@ -79,8 +147,8 @@ export async function startEverything(deployables: readonly Deployable[], option
   }));
 }
 
-async function ownPostgres(directory: string, password: string, lifecycle: Lifecycle): Promise<string> {
-  const server = await startPostgresServer({ directory: join(directory, 'postgres'), password, settings: postgresSettings });
+async function ownPostgres(data: string, password: string, lifecycle: Lifecycle): Promise<string> {
+  const server = await startPostgresServer({ directory: join(data, 'postgres'), password, settings: postgresSettings });
   return lifecycle.opened('Postgres', server).url;
 }
 

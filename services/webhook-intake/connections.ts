@@ -27,8 +27,8 @@ type Consumed = {
   consumer: Consumer;
   /** When its last batch ended or its queue was last seen not to be empty; the end of the longest pause after one that failed; no end while one is in work. */
   busyUntilMs: number;
-  /** Undefined while it is configured. By the clock, as are those below. */
-  removedAtMs: number | undefined;
+  isConfigured: boolean;
+  /** When it was last seen to be connected, or was removed. By the clock. */
   reachableAtMs: number;
 };
 
@@ -58,7 +58,7 @@ export function createConnections({ queue, connect, handle, quietMs, clock, log 
     if (isClosed) return;
     const broker = connect(connection);
     const consumer = { stop: () => Promise.resolve() };
-    const one: Consumed = { connection, broker, consumer, busyUntilMs: Date.now(), removedAtMs: undefined, reachableAtMs: clock() };
+    const one: Consumed = { connection, broker, consumer, busyUntilMs: Date.now(), isConfigured: true, reachableAtMs: clock() };
     one.consumer = consume(one);
     consumed.set(connection.url, one);
   }
@@ -99,15 +99,15 @@ export function createConnections({ queue, connect, handle, quietMs, clock, log 
   async function drop(one: Consumed): Promise<void> {
     consumed.delete(one.connection.url);
     // It was configured again while its queue was looked at.
-    if (one.removedAtMs === undefined) open(one.connection);
+    if (one.isConfigured) open(one.connection);
     await one.broker.close();
   }
 
   async function closeIfDone(one: Consumed): Promise<void> {
     if (one.broker.isConnected) one.reachableAtMs = clock();
-    if (one.removedAtMs === undefined) return;
+    if (one.isConfigured) return;
     const about = { queue, connection: one.connection.name };
-    if (clock() - Math.max(one.reachableAtMs, one.removedAtMs) >= unreachableMs) {
+    if (clock() - one.reachableAtMs >= unreachableMs) {
       log.warn({ ...about, error: one.broker.lastError }, 'removed broker connection stayed unreachable, giving up on its messages');
       await drop(one);
     } else if (await isDrained(one, quietMs)) {
@@ -127,9 +127,10 @@ export function createConnections({ queue, connect, handle, quietMs, clock, log 
     configure(connections: readonly Connection[]): void {
       const urls = new Set(connections.map(({ url }) => url));
       for (const one of consumed.values()) {
-        if (urls.has(one.connection.url)) one.removedAtMs = undefined;
-        else if (one.removedAtMs === undefined) {
-          one.removedAtMs = clock();
+        const wasConfigured = one.isConfigured;
+        one.isConfigured = urls.has(one.connection.url);
+        if (wasConfigured && !one.isConfigured) {
+          one.reachableAtMs = clock();
           log.warn({ queue, connection: one.connection.name }, 'broker connection removed, consuming it until its queue is empty or this process ends');
         }
       }
@@ -163,7 +164,7 @@ export function createConnections({ queue, connect, handle, quietMs, clock, log 
     /** Removed ones first: one of the others may bear a name of theirs by now, and what is said last of a name counts. */
     states: () =>
       [...consumed.values()]
-        .map(({ connection: { name }, removedAtMs, broker }) => ({ name, isConfigured: removedAtMs === undefined, isConnected: broker.isConnected }))
+        .map(({ connection: { name }, isConfigured, broker }) => ({ name, isConfigured, isConnected: broker.isConnected }))
         .sort((a, b) => Number(a.isConfigured) - Number(b.isConfigured)),
     async close(): Promise<void> {
       isClosed = true;

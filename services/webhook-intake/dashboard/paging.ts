@@ -16,13 +16,9 @@ const cursor = <Position extends z.ZodType>(list: string, position: Position) =>
   });
 
 function positionIn(text: string, list: string): unknown {
-  const read = decoded(text);
-  return Array.isArray(read) && read[0] === list ? read.slice(1) : undefined;
-}
-
-function decoded(text: string): unknown {
   try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    const read: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return Array.isArray(read) && read[0] === list ? read.slice(1) : undefined;
   } catch {
     return undefined; // what is no JSON is no cursor
   }

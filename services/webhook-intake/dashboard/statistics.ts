@@ -69,7 +69,7 @@ export function createDayStart(zone: string): (instant: Date) => Date {
 
   function find(instant: number): Date {
     const wall = wallClock(instant);
-    const midnight = wall - (((wall % dayMs) + dayMs) % dayMs);
+    const midnight = Math.floor(wall / dayMs) * dayMs;
     // The offset may change within the day: midnight is tried with that of the day before too, and the first hit counts.
     const offsets = [wallClock(instant - dayMs) - (instant - dayMs), wall - instant];
     const starts = offsets.map((offset) => midnight - offset).filter((start) => wallClock(start) >= midnight);
@@ -77,9 +77,8 @@ export function createDayStart(zone: string): (instant: Date) => Date {
   }
 
   return (instant) => {
-    const whole = Math.floor(instant.getTime() / 1000) * 1000;
-    const found = known.get(whole) ?? find(whole);
-    known.set(whole, found);
+    const found = known.get(instant.getTime()) ?? find(instant.getTime());
+    known.set(instant.getTime(), found);
     return found;
   };
 }
