@@ -7,9 +7,10 @@ import { passwordVariable } from './roles-sql.ts';
 
 const protocols = ['postgres', 'postgresql'];
 const databaseUrl = optional(commonSettings.databaseUrl);
-const postgresUrl = optional(
-  url('POSTGRES_URL', protocols, { summary: 'Instead of `DATABASE_URL`: server and database without a user; each schema is kept by a role of its own' }),
-);
+const serverUrl = url('POSTGRES_URL', protocols, {
+  summary: 'Instead of `DATABASE_URL`: server and database without a user; each schema is kept by a role of its own',
+});
+const postgresUrl = optional({ ...serverUrl, parse: parseServer });
 const admin = {
   adminUser: text('POSTGRES_ADMIN_USER', { summary: 'The administrator who creates database, roles and schemas', default: 'postgres' }),
   adminPassword: optional(secret('POSTGRES_ADMIN_PASSWORD', { summary: 'Without it nothing is created: the SQL to run is printed, and waited for' })),
@@ -65,22 +66,21 @@ export async function readTarget(environment: Environment, schemas: readonly str
 }
 
 /** The database that `POSTGRES_URL` names; `signalbox` without it. */
-export const readDatabaseName = (environment: Environment): string => {
-  const { postgresUrl: server } = readSettings(environment, { postgresUrl }, ({ postgresUrl: value }) => serverFaults(value));
+export function readDatabaseName(environment: Environment): string {
+  const { postgresUrl: server } = readSettings(environment, { postgresUrl });
   return server === undefined ? 'signalbox' : databaseOf(server);
-};
+}
 
 function chooseOne({ databaseUrl: direct, postgresUrl: server }: { databaseUrl: Secret | undefined; postgresUrl: string | undefined }): string[] {
   if (direct && server !== undefined) return ['DATABASE_URL and POSTGRES_URL are both set; leave one'];
-  if (!direct && server === undefined) return ['DATABASE_URL or POSTGRES_URL is required and not set'];
-  return serverFaults(server);
+  return direct || server !== undefined ? [] : ['DATABASE_URL or POSTGRES_URL is required and not set'];
 }
 
-function serverFaults(server: string | undefined): string[] {
-  if (server === undefined) return [];
-  const { username, password, hostname } = new URL(server);
-  if (username !== '' || password !== '') return ['POSTGRES_URL must name no user: users have settings of their own'];
-  return hostname === '' || databaseOf(server) === '' ? ['POSTGRES_URL must name a host and a database, as in postgres://host:5432/signalbox'] : [];
+function parseServer(value: string): string {
+  const { username, password, hostname } = new URL(serverUrl.parse(value));
+  if (username !== '' || password !== '') throw new InvalidSetting('must name no user: users have settings of their own');
+  if (hostname === '' || databaseOf(value) === '') throw new InvalidSetting('must name a host and a database, as in postgres://host:5432/signalbox');
+  return value;
 }
 
 const databaseOf = (server: string) => decodeURIComponent(new URL(server).pathname.slice(1));
