@@ -9,7 +9,7 @@ export class Problem extends Error {
   readonly members: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(kind: ProblemDefinition, { detail, headers = {}, ...members }: ProblemDetails) {
+  constructor(kind: ProblemDefinition, { detail, headers = {}, ...members }: ProblemDetails = {}) {
     super(detail ?? kind.title);
     this.kind = kind;
     this.detail = detail;
@@ -47,11 +47,6 @@ export function toDocument(problem: Problem): ProblemDocument {
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-function kindOf(definition: ProblemDefinition): ProblemKind {
-  const make = (details: ProblemDetails = {}) => new Problem(definition, details);
-  return Object.assign(make, definition);
-}
-
 /**
  * Declares a service's refusals.
  * A kind without a `type` of its own gets `urn:signalbox:problem:<its name>`.
@@ -59,7 +54,10 @@ function kindOf(definition: ProblemDefinition): ProblemKind {
 export function problems<const D extends Readonly<Record<string, { status: number; title: string; type?: string; members?: z.ZodObject }>>>(
   definitions: D,
 ): { readonly [K in keyof D]: ProblemKind } {
-  const kinds = Object.entries(definitions).map(([name, definition]) => [name, kindOf({ type: `urn:signalbox:problem:${kebab(name)}`, ...definition })]);
+  const kinds = Object.entries(definitions).map(([name, definition]) => {
+    const kind = { type: `urn:signalbox:problem:${kebab(name)}`, ...definition };
+    return [name, Object.assign((details?: ProblemDetails) => new Problem(kind, details), kind)] as const;
+  });
   return Object.fromEntries(kinds) as { readonly [K in keyof D]: ProblemKind }; // one kind was made for each name
 }
 

@@ -92,13 +92,11 @@ export function readSettings<S extends Settings>(environment: Environment, setti
   return complete;
 }
 
-type Reading<T> = () => T | Promise<T>;
-
 /**
  * Several readings, as one process has them.
  * @throws ConfigError with the faults of all, each once
  */
-export async function readAll<const T extends readonly unknown[]>(...readings: { readonly [K in keyof T]: Reading<T[K]> }): Promise<T> {
+export async function readAll<const T extends readonly unknown[]>(...readings: { readonly [K in keyof T]: () => T[K] | Promise<T[K]> }): Promise<T> {
   const faults = new Set<string>();
   const values: unknown[] = [];
   for (const reading of readings) {

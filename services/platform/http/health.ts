@@ -7,9 +7,11 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import { every, withTimeout } from '../time.ts';
 import { answer, type AnyRoute, route } from './route.ts';
 
-export type CheckResult = { readonly ok: boolean; readonly detail?: string };
+const CheckResult = z.object({ ok: z.boolean(), detail: z.string().optional() });
+export type CheckResult = z.output<typeof CheckResult>;
 export type Check = () => CheckResult | Promise<CheckResult>;
-export type Readiness = { readonly status: 'ready' | 'unready'; readonly checks: Readonly<Record<string, CheckResult>> };
+const Readiness = z.object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult) });
+type Readiness = z.output<typeof Readiness>;
 
 export type Health = ReturnType<typeof createHealth>;
 
@@ -54,9 +56,6 @@ export async function readinessOfAll(healths: Healths): Promise<Readiness> {
   return { status: all.every(({ status }) => status === 'ready') ? 'ready' : 'unready', checks: Object.fromEntries(checks) };
 }
 
-const CheckAnswer = z.object({ ok: z.boolean(), detail: z.string().optional() });
-const ReadinessAnswer = z.object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckAnswer) });
-
 /** The two open routes that every service answers: is the process alive, may it get traffic. */
 export const healthRoutes = (health: Health): AnyRoute[] => [
   route({
@@ -72,7 +71,7 @@ export const healthRoutes = (health: Health): AnyRoute[] => [
     path: '/health/ready',
     access: 'open',
     summary: 'Readiness: everything the service cannot answer without',
-    answers: { 200: ReadinessAnswer, 503: ReadinessAnswer },
+    answers: { 200: Readiness, 503: Readiness },
     handle: async () => {
       const readiness = await health.readiness();
       return readiness.status === 'ready' ? answer(200, readiness) : answer(503, readiness);

@@ -52,13 +52,13 @@ const guardOf = ({ access }: AnyRoute, area: Area | undefined) => (access === 'o
 
 const objectOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? schema : undefined);
 
-function parameters({ params, query, headers, describedHeaders = {} }: AnyRoute) {
+const asHeaders = (described: Readonly<Record<string, string>>) =>
+  z.object(Object.fromEntries(Object.entries(described).map(([name, description]) => [name, z.string().optional().meta({ description })])));
+
+function parameters({ params, query, headers, describedHeaders }: AnyRoute) {
   const path = objectOf(params);
   const search = objectOf(query);
-  const described = z.object(
-    Object.fromEntries(Object.entries(describedHeaders).map(([name, description]) => [name, z.string().optional().meta({ description })])),
-  );
-  const header = headers ?? (Object.keys(describedHeaders).length > 0 ? described : undefined);
+  const header = headers ?? (describedHeaders && asHeaders(describedHeaders));
   if (!path && !search && !header) return {};
   return { requestParams: { ...(path && { path }), ...(search && { query: search }), ...(header && { header }) } };
 }

@@ -37,13 +37,24 @@ export function createRouter(routes: readonly AnyRoute[], routing: Routing): App
 
 function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
   const area = findArea(areas, route.path);
-  const read = createReader(route, area);
+  const readBody = route.body && createBodyReader(route.body, route.maxBodyBytes);
   return async (context) => {
     context.state.route = route.path;
     if (area) await enter(area, context, { addressOf, access: route.access });
-    const { request, release } = await read(context);
+    let release: (() => void) | undefined;
+    const read = async () => {
+      requirePercentEncoding(context);
+      const body = await readBody?.(context);
+      release = body?.release;
+      return parseRequest(context, route, body?.value);
+    };
+    const refuse = async (error: unknown) => {
+      // Its handler, which would have asked for the credential, is never called.
+      if (route.access === 'checkedByHandler') await area?.guard?.check(context.req.headers);
+      throw error;
+    };
     try {
-      send(context, await route.handle(request));
+      send(context, await route.handle(await read().catch(refuse)));
     } finally {
       release?.();
     }
@@ -55,24 +66,6 @@ type Entrance = { readonly addressOf: AddressOf | undefined; readonly access?: A
 async function enter({ limit, guard }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
   if (limit) context.set({ ...(await limit.count(clientAddress(context.req, addressOf))) });
   if (guard && access === undefined) await guard.check(context.req.headers);
-}
-
-function createReader(route: AnyRoute, area: Area | undefined) {
-  const readBody = route.body && createBodyReader(route.body, route.maxBodyBytes);
-  return async (context: Context) => {
-    let release: (() => void) | undefined;
-    try {
-      requirePercentEncoding(context);
-      const body = await readBody?.(context);
-      release = body?.release;
-      return { request: parseRequest(context, route, body?.value), release };
-    } catch (error) {
-      release?.();
-      // Its handler, which would have asked for the credential, is never called.
-      if (route.access === 'checkedByHandler') await area?.guard?.check(context.req.headers);
-      throw error;
-    }
-  };
 }
 
 /** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */
