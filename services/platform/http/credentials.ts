@@ -43,12 +43,19 @@ export type Limit = {
   count(key: string): Promise<Readonly<Record<string, string>>>;
 };
 
+export type FailureLimit = Limit & {
+  /** Throws the same problem when the window is used up, without counting. */
+  check(key: string): Promise<void>;
+};
+
 /** A path prefix whose routes, known or not, share a credential and rate limits. */
 export type Area = {
   /** `/api` covers `/api` and everything below it; `/` everything. */
   readonly prefix: `/${string}`;
   /** Counted before the credential is looked at. */
   readonly limit?: Limit;
+  /** Counts requests that the guard refused; an address that has used it up is refused before its credential is looked at. */
+  readonly failureLimit?: FailureLimit;
   /** Checked for every path below the prefix, known or not, unless the route declares another `access`. */
   readonly guard?: Guard;
 };

@@ -105,7 +105,7 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
     ...(route.body && 'kind' in route.body && route.body.memory ? [Common.unavailable] : []),
     ...(guardOf(route, area) ? [Common.unauthorized] : []),
-    ...(area?.limit ? [Common.tooMany] : []),
+    ...(area?.limit || (area?.failureLimit && guardOf(route, area)) ? [Common.tooMany] : []),
     ...(route.problems ?? []),
   ];
 }

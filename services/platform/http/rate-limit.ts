@@ -9,7 +9,7 @@ import { Common } from '../problem.ts';
 import type { RedisConnection } from '../redis.ts';
 import { withTimeout } from '../time.ts';
 import { clientIn } from './client-address.ts';
-import type { Limit } from './credentials.ts';
+import type { FailureLimit } from './credentials.ts';
 
 export type RateLimitParts = {
   /** The deployable: keys of several may share a Redis. */
@@ -44,7 +44,7 @@ const warnEveryMs = 10_000;
  * A store that is away lets requests pass: the limit protects from load, and refusing everybody because nobody can
  * count would turn the loss of a helper into the loss of the service. It is logged and counted, so that it can be alerted on.
  */
-export function createRateLimit(parts: RateLimitParts, { name, requests, seconds, storeMs = 1000 }: Window): Limit {
+export function createRateLimit(parts: RateLimitParts, { name, requests, seconds, storeMs = 1000 }: Window): FailureLimit {
   const { service, log } = parts;
   const limiter = createLimiter(parts, { name, requests, seconds });
   const labels = ['service', 'limit'] as const;
@@ -57,13 +57,12 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   const policy = `"${name}";q=${requests};w=${seconds}`;
   let warnedAt = -Infinity;
 
-  function passUncounted(error: unknown): Readonly<Record<string, string>> {
+  function passUncounted(error: unknown): void {
     uncounted.inc({ service, limit: name });
     if (performance.now() - warnedAt > warnEveryMs) {
       warnedAt = performance.now();
       log.warn({ limit: name, reason: describeError(error) }, 'rate-limit store unavailable, not limiting');
     }
-    return {};
   }
 
   function late(): never {
@@ -73,18 +72,32 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   const secondsLeft = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
   const headersOf = (remaining: number, left: number) => ({ 'RateLimit-Policy': policy, RateLimit: `"${name}";r=${remaining};t=${left}` });
 
+  function refuse(usedUp: RateLimiterRes): never {
+    refused.inc({ service, limit: name });
+    const wait = secondsLeft(usedUp);
+    throw Common.tooMany({ detail: `At most ${requests} requests in ${seconds} s.`, headers: { ...headersOf(0, wait), 'Retry-After': String(wait) } });
+  }
+
+  /** Null where nothing was counted yet, or nobody could count. */
+  async function ask(asking: Promise<RateLimiterRes | null>): Promise<RateLimiterRes | null> {
+    try {
+      return await withTimeout(asking, storeMs, late);
+    } catch (error) {
+      // `consume` rejects with the state of the window when it is used up, and with an Error when it could not count.
+      if (error instanceof RateLimiterRes) return refuse(error);
+      passUncounted(error);
+      return null;
+    }
+  }
+
   return {
     async count(key) {
-      try {
-        const state = await withTimeout(limiter.consume(storedKey(key)), storeMs, late);
-        return headersOf(state.remainingPoints, secondsLeft(state));
-      } catch (error) {
-        // It rejects with the state of the window when it is used up, and with an Error when it could not count.
-        if (!(error instanceof RateLimiterRes)) return passUncounted(error);
-        refused.inc({ service, limit: name });
-        const wait = secondsLeft(error);
-        throw Common.tooMany({ detail: `At most ${requests} requests in ${seconds} s.`, headers: { ...headersOf(0, wait), 'Retry-After': String(wait) } });
-      }
+      const state = await ask(limiter.consume(storedKey(key)));
+      return state ? headersOf(state.remainingPoints, secondsLeft(state)) : {};
+    },
+    async check(key) {
+      const state = await ask(limiter.get(storedKey(key)));
+      if (state?.remainingPoints === 0) refuse(state);
     },
   };
 }

@@ -4,7 +4,7 @@ import { parse as parseQuerystring } from 'node:querystring';
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { z } from 'zod';
-import { Common } from '../problem.ts';
+import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from './client-address.ts';
 import { type Area, findArea } from './credentials.ts';
@@ -63,9 +63,17 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
 
 type Entrance = { readonly addressOf: AddressOf | undefined; readonly access?: Access | undefined };
 
-async function enter({ limit, guard }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
-  if (limit) context.set({ ...(await limit.count(clientAddress(context.req, addressOf))) });
-  if (guard && access === undefined) await guard.check(context.req.headers);
+async function enter({ limit, guard, failureLimit }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
+  const address = clientAddress(context.req, addressOf);
+  if (limit) context.set({ ...(await limit.count(address)) });
+  if (!guard || access !== undefined) return;
+  await failureLimit?.check(address);
+  try {
+    await guard.check(context.req.headers);
+  } catch (error) {
+    if (error instanceof Problem && error.status === Common.unauthorized.status) await failureLimit?.count(address);
+    throw error;
+  }
 }
 
 /** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */

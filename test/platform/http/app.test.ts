@@ -81,6 +81,19 @@ describe('createApp', () => {
       expect(limit.keys).to.deep.equal(['127.0.0.1', '127.0.0.1']);
     });
 
+    it('counts refused credentials, and looks at none of an address that has used up its failures', async () => {
+      const counted = countingLimit(2);
+      const check = () => (counted.keys.length < 2 ? Promise.resolve() : Promise.reject(Common.tooMany()));
+      const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard, failureLimit: { ...counted, check } }] });
+      const statuses = [];
+      for (const credential of [good, {}, good, { Authorization: 'Bearer bad' }, good])
+        statuses.push((await request(url).get('/api/notes/1').set(credential)).status);
+      expect(statuses).to.deep.equal([200, 401, 200, 401, 429]);
+      expect((await request(url).get('/api/nothing').set(good)).status).to.equal(429);
+      expect((await request(url).get('/open')).status).to.equal(200);
+      expect(counted.keys).to.deep.equal(['127.0.0.1', '127.0.0.1']);
+    });
+
     it('answers 401 before 404, 405, 415 and 400, so that unknown paths reveal nothing', async () => {
       const { url, raw } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard }] });
       for (const path of ['/api', '/api/', '/api/nothing', '/API/nothing', '/api/notes/1?limit=x', '/api/%zz']) {

@@ -87,6 +87,17 @@ function behavesAsLimit(replica: () => Promise<Store>): void {
     }
   });
 
+  it('checks without counting, across replicas', async () => {
+    const [one, other] = [createRateLimit(await parts(), { ...window, requests: 2 }), createRateLimit(await parts(), { ...window, requests: 2 })];
+    for (let asked = 0; asked < 3; asked++) await one.check('a');
+    await one.count('a');
+    await other.check('a');
+    await one.count('a');
+    const refusal = await other.check('a').catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(Problem).and.to.deep.include({ status: 429 });
+    await other.check('b');
+  });
+
   it('counts exactly, across replicas that ask at the same time', async () => {
     const shared = { ...window, requests: 20 };
     const limits = [createRateLimit(await parts(), shared), createRateLimit(await parts(), shared)];
