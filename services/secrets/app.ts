@@ -12,16 +12,16 @@ import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createAudit, createAuditStore } from './audit.ts';
 import type { SecretsConfig } from './config.ts';
-import { apiKeyGuard, consumerRoutes, createReads } from './consumer/reads.ts';
+import { apiKeyGuard, consumerRoutes } from './consumer/reads.ts';
 import { createConsumerStore } from './consumer/store.ts';
 import { Problems } from './contract.ts';
 import { createKeyCheck } from './encryption/key-check.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createAdminAuth } from './management/administrators.ts';
-import { createApplications, createEnvironments } from './management/applications.ts';
-import { createConfigurations } from './management/configurations.ts';
-import { managementRoutes } from './management/routes.ts';
-import { createSecrets } from './management/secrets.ts';
+import { applicationRoutes } from './management/applications.ts';
+import { configurationRoutes } from './management/configurations.ts';
+import { environmentRoutes } from './management/environments.ts';
+import { secretRoutes, valueRoutes } from './management/secrets.ts';
 import { createManagementStore } from './management/store.ts';
 import { createUnitOfWork } from './management/unit-of-work.ts';
 
@@ -51,18 +51,12 @@ export function createSecretsApp(parts: SecretsParts): App {
 
   const { guard, actorOf } = createAdminAuth(config.adminApiKeys);
   const store = createManagementStore(database);
-  const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, clock });
-  const nouns = {
-    applications: createApplications(store, write, clock),
-    environments: createEnvironments(store, write, clock),
-    secrets: createSecrets(store, write, clock),
-    configurations: createConfigurations(store, write, clock),
-  };
+  const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, actorOf, clock });
+  const managementRoutes = [applicationRoutes, environmentRoutes, secretRoutes, valueRoutes, configurationRoutes].flatMap((routes) => routes(store, write));
   const consumerStore = createConsumerStore(database, clock);
-  const reads = createReads({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock });
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [...managementRoutes(nouns, actorOf), ...consumerRoutes(reads)].map(asksDatabase),
+    routes: [...managementRoutes, ...consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })].map(asksDatabase),
     areas: [
       { prefix: '/api/management', guard },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },
@@ -75,8 +69,8 @@ export function createSecretsApp(parts: SecretsParts): App {
   });
 }
 
-/** No route answers without the database; those that write may find the application held by another write. */
+/** No route answers without the database; a write needs the master keys, and may find the application held by another one. */
 function asksDatabase(route: AnyRoute): AnyRoute {
-  const held = route.problems?.includes(Problems.masterKeysUnusable) ? [Problems.applicationBusy] : [];
-  return { ...route, problems: [...(route.problems ?? []), ...held, Common.unavailable] };
+  const ofWrites = route.method === 'get' ? [] : [Problems.masterKeysUnusable, Problems.applicationBusy];
+  return { ...route, problems: [...(route.problems ?? []), ...ofWrites, Common.unavailable] };
 }

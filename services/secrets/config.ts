@@ -6,13 +6,11 @@ import { Secret } from '../platform/config/secret.ts';
 import { integer, randomCredential, secret, secretList } from '../platform/config/settings.ts';
 import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
 
-const newMasterKey = () => `key-1:${randomBytes(32).toString('base64')}`;
-
 // A fault does not end the start: the service is unready and says why.
 const masterKeys: Setting<Keyring> = {
   ...secret('Encryption__MasterKeys', {
     summary: 'Master keys as `id:base64 of 32 bytes`, comma separated; the first one seals',
-    generate: newMasterKey,
+    generate: () => `key-1:${randomBytes(32).toString('base64')}`,
     isInternal: true,
   }),
   parse: (text) => readMasterKeys(new Secret(text)),

@@ -8,7 +8,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
-import { nonceBytes, open, seal, SealBroken, tagBytes } from '../encryption/envelope.ts';
+import { openPacked, SealBroken, sealPacked } from '../encryption/envelope.ts';
 
 /** What was read is no whole and unchanged backup, or not one of this key. */
 export class BackupRefused extends Error {}
@@ -44,8 +44,7 @@ export async function* sealLines(key: KeyObject, texts: AsyncIterable<string>): 
   const lineKey = derive(key, header);
   let index = 0;
   for await (const { item, isLast } of markLast(texts)) {
-    const { nonce, ciphertext, tag } = seal(lineKey, Buffer.from(item), place(index++, isLast));
-    yield `"${Buffer.concat([nonce, ciphertext, tag]).toString('base64')}"\n`;
+    yield `"${sealPacked(lineKey, Buffer.from(item), place(index++, isLast)).toString('base64')}"\n`;
   }
 }
 
@@ -67,11 +66,10 @@ function requireHeader(line: string, isLast: boolean): string {
 
 function openLine(key: KeyObject, line: string, { index, isLast }: { readonly index: number; readonly isLast: boolean }): string {
   const sealed = Buffer.from(line.slice(1, -1), 'base64');
-  const ciphertext = sealed.subarray(nonceBytes, -tagBytes);
   try {
     // Buffer skips what is not base64: only the one spelling of these bytes counts.
     if (line !== `"${sealed.toString('base64')}"`) throw new SealBroken('not a sealed line');
-    return open(key, { nonce: sealed.subarray(0, nonceBytes), ciphertext, tag: sealed.subarray(-tagBytes) }, place(index, isLast)).toString();
+    return openPacked(key, sealed, place(index, isLast)).toString();
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
     const reason = index === 0 ? 'Backup__Key is not its key, or it' : 'it';

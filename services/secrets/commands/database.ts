@@ -4,8 +4,7 @@ import { createSchemaCheck } from '../../platform/postgres/migrations.ts';
 import { createPool, type Database } from '../../platform/postgres/pool.ts';
 import { describeDatabaseFault, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Secret } from '../../platform/config/secret.ts';
-import { createKeyCheck } from '../encryption/key-check.ts';
-import { type Keyring, type MasterKey, readMasterKeys } from '../encryption/master-keys.ts';
+import { type Keyring, readMasterKeys } from '../encryption/master-keys.ts';
 
 const migrations = { schema: 'secrets', directory: new URL('../migrations/', import.meta.url) };
 /** A statement over the whole of a large table may take its time. */
@@ -34,6 +33,3 @@ export function requireKeyring(configured: Secret): Keyring {
   if (keyring.fault !== undefined) throw new Error(keyring.fault);
   return keyring;
 }
-
-/** The key to seal with, known to be the one of its name. @throws Problem with the reason */
-export const requireActiveKey = (keyring: Keyring, database: Database): Promise<MasterKey> => createKeyCheck(keyring, database).requireActive();

@@ -2,11 +2,12 @@
 import { open } from 'node:fs/promises';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
-import { sealValue, storedTime } from '../encryption/envelope.ts';
+import { aadFieldsOf, sealValue } from '../encryption/envelope.ts';
+import { createKeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import type { NewVersion } from '../management/store.ts';
 import { BackupRecord, BackupRefused, inWords, noRows, openLines, plainTables, readBackupKey, type RowCounts, type Version } from './backup-file.ts';
-import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
+import { requireKeyring, withDatabase } from './database.ts';
 import { explainFile } from './files.ts';
 import { createRecorder, NotEmpty } from './recorder.ts';
 import { backupSettings } from './settings.ts';
@@ -23,7 +24,7 @@ export const restore: Subcommand = {
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
     const input = file === undefined ? process.stdin : (await open(file).catch(explainFile(file, 'read'))).createReadStream();
     const rows = await withDatabase(settings.databaseUrl, async (database) => {
-      const active = await requireActiveKey(keyring, database);
+      const active = await createKeyCheck(keyring, database).requireActive();
       const record = await createRecorder(database, active.id);
       return database
         .transaction(async (inTransaction) => {
@@ -72,9 +73,5 @@ function readRecord(line: string): BackupRecord {
   throw new BackupRefused('the backup holds something that this release does not know');
 }
 
-/** AadFields to the same ids and times as before. */
-function reseal({ value, ...row }: Version, active: MasterKey): NewVersion {
-  const { notBefore, expiresAt, createdAt } = row;
-  const times = { notBefore: notBefore && storedTime(notBefore), expiresAt: expiresAt && storedTime(expiresAt), createdAt: storedTime(createdAt) };
-  return { ...row, ...sealValue(value, { ...row, versionId: row.id, ...times }, active) };
-}
+/** To the same ids and times as before. */
+const reseal = ({ value, ...row }: Version, active: MasterKey): NewVersion => ({ ...row, ...sealValue(value, aadFieldsOf(row), active) });

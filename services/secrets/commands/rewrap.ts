@@ -4,8 +4,9 @@ import type { Database } from '../../platform/postgres/pool.ts';
 import { rewrap as rewrapKey, SealBroken } from '../encryption/envelope.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { sleepUntil } from '../../platform/time.ts';
+import { createKeyCheck } from '../encryption/key-check.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
-import { requireActiveKey, requireKeyring, withDatabase } from './database.ts';
+import { requireKeyring, withDatabase } from './database.ts';
 import { createRecorder } from './recorder.ts';
 import { masterKeySettings } from './settings.ts';
 import { createRewrapStore, firstId } from './store.ts';
@@ -19,7 +20,7 @@ export const rewrap: Subcommand = {
     const { databaseUrl, masterKeys } = readSettings(environment, masterKeySettings);
     const keyring = requireKeyring(masterKeys);
     return withDatabase(databaseUrl, async (database) => {
-      const active = await requireActiveKey(keyring, database);
+      const active = await createKeyCheck(keyring, database).requireActive();
       const broken = new Set<string>();
       const record = await createRecorder(database, active.id);
       await record.around(

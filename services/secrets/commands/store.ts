@@ -1,8 +1,8 @@
 // All SQL of backup, restore and rewrap.
 import { type Database, type Statement, statement, toColumns } from '../../platform/postgres/pool.ts';
-import type { Envelope, StoredTime } from '../encryption/envelope.ts';
+import type { AadFields, Envelope } from '../encryption/envelope.ts';
 import { createManagementStore } from '../management/store.ts';
-import type { PlainTable, Version } from './backup-file.ts';
+import type { PlainTable } from './backup-file.ts';
 
 /** A table in the order of its ids, some rows at a time. */
 type Page<Row> = Statement<Row, [after: string, limit: number]>;
@@ -11,8 +11,7 @@ type PlainRow = { readonly id: string; readonly row: unknown };
 const pageOf = (table: PlainTable): Page<PlainRow> =>
   statement(`backup.${table}`, `select id, to_jsonb(t) as row from ${table} t where id > $1 order by id limit $2`);
 
-type Times = { readonly notBefore: StoredTime | null; readonly expiresAt: StoredTime | null; readonly createdAt: StoredTime };
-export type SealedVersion = Omit<Version, keyof Times | 'value'> & Times & Envelope;
+export type SealedVersion = Omit<AadFields, 'versionId'> & Envelope & { readonly id: string };
 
 // Times as Postgres stores them: they are bound to the ciphertext to the microsecond.
 const versions: Page<SealedVersion> = statement(

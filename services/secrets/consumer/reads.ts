@@ -36,40 +36,60 @@ export const apiKeyGuard = (store: { isValid(keyHash: Buffer): Promise<boolean> 
 /** A value must not be kept by anything on the way. */
 const unkept = { 'Cache-Control': 'no-store' };
 
-export const consumerRoutes = (reads: Reads) => [
-  route({
-    method: 'get',
-    path: '/api/consumer/secrets/{name}',
-    access: 'checkedByHandler',
-    summary: 'The newest active version of a secret in an environment',
-    params: ByName,
-    query: InQuery,
-    answers: { 200: ConsumerSecret },
-    problems: [Common.notFound, Common.unavailable],
-    handle: async (request) => answer(200, await reads.secret(request.params.name, request), unkept),
-  }),
-  route({
-    method: 'get',
-    path: '/api/consumer/configurations',
-    access: 'checkedByHandler',
-    summary: 'All configuration entries of an environment, by key',
-    query: InQuery,
-    answers: { 200: ConsumerConfigurations },
-    problems: [Common.notFound],
-    handle: async (request) => answer(200, { items: await reads.configurations(request) }, unkept),
-  }),
-  route({
-    method: 'get',
-    path: '/api/consumer/configurations/{key}',
-    access: 'checkedByHandler',
-    summary: 'One configuration entry of an environment',
-    params: ByKey,
-    query: InQuery,
-    answers: { 200: ConsumerConfiguration },
-    problems: [Common.notFound],
-    handle: async (request) => answer(200, await reads.configuration(request.params.key, request), unkept),
-  }),
-];
+export function consumerRoutes(parts: ConsumerParts) {
+  const { store } = parts;
+  const readSecret = createReader(parts);
+  return [
+    route({
+      method: 'get',
+      path: '/api/consumer/secrets/{name}',
+      access: 'checkedByHandler',
+      summary: 'The newest active version of a secret in an environment',
+      params: ByName,
+      query: InQuery,
+      answers: { 200: ConsumerSecret },
+      problems: [Common.notFound, Common.unavailable],
+      handle: async (request) => answer(200, await readSecret(request.params.name, request), unkept),
+    }),
+    route({
+      method: 'get',
+      path: '/api/consumer/configurations',
+      access: 'checkedByHandler',
+      summary: 'All configuration entries of an environment, by key',
+      query: InQuery,
+      answers: { 200: ConsumerConfigurations },
+      problems: [Common.notFound],
+      async handle(request) {
+        const { environment = '' } = request.query;
+        const rows = await store.listConfigurations(presentedKeyHash(request.headers), environment);
+        const [first] = rows;
+        if (!first) throw keyRefused();
+        requireEnvironment(request);
+        if (first.environmentId === null) throw notFound();
+        const items = rows.flatMap(({ key, value }) => (key === null || value === null ? [] : [{ key, value, label: environment }]));
+        return answer(200, { items }, unkept);
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/consumer/configurations/{key}',
+      access: 'checkedByHandler',
+      summary: 'One configuration entry of an environment',
+      params: ByKey,
+      query: InQuery,
+      answers: { 200: ConsumerConfiguration },
+      problems: [Common.notFound],
+      async handle(request) {
+        const { environment = '' } = request.query;
+        const row = await store.findConfiguration(presentedKeyHash(request.headers), environment, request.params.key);
+        if (!row) throw keyRefused();
+        requireEnvironment(request);
+        if (row.key === null || row.value === null) throw notFound();
+        return answer(200, { key: row.key, value: row.value, label: environment }, unkept);
+      },
+    }),
+  ];
+}
 
 type ConsumerRequest = {
   readonly headers: IncomingHttpHeaders;
@@ -77,9 +97,7 @@ type ConsumerRequest = {
   readonly query: { readonly environment?: string | undefined };
 };
 
-type Reads = ReturnType<typeof createReads>;
-
-type ReadsParts = {
+type ConsumerParts = {
   readonly store: ConsumerStore;
   readonly keyring: Keyring;
   readonly keyCheck: Pick<KeyCheck, 'state'>;
@@ -106,7 +124,8 @@ function requireEnvironment({ query }: ConsumerRequest): void {
   if (!query.environment) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
 }
 
-export function createReads({ store, keyring, keyCheck, audit, log, metrics, clock }: ReadsParts) {
+/** The read of one secret, recorded. */
+function createReader({ store, keyring, keyCheck, audit, log, metrics, clock }: ConsumerParts) {
   const counted = metrics.counter({
     name: 'signalbox_secrets_reads_total',
     help: 'Reads of a secret by an application, by outcome',
@@ -138,43 +157,21 @@ export function createReads({ store, keyring, keyCheck, audit, log, metrics, clo
     }
   }
 
-  return {
-    async secret(name: string, request: ConsumerRequest): Promise<ConsumerSecret> {
-      const { environment = '' } = request.query;
-      const row = await store.findSecret(presentedKeyHash(request.headers), environment, name);
-      if (!row) throw keyRefused();
-      requireEnvironment(request);
-      if (!audit.hasRoom) throw unavailable();
-      const asked = { environment, name, requestId: request.requestId };
-      if (row.versionId === null) {
-        record(row, asked, 'not-found');
-        throw notFound();
-      }
-      const revealed = await reveal(row);
-      record(row, asked, 'value' in revealed ? 'done' : revealed.outcome);
-      if ('value' in revealed) return described(name, revealed.value, row);
-      throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
-    },
-
-    /** By key. */
-    async configurations(request: ConsumerRequest): Promise<ConsumerConfiguration[]> {
-      const { environment = '' } = request.query;
-      const rows = await store.listConfigurations(presentedKeyHash(request.headers), environment);
-      const [first] = rows;
-      if (!first) throw keyRefused();
-      requireEnvironment(request);
-      if (first.environmentId === null) throw notFound();
-      return rows.flatMap(({ key, value }) => (key === null || value === null ? [] : [{ key, value, label: environment }]));
-    },
-
-    async configuration(key: string, request: ConsumerRequest): Promise<ConsumerConfiguration> {
-      const { environment = '' } = request.query;
-      const row = await store.findConfiguration(presentedKeyHash(request.headers), environment, key);
-      if (!row) throw keyRefused();
-      requireEnvironment(request);
-      if (row.key === null || row.value === null) throw notFound();
-      return { key: row.key, value: row.value, label: environment };
-    },
+  return async (name: string, request: ConsumerRequest): Promise<ConsumerSecret> => {
+    const { environment = '' } = request.query;
+    const row = await store.findSecret(presentedKeyHash(request.headers), environment, name);
+    if (!row) throw keyRefused();
+    requireEnvironment(request);
+    if (!audit.hasRoom) throw unavailable();
+    const asked = { environment, name, requestId: request.requestId };
+    if (row.versionId === null) {
+      record(row, asked, 'not-found');
+      throw notFound();
+    }
+    const revealed = await reveal(row);
+    record(row, asked, 'value' in revealed ? 'done' : revealed.outcome);
+    if ('value' in revealed) return described(name, revealed.value, row);
+    throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
   };
 }
 

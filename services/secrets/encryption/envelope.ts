@@ -32,6 +32,16 @@ export function open(key: KeyObject, { nonce, ciphertext, tag }: Sealed, bound: 
   }
 }
 
+/** The same as one buffer: nonce, ciphertext, tag. */
+export function sealPacked(key: KeyObject, plaintext: Buffer, bound: Buffer): Buffer {
+  const { nonce, ciphertext, tag } = seal(key, plaintext, bound);
+  return Buffer.concat([nonce, ciphertext, tag]);
+}
+
+/** @throws SealBroken */
+export const openPacked = (key: KeyObject, packed: Buffer, bound: Buffer): Buffer =>
+  open(key, { nonce: packed.subarray(0, nonceBytes), ciphertext: packed.subarray(nonceBytes, -tagBytes), tag: packed.subarray(-tagBytes) }, bound);
+
 /** All that is stored of a value. */
 export type Envelope = Sealed & { readonly wrappedKey: Buffer; readonly masterKeyId: string };
 
@@ -59,6 +69,15 @@ export function storedTime(date: Date): StoredTime {
   const bytes = Buffer.alloc(timeBytes);
   bytes.writeBigInt64BE(BigInt(date.getTime() - postgresEpochMs) * 1000n);
   return bytes;
+}
+
+type Times = { readonly notBefore: Date | null; readonly expiresAt: Date | null; readonly createdAt: Date };
+type NewRow = Omit<AadFields, 'versionId' | keyof Times> & Times & { readonly id: string };
+
+/** Of a version that is not stored yet. */
+export function aadFieldsOf({ id, notBefore, expiresAt, createdAt, ...ids }: NewRow): AadFields {
+  const times = { notBefore: notBefore && storedTime(notBefore), expiresAt: expiresAt && storedTime(expiresAt), createdAt: storedTime(createdAt) };
+  return { ...ids, versionId: id, ...times };
 }
 
 export const dateOf = (time: StoredTime): Date => new Date(Number(time.readBigInt64BE() / 1000n) + postgresEpochMs);
@@ -91,20 +110,8 @@ const wrapLabel = Buffer.from('signalbox data key 1\0');
 /** The master key's id is in this AAD and in no other, so that a rewrap touches no value. */
 const wrapAad = (versionId: string, masterKeyId: string) => Buffer.concat([wrapLabel, uuidBytes(versionId), Buffer.from(masterKeyId)]);
 
-function wrap(dataKey: Buffer, versionId: string, master: MasterKey): Buffer {
-  const { nonce, ciphertext, tag } = seal(master.key, dataKey, wrapAad(versionId, master.id));
-  return Buffer.concat([nonce, ciphertext, tag]);
-}
-
-function unwrap(wrapped: Buffer, versionId: string, master: MasterKey): Buffer {
-  if (wrapped.length !== nonceBytes + keyBytes + tagBytes) throw new SealBroken('the wrapped key has a wrong length');
-  const sealed = {
-    nonce: wrapped.subarray(0, nonceBytes),
-    ciphertext: wrapped.subarray(nonceBytes, nonceBytes + keyBytes),
-    tag: wrapped.subarray(nonceBytes + keyBytes),
-  };
-  return open(master.key, sealed, wrapAad(versionId, master.id));
-}
+const wrap = (dataKey: Buffer, versionId: string, master: MasterKey) => sealPacked(master.key, dataKey, wrapAad(versionId, master.id));
+const unwrap = (wrapped: Buffer, versionId: string, master: MasterKey) => openPacked(master.key, wrapped, wrapAad(versionId, master.id));
 
 export function sealValue(value: string, fields: AadFields, master: MasterKey): Envelope {
   const dataKey = randomBytes(keyBytes);

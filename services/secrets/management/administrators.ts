@@ -5,8 +5,9 @@ import type { Secret } from '../../platform/config/secret.ts';
 import { authorization, type Guard, isOneOf } from '../../platform/http/credentials.ts';
 import type { Actor } from '../audit.ts';
 
-/** The administrator of a request that the guard let pass. */
-export type ActorOf = (request: { readonly headers: IncomingHttpHeaders; readonly requestId: string }) => Actor;
+/** One that the guard let pass. */
+export type AdminRequest = { readonly headers: IncomingHttpHeaders; readonly requestId: string };
+export type ActorOf = (request: AdminRequest) => Actor;
 
 // The same in every replica and over every order of the list; slow, so that it does not help to guess a weak token.
 const fingerprint = (token: string) => scryptSync(token, 'signalbox administrator', 4).toString('hex');

@@ -1,8 +1,9 @@
-// The rules of applications, slugs, keys and a deletion that hides, and of their environments.
+// Applications: their routes and rules, slugs, keys and a deletion that hides.
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../audit.ts';
-import { type Application, type CreatedApplication, type Environment, keyPrefix, type NewApplication, Problems, slugOf } from '../contract.ts';
+import { z } from 'zod';
+import { answer, route } from '../../platform/http/route.ts';
+import { Application, ApplicationUpdate, CreatedApplication, InApplication, keyPrefix, NewApplication, PlainKey, Problems, slugOf } from '../contract.ts';
 import { hashOfKey } from '../consumer/store.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -13,72 +14,97 @@ function newApiKey() {
   return { plain, hash: hashOfKey(plain), id: newId() };
 }
 
-export type Applications = ReturnType<typeof createApplications>;
+/** The one time a key is shown, it must not be kept by anything on the way. */
+const unkept = { 'Cache-Control': 'no-store' };
 
-export function createApplications(store: ManagementStore, write: UnitOfWork, clock: () => Date) {
-  return {
-    list: () => store.applications.list(),
-
-    get: (slug: string) => findApplication(store, slug),
-
-    create(actor: Actor, { name, description }: NewApplication): Promise<CreatedApplication> {
+export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => [
+  route({
+    method: 'get',
+    path: '/api/management/applications',
+    summary: 'All applications that are not deleted, by slug',
+    answers: { 200: z.array(Application) },
+    handle: () => store.applications.list(),
+  }),
+  route({
+    method: 'post',
+    path: '/api/management/applications',
+    summary: 'Creates an application with an environment `local`; the answer alone holds its key',
+    body: NewApplication,
+    answers: { 201: CreatedApplication },
+    problems: [Problems.applicationTaken],
+    async handle(request) {
+      const { name, description } = request.body;
+      const slug = slugOf(name);
       const key = newApiKey();
-      const application = { id: newId(), name, slug: slugOf(name), description, createdAt: clock() };
-      return write.run(actor, { action: 'application.create', application: application.slug }, async ({ applications, environments }) => {
+      const created = await write.run(request, { action: 'application.create', application: slug }, async ({ applications, environments }) => {
+        const application = { id: newId(), name, slug, description, createdAt: write.clock() };
         const isNew = await applications.insert({ ...application, keyHash: key.hash, keyId: key.id });
-        if (!isNew) throw Problems.applicationTaken({ detail: `The slug '${application.slug}' is taken.` });
+        if (!isNew) throw Problems.applicationTaken({ detail: `The slug '${slug}' is taken.` });
         await environments.insert(application.id, { id: newId(), slug: 'local', name: 'Local', createdAt: application.createdAt });
         return { applicationId: application.id, result: { ...application, plainApiKey: key.plain } };
       });
+      return answer(201, created, { Location: `/api/management/applications/${slug}`, ...unkept });
     },
+  }),
+  ...oneApplication(store, write),
+];
 
-    /** The slug stays. */
-    update: (actor: Actor, slug: string, { name, description }: NewApplication) =>
-      write.change(actor, { action: 'application.update', application: slug }, async ({ applications }, id) => {
-        const updated = await applications.update(id, name, description, clock());
+const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
+  route({
+    method: 'get',
+    path: '/api/management/applications/{slug}',
+    summary: 'One application',
+    params: InApplication,
+    answers: { 200: Application },
+    problems: [Problems.applicationMissing],
+    handle: ({ params }) => findApplication(store, params.slug),
+  }),
+  route({
+    method: 'put',
+    path: '/api/management/applications/{slug}',
+    summary: 'Changes name and description; the slug stays',
+    params: InApplication,
+    body: ApplicationUpdate,
+    answers: { 200: Application },
+    problems: [Problems.applicationMissing],
+    handle: (request) =>
+      write.change(request, { action: 'application.update' }, async ({ applications }, id, now) => {
+        const updated = await applications.update(id, request.body.name, request.body.description, now);
         if (!updated) throw Problems.applicationMissing();
         return updated;
       }),
-
-    remove: (actor: Actor, slug: string) =>
-      write.change(actor, { action: 'application.delete', application: slug }, ({ applications }, id) => applications.remove(id, clock())),
-
-    /** When it returns, no replica takes the old key any more. */
-    rotateKey: (actor: Actor, slug: string) =>
-      write.change(actor, { action: 'application.rotate-key', application: slug }, async ({ applications }, id) => {
-        const key = newApiKey();
-        await applications.setKey(id, key.hash, key.id);
-        return { plainApiKey: key.plain };
-      }),
-  };
-}
+  }),
+  route({
+    method: 'delete',
+    path: '/api/management/applications/{slug}',
+    summary: 'Hides an application and all that belongs to it; its key stops working, its slug is free again',
+    params: InApplication,
+    answers: { 204: null },
+    problems: [Problems.applicationMissing],
+    async handle(request) {
+      await write.change(request, { action: 'application.delete' }, ({ applications }, id, now) => applications.remove(id, now));
+      return answer(204, null);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/management/applications/{slug}/rotate-key',
+    summary: 'Gives an application a new key; the old one stops working at once',
+    params: InApplication,
+    answers: { 200: PlainKey },
+    problems: [Problems.applicationMissing],
+    async handle(request) {
+      const key = newApiKey();
+      await write.change(request, { action: 'application.rotate-key' }, ({ applications }, id) => applications.setKey(id, key.hash, key.id));
+      // No replica takes the old key any more.
+      return answer(200, { plainApiKey: key.plain }, unkept);
+    },
+  }),
+];
 
 /** @throws Problem 404 */
 export async function findApplication(store: ManagementStore, slug: string): Promise<Application> {
   const application = await store.applications.find(slug);
   if (!application) throw Problems.applicationMissing();
   return application;
-}
-
-export type Environments = ReturnType<typeof createEnvironments>;
-
-export function createEnvironments(store: ManagementStore, write: UnitOfWork, clock: () => Date) {
-  return {
-    list: async (application: string) => store.environments.list((await findApplication(store, application)).id),
-
-    create(actor: Actor, application: string, name: string): Promise<Environment> {
-      const environment = { id: newId(), slug: slugOf(name), name, createdAt: clock() };
-      return write.change(actor, { action: 'environment.create', application, environment: environment.slug }, async ({ environments }, applicationId) => {
-        const isNew = await environments.insert(applicationId, environment);
-        if (!isNew) throw Problems.environmentTaken({ detail: `The slug '${environment.slug}' is taken.` });
-        return environment;
-      });
-    },
-
-    /** For good, with its versions and entries; one made again begins anew. */
-    remove: (actor: Actor, application: string, slug: string) =>
-      write.change(actor, { action: 'environment.delete', application, environment: slug }, async ({ environments }, applicationId) => {
-        if (!(await environments.remove(applicationId, slug))) throw Problems.environmentMissing();
-      }),
-  };
 }

@@ -1,43 +1,75 @@
-// The rules of configuration entries: key and value of one environment.
+// Configuration entries, key and value of one environment: their routes and rules.
 import { v7 as newId } from 'uuid';
-import type { Action, Actor } from '../audit.ts';
-import { type Configuration, type ConfigurationUpdate, type NewConfiguration, Problems } from '../contract.ts';
+import { z } from 'zod';
+import { answer, route } from '../../platform/http/route.ts';
+import { Configuration, ConfigurationUpdate, InApplication, NewConfiguration, OfConfiguration, Problems } from '../contract.ts';
 import { findApplication } from './applications.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
-/** Where an entry is, in the words of the request. */
-type Place = { readonly slug: string; readonly environmentSlug: string; readonly key: string };
-
-export type Configurations = ReturnType<typeof createConfigurations>;
-
-export function createConfigurations(store: ManagementStore, write: UnitOfWork, clock: () => Date) {
-  const target = (action: Action, { slug, environmentSlug, key }: Place) => ({ action, application: slug, environment: environmentSlug, subject: key });
-  return {
-    list: async (application: string) => store.configurations.list((await findApplication(store, application)).id),
-
-    create(actor: Actor, slug: string, { environmentSlug, key, value, description }: NewConfiguration): Promise<Configuration> {
-      const place = { slug, environmentSlug, key };
-      return write.change(actor, target('configuration.create', place), async ({ environments, configurations }, applicationId) => {
+export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) => [
+  route({
+    method: 'get',
+    path: '/api/management/applications/{slug}/configurations',
+    summary: 'All entries of an application, by environment and key',
+    params: InApplication,
+    answers: { 200: z.array(Configuration) },
+    problems: [Problems.applicationMissing],
+    handle: async ({ params }) => store.configurations.list((await findApplication(store, params.slug)).id),
+  }),
+  route({
+    method: 'post',
+    path: '/api/management/applications/{slug}/configurations',
+    summary: 'Adds an entry to an environment',
+    params: InApplication,
+    body: NewConfiguration,
+    answers: { 201: Configuration },
+    problems: [Problems.applicationMissing, Problems.environmentMissing, Problems.configurationTaken],
+    async handle(request) {
+      const { environmentSlug, key } = request.body;
+      const target = { action: 'configuration.create', environment: environmentSlug, subject: key } as const;
+      const created = await write.change(request, target, async ({ environments, configurations }, applicationId, now) => {
         const environmentId = await environments.find(applicationId, environmentSlug);
         if (environmentId === undefined) throw Problems.environmentMissing();
-        const now = clock();
-        const entry = { id: newId(), environmentSlug, key, value, description, createdAt: now, updatedAt: now };
+        const entry = { id: newId(), ...request.body, createdAt: now, updatedAt: now };
         if (!(await configurations.insert(environmentId, entry))) throw Problems.configurationTaken();
         return entry;
       });
+      return answer(201, created);
     },
-
-    update: (actor: Actor, place: Place, { value, description }: ConfigurationUpdate) =>
-      write.change(actor, target('configuration.update', place), async ({ configurations }, applicationId) => {
-        const entry = await configurations.update([applicationId, place.environmentSlug, place.key], value, description, clock());
+  }),
+  route({
+    method: 'put',
+    path: '/api/management/applications/{slug}/configurations/{environmentSlug}/{key}',
+    summary: 'Changes the value of an entry, and its description when one is given',
+    params: OfConfiguration,
+    body: ConfigurationUpdate,
+    answers: { 200: Configuration },
+    problems: [Problems.applicationMissing, Problems.configurationMissing],
+    handle(request) {
+      const { environmentSlug, key } = request.params;
+      const { value, description } = request.body;
+      const target = { action: 'configuration.update', environment: environmentSlug, subject: key } as const;
+      return write.change(request, target, async ({ configurations }, applicationId, now) => {
+        const entry = await configurations.update([applicationId, environmentSlug, key], value, description, now);
         if (!entry) throw Problems.configurationMissing();
         return entry;
-      }),
-
-    remove: (actor: Actor, place: Place) =>
-      write.change(actor, target('configuration.delete', place), async ({ configurations }, applicationId) => {
-        if (!(await configurations.remove(applicationId, place.environmentSlug, place.key))) throw Problems.configurationMissing();
-      }),
-  };
-}
+      });
+    },
+  }),
+  route({
+    method: 'delete',
+    path: '/api/management/applications/{slug}/configurations/{environmentSlug}/{key}',
+    summary: 'Deletes an entry',
+    params: OfConfiguration,
+    answers: { 204: null },
+    problems: [Problems.applicationMissing, Problems.configurationMissing],
+    async handle(request) {
+      const { environmentSlug, key } = request.params;
+      await write.change(request, { action: 'configuration.delete', environment: environmentSlug, subject: key }, async ({ configurations }, applicationId) => {
+        if (!(await configurations.remove(applicationId, environmentSlug, key))) throw Problems.configurationMissing();
+      });
+      return answer(204, null);
+    },
+  }),
+];

@@ -1,73 +1,115 @@
-// The rules of secrets: named slots of an application. A call appends versions, all of them or none; no value is read back here.
+// Secrets, named slots of an application, and their versions: routes and rules. A call appends versions, all of them or none; no value is read back here.
 import { v7 as newId } from 'uuid';
-import type { Actor } from '../audit.ts';
-import { type CreatedSecret, Problems, type Secret, type ValueItem } from '../contract.ts';
-import { sealValue, storedTime } from '../encryption/envelope.ts';
+import { z } from 'zod';
+import { answer, route } from '../../platform/http/route.ts';
+import { CreatedSecret, InApplication, NewSecret, OfSecret, OfSecretIn, Problems, Secret, SecretVersion, type ValueItem, ValueItems } from '../contract.ts';
+import { aadFieldsOf, sealValue } from '../encryption/envelope.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import { findApplication } from './applications.ts';
 import type { ManagementStore, NewVersion } from './store.ts';
 import { lockApplication, type UnitOfWork } from './unit-of-work.ts';
 
-export type Secrets = ReturnType<typeof createSecrets>;
-
-export function createSecrets(store: ManagementStore, write: UnitOfWork, clock: () => Date) {
-  return {
-    list: async (application: string) => store.secrets.list((await findApplication(store, application)).id),
-
-    get: async (application: string, name: string) => findSecret(store, (await findApplication(store, application)).id, name),
-
-    /** Says which environments wait for a value. */
-    create(actor: Actor, application: string, { name, description }: Pick<Secret, 'name' | 'description'>): Promise<CreatedSecret> {
-      const now = clock();
-      const secret = { id: newId(), name, description, createdAt: now, updatedAt: now };
-      return write.change(actor, { action: 'secret.create', application, subject: name }, async ({ secrets, environments }, applicationId) => {
+export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
+  route({
+    method: 'get',
+    path: '/api/management/applications/{slug}/secrets',
+    summary: 'The secrets of an application, by name',
+    params: InApplication,
+    answers: { 200: z.array(Secret) },
+    problems: [Problems.applicationMissing],
+    handle: async ({ params }) => store.secrets.list((await findApplication(store, params.slug)).id),
+  }),
+  route({
+    method: 'post',
+    path: '/api/management/applications/{slug}/secrets',
+    summary: 'Adds a secret, and says which environments wait for a value',
+    params: InApplication,
+    body: NewSecret,
+    answers: { 201: CreatedSecret },
+    problems: [Problems.applicationMissing, Problems.secretTaken],
+    async handle(request) {
+      const { name, description } = request.body;
+      const created = await write.change(request, { action: 'secret.create', subject: name }, async ({ secrets, environments }, applicationId, now) => {
+        const secret = { id: newId(), name, description, createdAt: now, updatedAt: now };
         if (!(await secrets.insert(applicationId, secret))) throw Problems.secretTaken();
         const existing = await environments.list(applicationId);
         return { ...secret, requiredEnvironments: existing.map((environment) => ({ slug: environment.slug, name: environment.name, valueProvided: false })) };
       });
+      return answer(201, created, { Location: `/api/management/applications/${request.params.slug}/secrets/${encodeURIComponent(name)}` });
     },
-
-    /** For good, with all its versions. */
-    remove: (actor: Actor, application: string, name: string) =>
-      write.change(actor, { action: 'secret.delete', application, subject: name }, async ({ secrets }, applicationId) => {
+  }),
+  route({
+    method: 'get',
+    path: '/api/management/applications/{slug}/secrets/{name}',
+    summary: 'One secret, without values',
+    params: OfSecret,
+    answers: { 200: Secret },
+    problems: [Problems.applicationMissing, Problems.secretMissing],
+    handle: async ({ params }) => findSecret(store, (await findApplication(store, params.slug)).id, params.name),
+  }),
+  route({
+    method: 'delete',
+    path: '/api/management/applications/{slug}/secrets/{name}',
+    summary: 'Deletes a secret with all its versions, for good',
+    params: OfSecret,
+    answers: { 204: null },
+    problems: [Problems.applicationMissing, Problems.secretMissing],
+    async handle(request) {
+      const { name } = request.params;
+      await write.change(request, { action: 'secret.delete', subject: name }, async ({ secrets }, applicationId) => {
         if (!(await secrets.remove(applicationId, name))) throw Problems.secretMissing();
-      }),
+      });
+      return answer(204, null);
+    },
+  }),
+];
 
-    /** Numbers go on from the highest of the secret and environment, without a gap. @throws Problem 404 before anything is stored */
-    append: (actor: Actor, { slug, name }: { readonly slug: string; readonly name: string }, items: readonly ValueItem[]) =>
-      write.run(actor, { action: 'secret.add-version', application: slug, subject: name }, async (inTransaction, active) => {
+// A hundred values of 64 KiB, with room for JSON's escapes.
+const maxBodyBytes = 8 * 1024 * 1024;
+
+export const valueRoutes = (store: ManagementStore, write: UnitOfWork) => [
+  route({
+    method: 'post',
+    path: '/api/management/applications/{slug}/secrets/{name}/values',
+    summary: 'Appends a version for each item, all of them or none',
+    params: OfSecret,
+    body: ValueItems,
+    maxBodyBytes,
+    answers: { 200: null },
+    problems: [Problems.applicationMissing, Problems.secretMissing, Problems.environmentMissing],
+    async handle(request) {
+      const { slug, name } = request.params;
+      await write.run(request, { action: 'secret.add-version', application: slug, subject: name }, async (inTransaction, active) => {
         const applicationId = await lockApplication(inTransaction, slug);
         const secret = await findSecret(inTransaction, applicationId, name);
-        const environments = await findEnvironments(inTransaction, applicationId, items);
-        if (items.length === 0) return { applicationId, result: undefined, parts: [] };
-
-        const createdAt = clock();
-        const newest = await inTransaction.versions.newest(secret.id, [...environments.values()]);
-        const next = (environmentId: string) => {
-          const version = (newest.get(environmentId) ?? 0) + 1;
-          newest.set(environmentId, version);
-          return version;
-        };
-        const versions = items.map((item) => {
-          const environmentId = environments.get(item.environmentSlug) ?? '';
-          return newVersion(item, { applicationId, secretId: secret.id, environmentId, version: next(environmentId), createdAt }, active);
-        });
-        await inTransaction.versions.insert(versions);
-        await inTransaction.secrets.touch(secret.id, createdAt);
-        const parts = items.map(({ environmentSlug }, index) => ({ environment: environmentSlug, version: versions[index]?.version ?? 0 }));
+        const place = { applicationId, secretId: secret.id, createdAt: write.clock() };
+        const versions = await newVersions(inTransaction, request.body, { place, active });
+        if (versions.length > 0) {
+          await inTransaction.versions.insert(versions);
+          await inTransaction.secrets.touch(secret.id, place.createdAt);
+        }
+        const parts = request.body.map(({ environmentSlug }, index) => ({ environment: environmentSlug, version: versions[index]?.version ?? 0 }));
         return { applicationId, result: undefined, parts };
-      }),
-
-    /** Newest first. */
-    async versions(application: string, name: string, environment: string) {
-      const { id } = await findApplication(store, application);
+      });
+      return answer(200, null);
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/management/applications/{slug}/secrets/{name}/versions/{environmentSlug}',
+    summary: 'The versions of a secret in an environment, newest first, without values',
+    params: OfSecretIn,
+    answers: { 200: z.array(SecretVersion) },
+    problems: [Problems.applicationMissing, Problems.secretMissing, Problems.environmentMissing],
+    async handle({ params: { slug, name, environmentSlug } }) {
+      const { id } = await findApplication(store, slug);
       const secret = await findSecret(store, id, name);
-      const environmentId = await store.environments.find(id, environment);
+      const environmentId = await store.environments.find(id, environmentSlug);
       if (environmentId === undefined) throw Problems.environmentMissing();
       return store.versions.list(secret.id, environmentId);
     },
-  };
-}
+  }),
+];
 
 /** @throws Problem 404 */
 async function findSecret(store: ManagementStore, applicationId: string, name: string): Promise<Secret> {
@@ -76,32 +118,18 @@ async function findSecret(store: ManagementStore, applicationId: string, name: s
   return secret;
 }
 
-/** Id by slug. @throws Problem 404 when the items name an environment that does not exist */
-async function findEnvironments({ environments }: ManagementStore, applicationId: string, items: readonly ValueItem[]): Promise<Map<string, string>> {
-  const existing = new Map((await environments.list(applicationId)).map(({ slug, id }) => [slug, id]));
-  const unknown = items.find(({ environmentSlug }) => !existing.has(environmentSlug));
-  if (unknown) throw Problems.environmentMissing({ detail: `There is no environment '${unknown.environmentSlug}'.` });
-  return existing;
-}
+type Sealing = { readonly place: { readonly applicationId: string; readonly secretId: string; readonly createdAt: Date }; readonly active: MasterKey };
 
-type Place = {
-  readonly applicationId: string;
-  readonly secretId: string;
-  readonly environmentId: string;
-  readonly version: number;
-  readonly createdAt: Date;
-};
-
-function newVersion({ value, isEnabled, notBefore, expiresAt }: ValueItem, place: Place, active: MasterKey): NewVersion {
-  const id = newId();
-  const { version, createdAt, secretId, environmentId } = place;
-  const fields = {
-    ...place,
-    versionId: id,
-    isEnabled,
-    notBefore: notBefore && storedTime(notBefore),
-    expiresAt: expiresAt && storedTime(expiresAt),
-    createdAt: storedTime(createdAt),
-  };
-  return { id, version, isEnabled, notBefore, expiresAt, createdAt, secretId, environmentId, ...sealValue(value, fields, active) };
+/** Numbers go on from the highest of the secret and environment, without a gap. @throws Problem 404 when an item names an environment that does not exist */
+async function newVersions(store: ManagementStore, items: readonly ValueItem[], { place, active }: Sealing): Promise<NewVersion[]> {
+  const environments = new Map((await store.environments.list(place.applicationId)).map(({ slug, id }) => [slug, id]));
+  const newest = await store.versions.newest(place.secretId, [...environments.values()]);
+  return items.map(({ environmentSlug, value, ...item }) => {
+    const environmentId = environments.get(environmentSlug);
+    if (environmentId === undefined) throw Problems.environmentMissing({ detail: `There is no environment '${environmentSlug}'.` });
+    const version = (newest.get(environmentId) ?? 0) + 1;
+    newest.set(environmentId, version);
+    const row = { id: newId(), ...place, ...item, environmentId, version };
+    return { ...row, ...sealValue(value, aadFieldsOf(row), active) };
+  });
 }

@@ -2,10 +2,11 @@
 import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { Problem } from '../../platform/problem.ts';
-import { type Actor, type Audit, createAuditStore, createEntry, type Outcome, type Target } from '../audit.ts';
+import { type Audit, createAuditStore, createEntry, type Outcome, type Target } from '../audit.ts';
 import { Problems } from '../contract.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
+import type { ActorOf, AdminRequest } from './administrators.ts';
 import { createManagementStore, type ManagementStore } from './store.ts';
 
 /** How a write ended well. */
@@ -22,19 +23,22 @@ export function createUnitOfWork({
   database,
   keyCheck,
   audit,
+  actorOf,
   clock,
 }: {
   /** With a lock timeout, so that a row that somebody holds is given up. */
   readonly database: Database;
   readonly keyCheck: Pick<KeyCheck, 'requireActive'>;
   readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
+  readonly actorOf: ActorOf;
   readonly clock: () => Date;
 }) {
   /**
    * Does a write and records it; a refusal is recorded, too.
    * @throws Problem 503 when the master keys are not usable, or when others hold the application for too long; then nothing was written
    */
-  async function run<T>(actor: Actor, target: Target, work: (store: ManagementStore, active: MasterKey) => Promise<Done<T>>): Promise<T> {
+  async function run<T>(request: AdminRequest, target: Target, work: (store: ManagementStore, active: MasterKey) => Promise<Done<T>>): Promise<T> {
+    const actor = actorOf(request);
     try {
       const active = await keyCheck.requireActive();
       return await database.transaction(async (inTransaction) => {
@@ -52,12 +56,17 @@ export function createUnitOfWork({
   }
 
   return {
+    clock,
     run,
-    /** A write to an application that exists. @throws Problem 404 */
-    change: <T>(actor: Actor, target: Target, work: (store: ManagementStore, applicationId: string) => Promise<T>): Promise<T> =>
-      run(actor, target, async (store) => {
-        const applicationId = await lockApplication(store, target.application);
-        return { applicationId, result: await work(store, applicationId) };
+    /** A write to the application of the path. @throws Problem 404 when there is none */
+    change: <T>(
+      request: AdminRequest & { readonly params: { readonly slug: string } },
+      target: Omit<Target, 'application'>,
+      work: (store: ManagementStore, applicationId: string, now: Date) => Promise<T>,
+    ): Promise<T> =>
+      run(request, { ...target, application: request.params.slug }, async (store) => {
+        const applicationId = await lockApplication(store, request.params.slug);
+        return { applicationId, result: await work(store, applicationId, clock()) };
       }),
   };
 }

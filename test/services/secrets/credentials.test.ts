@@ -10,6 +10,7 @@ import { listen } from '../../../services/platform/http/server.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { apiKeyGuard, consumerRoutes } from '../../../services/secrets/consumer/reads.ts';
 import { createConsumerStore } from '../../../services/secrets/consumer/store.ts';
+import { unusableKeyring } from '../../../services/secrets/encryption/master-keys.ts';
 import { captureLog } from '../../platform/captured-log.ts';
 import { type Answer, adminToken, call, newApplication, putSecret, secretValue, type TestApplication, useService } from './service.ts';
 
@@ -112,15 +113,18 @@ describe('credentials of the secrets service', () => {
 
   it('guards a route that somebody adds below /api/consumer and that declares nothing of its credential', async () => {
     const store = createConsumerStore(running.service.database, () => new Date());
-    const unused = () => Promise.reject(new Error('no test asks for it'));
+    const unused = () => {
+      throw new Error('no test asks for it');
+    };
+    const shared = { log: captureLog().log, metrics: createMetrics() };
+    const parts = { store, keyring: unusableKeyring('none'), keyCheck: { state: unused }, audit: { record: unused, hasRoom: true }, clock: unused };
     const added = route({ method: 'get', path: '/api/consumer/secrets/{name}/names', summary: 's', answers: { 200: z.object({}) }, handle: () => ({}) });
     const app = createApp({
       description: { title: 'secrets', summary: 's', version: '1' },
-      routes: [added, ...consumerRoutes({ secret: unused, configurations: unused, configuration: unused })],
+      routes: [added, ...consumerRoutes({ ...parts, ...shared })],
       areas: [{ prefix: '/api/consumer', guard: apiKeyGuard(store) }],
       health: createHealth(),
-      log: captureLog().log,
-      metrics: createMetrics(),
+      ...shared,
     });
     const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
     const status = async (headers?: Readonly<Record<string, string>>) =>
