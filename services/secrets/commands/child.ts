@@ -27,28 +27,19 @@ export async function runProgram({ command, parameters, variables, writeError }:
     return await endOf(child);
   } catch (error) {
     const code = codeOf(error) ?? '';
-    const { exitCode, reason } = faults[code] ?? { exitCode: exitCodes.notExecutable, reason: `it cannot be executed (${code})` };
-    writeError(`${command} was not started: ${reason}`);
-    return exitCode;
+    writeError(`${command} was not started: ${reasons[code] ?? `it cannot be executed (${code})`}`);
+    return code === 'ENOENT' ? exitCodes.notFound : exitCodes.notExecutable;
   } finally {
     stopForwarding();
   }
 }
 
-const noRoom = { exitCode: exitCodes.refused, reason: 'the system has no room for another process' };
-const faults: Readonly<Record<string, { readonly exitCode: number; readonly reason: string }>> = {
-  ENOENT: { exitCode: exitCodes.notFound, reason: 'there is no such program' },
-  EACCES: { exitCode: exitCodes.notExecutable, reason: 'it is no program, or not one that this user may execute' },
-  ENOEXEC: { exitCode: exitCodes.notExecutable, reason: 'it is not a program of this system' },
-  E2BIG: {
-    exitCode: exitCodes.notExecutable,
-    reason:
-      'its environment and arguments are larger than the system takes (on Linux 128 KiB each, some 2 MiB in all); let it read large values from the service itself',
-  },
-  EAGAIN: noRoom,
-  ENOMEM: noRoom,
-  EMFILE: noRoom,
-  ENFILE: noRoom,
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such program',
+  EACCES: 'it is no program, or not one that this user may execute',
+  ENOEXEC: 'it is not a program of this system',
+  E2BIG:
+    'its environment and arguments are larger than the system takes (on Linux 128 KiB each, some 2 MiB in all); let it read large values from the service itself',
 };
 
 const endOf = (child: ChildProcess) =>

@@ -36,21 +36,13 @@ export const importEnv: Subcommand = {
   async run({ environment, options, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
     const wanted = readOptions(Options, options);
-    const steps = await plan(await readEntries(file, wanted), targetOf(environment, wanted, stopping), wanted).catch(explain(wanted));
+    const steps = await plan(await readEntries(file, wanted), targetOf(environment, wanted, stopping)).catch(explain(wanted));
     if (!wanted.dryRun) await apply(steps, stopping);
-    const rows = steps.map(({ name, change }) => [name, words[change]]);
+    const rows = steps.map(({ name, change }) => [name, change]);
     print(tableOf(['NAME', wanted.dryRun ? 'WOULD BE' : 'IS'], rows));
     for (const note of notesOf(steps, wanted)) writeError(note);
     return 0;
   },
-};
-
-const words: Readonly<Record<Change, string>> = {
-  create: 'created',
-  update: 'updated',
-  unchanged: 'unchanged',
-  keep: 'left as it was',
-  empty: 'left out (empty)',
 };
 
 async function readEntries(file: string, { colons }: Wanted): Promise<DotenvEntry[]> {
@@ -68,18 +60,10 @@ function targetOf(environment: Environment, wanted: Wanted, signal: AbortSignal)
   const { address: baseUrl, adminApiKeys, applicationKey } = readSettings(environment, managementSettings);
   const credential = adminApiKeys[0]?.reveal() ?? '';
   return {
+    ...wanted,
     management: createManagementClient({ baseUrl, credential, signal }),
     consumer: applicationKey && createConsumerClient({ baseUrl, credential: applicationKey.reveal(), signal }),
-    application: wanted.application,
-    environment: wanted.environment,
-    overwrite: wanted.overwrite,
   };
-}
-
-async function plan(entries: readonly DotenvEntry[], target: Target, { as, application, environment }: Wanted): Promise<Step[]> {
-  const environments = await target.management.environments(application);
-  if (environments.every(({ slug }) => slug !== environment)) throw new Error(`application '${application}' has no environment '${environment}'`);
-  return as === 'configuration' ? planConfigurations(entries, target) : planSecrets(entries, target);
 }
 
 async function apply(steps: readonly Step[], stopping: AbortSignal): Promise<void> {
@@ -105,10 +89,11 @@ const explain =
 
 function notesOf(steps: readonly Step[], { dryRun }: Wanted): string[] {
   const count = (change: Change) => steps.filter((step) => step.change === change).length;
-  const kept = count('keep');
-  const done = `${count('create')} created, ${count('update')} updated, ${count('unchanged')} unchanged`;
+  const kept = count('left as it was');
+  const done = `${count('created')} created, ${count('updated')} updated, ${count('unchanged')} unchanged`;
   const notes = [dryRun ? `dry run, nothing was written: ${done}` : done];
-  if (count('empty') > 0) notes.push(`${count('empty')} left out: the service keeps no empty value`);
+  const empty = count('left out (empty)');
+  if (empty > 0) notes.push(`${empty} left out: the service keeps no empty value`);
   if (kept > 0) {
     notes.push(
       `${kept} left as they were: they have a value, which is not shown to administrators; set SIGNALBOX_APPLICATION_KEY to compare, or give --overwrite`,
@@ -119,8 +104,8 @@ function notesOf(steps: readonly Step[], { dryRun }: Wanted): string[] {
 
 // The plan: for each line of the file, what it changes.
 
-/** `keep`: a secret that cannot be compared; `empty`: a value that the service does not take. */
-type Change = 'create' | 'update' | 'unchanged' | 'keep' | 'empty';
+/** As the table shows it: left as it was is a secret that cannot be compared, left out a value that the service does not take. */
+type Change = 'created' | 'updated' | 'unchanged' | 'left as it was' | 'left out (empty)';
 
 type Step = {
   readonly name: string;
@@ -129,76 +114,76 @@ type Step = {
   readonly apply?: () => Promise<unknown>;
 };
 
-type Target = {
+type Target = Wanted & {
   readonly management: ManagementClient;
   /** With the application's own key, when there is one. */
   readonly consumer: ConsumerClient | undefined;
-  readonly application: string;
-  readonly environment: string;
-  /** Secrets that cannot be compared get a new version. */
-  readonly overwrite: boolean;
 };
 
-const isEmpty = ({ value }: DotenvEntry) => value.trim() === '';
+type Planner = (entry: DotenvEntry) => Step | Promise<Step>;
+
+async function plan(entries: readonly DotenvEntry[], target: Target): Promise<Step[]> {
+  const { management, application, environment } = target;
+  const environments = await management.environments(application);
+  if (environments.every(({ slug }) => slug !== environment)) throw new Error(`application '${application}' has no environment '${environment}'`);
+  const isEmpty = ({ value }: DotenvEntry) => value.trim() === '';
+  requireAcceptable(
+    entries.filter((entry) => !isEmpty(entry)),
+    target,
+  );
+  const planner = await (target.as === 'configuration' ? configurationPlanner(target) : secretPlanner(target));
+  const steps: Step[] = [];
+  for (const entry of entries) steps.push(isEmpty(entry) ? { name: entry.name, change: 'left out (empty)' } : await planner(entry));
+  return steps;
+}
 
 /** @throws Error with every entry that the service would refuse, by line and never with a value */
-function requireAcceptable(entries: readonly DotenvEntry[], faultsOf: (entry: DotenvEntry) => readonly z.core.$ZodIssue[]): void {
+function requireAcceptable(entries: readonly DotenvEntry[], { as, environment: environmentSlug }: Target): void {
+  const readings = ({ name, value }: DotenvEntry) =>
+    as === 'configuration'
+      ? [NewConfiguration.safeParse({ environmentSlug, key: name, value })]
+      : [NewSecret.safeParse({ name }), ValueItem.safeParse({ environmentSlug, value })];
   const faults = entries.flatMap((entry) =>
-    faultsOf(entry).map(({ path, message }) => `line ${entry.line}: the ${path.join('.')} of ${entry.name} ${message}`),
+    readings(entry)
+      .flatMap(({ error }) => error?.issues ?? [])
+      .map(({ path, message }) => `line ${entry.line}: the ${path.join('.')} of ${entry.name} ${message}`),
   );
   if (faults.length > 0) throw new Error(`the file is not imported:\n${faults.join('\n')}`);
 }
 
-async function planConfigurations(entries: readonly DotenvEntry[], target: Target): Promise<Step[]> {
-  const { management, application, environment: environmentSlug } = target;
-  requireAcceptable(
-    entries.filter((entry) => !isEmpty(entry)),
-    ({ name: key, value }) => NewConfiguration.safeParse({ environmentSlug, key, value }).error?.issues ?? [],
-  );
+async function configurationPlanner({ management, application, environment: environmentSlug }: Target): Promise<Planner> {
   const all = await management.configurations(application);
   const existing = new Map(all.filter((entry) => entry.environmentSlug === environmentSlug).map(({ key, value }) => [key, value]));
-
-  return entries.map((entry): Step => {
-    const { name: key, value } = entry;
-    if (isEmpty(entry)) return { name: key, change: 'empty' };
+  return ({ name: key, value }) => {
     if (existing.get(key) === value) return { name: key, change: 'unchanged' };
-    if (!existing.has(key)) return { name: key, change: 'create', apply: () => management.createConfiguration(application, { environmentSlug, key, value }) };
-    return { name: key, change: 'update', apply: () => management.updateConfiguration(application, { environmentSlug, key, value }) };
-  });
+    if (!existing.has(key)) return { name: key, change: 'created', apply: () => management.createConfiguration(application, { environmentSlug, key, value }) };
+    return { name: key, change: 'updated', apply: () => management.updateConfiguration(application, { environmentSlug, key, value }) };
+  };
 }
 
 /** Values of secrets come back to no administrator, so they are compared with the key of the application. */
-async function planSecrets(entries: readonly DotenvEntry[], target: Target): Promise<Step[]> {
-  const { management, application, environment: environmentSlug } = target;
-  requireAcceptable(
-    entries.filter((entry) => !isEmpty(entry)),
-    ({ name, value }) => [...(NewSecret.safeParse({ name }).error?.issues ?? []), ...(ValueItem.safeParse({ environmentSlug, value }).error?.issues ?? [])],
-  );
-  const existing = new Set((await management.secrets(application)).map(({ name }) => name));
-
-  const steps: Step[] = [];
-  for (const entry of entries) steps.push(await planSecret(entry, existing.has(entry.name), target));
-  return steps;
+async function secretPlanner(target: Target): Promise<Planner> {
+  const existing = new Set((await target.management.secrets(target.application)).map(({ name }) => name));
+  return (entry) => planSecret(entry, existing.has(entry.name), target);
 }
 
 async function planSecret(entry: DotenvEntry, exists: boolean, target: Target): Promise<Step> {
   const { name, value } = entry;
   const { management, application, environment: environmentSlug } = target;
-  if (isEmpty(entry)) return { name, change: 'empty' };
   const add = () => management.setValues(application, name, [{ environmentSlug, value }]);
   if (!exists) {
     const create = async () => {
       await management.createSecret(application, { name });
       await add();
     };
-    return { name, change: 'create', apply: create };
+    return { name, change: 'created', apply: create };
   }
   const versions = await management.versions(application, name, environmentSlug);
-  if (versions.length === 0) return { name, change: 'create', apply: add };
+  if (versions.length === 0) return { name, change: 'created', apply: add };
   const comparison = await compare(entry, versions, target);
   if (comparison === 'equal') return { name, change: 'unchanged' };
-  if (comparison === 'unknown' && !target.overwrite) return { name, change: 'keep' };
-  return { name, change: 'update', apply: add };
+  if (comparison === 'unknown' && !target.overwrite) return { name, change: 'left as it was' };
+  return { name, change: 'updated', apply: add };
 }
 
 /** Whether what is served now is the entry's value. */
