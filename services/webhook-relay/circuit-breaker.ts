@@ -16,19 +16,22 @@ type CircuitBreakerParts = {
 };
 
 export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, openMs, onOpen, onClose, stopping }: CircuitBreakerParts) {
-  /** How often it opened since the last success. */
-  let openings = 0;
-  /** Aborted when it closes; there is none while it is closed. */
-  let opening: AbortController | undefined;
+  const state = {
+    isClosed: true,
+    /** How often it opened since the last success. */
+    openings: 0,
+  };
+  /** Aborted when it closes. */
+  let opening = new AbortController();
 
   function close(): void {
-    opening?.abort();
-    opening = undefined;
+    state.isClosed = true;
+    opening.abort();
   }
 
   async function probeUntilAnswered(closed: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([closed, stopping]);
-    let pauseMs = backOffMs(openings, openMs);
+    let pauseMs = backOffMs(state.openings, openMs);
     while (await sleepUntil(ended, pauseMs)) {
       const answered = probe().then(() => true);
       const isAnswered = await withTimeout(answered, probeTimeoutMs, () => false).catch(() => false);
@@ -41,22 +44,20 @@ export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, open
     }
   }
 
-  return {
-    get isClosed() {
-      return !opening;
-    },
+  return Object.assign(state, {
     /** Opens it. Many fail together: they count as one failure. */
     failed(reason: unknown): void {
-      if (opening || stopping.aborted) return;
+      if (!state.isClosed || stopping.aborted) return;
+      state.isClosed = false;
+      state.openings += 1;
       opening = new AbortController();
-      openings += 1;
       onOpen(reason);
       void probeUntilAnswered(opening.signal);
     },
-    /** Closes it: what it guards has just been heard of, or was made anew. */
+    /** Closes it: what it guards has just been heard of, or was made anew. Without openings there is no need to tell. */
     succeeded(): void {
-      openings = 0;
+      state.openings = 0;
       close();
     },
-  };
+  });
 }

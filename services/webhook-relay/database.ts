@@ -30,20 +30,25 @@ const probeEveryMs = 250;
 
 /** @param ping rejects while the database does not answer */
 export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stopping: AbortSignal) {
-  const breaker = createCircuitBreaker({
+  const { failed } = createCircuitBreaker({
     probe: ping,
     probeTimeoutMs: usagePool.answerMs,
     probeEveryMs,
     openMs: { firstMs: probeEveryMs, longestMs: probeEveryMs },
-    onOpen: (error) => log.error({ error }, 'database unavailable, deliveries are spooled'),
-    onClose: () => log.info('database available again'),
+    onOpen(error) {
+      state.isUp = false;
+      log.error({ error }, 'database unavailable, deliveries are spooled');
+    },
+    onClose() {
+      state.isUp = true;
+      log.info('database available again');
+    },
     stopping,
   });
-  return {
+  const state = {
     /** False from the first failure until the database has answered again: nobody waits for it meanwhile. */
-    get isUp() {
-      return breaker.isClosed;
-    },
-    failed: breaker.failed,
+    isUp: true,
+    failed,
   };
+  return state;
 }

@@ -77,7 +77,7 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
       else lastError = result.reason;
       // A message that is refused for its own sake says that the connection works.
       if (result.outcome !== 'confirmed' && result.outcome !== 'refused') breaker.failed(result);
-      else breaker.succeeded();
+      else if (breaker.openings > 0) breaker.succeeded();
       return result;
     },
     /** Messages waiting in a queue of the topology; undefined when it cannot be told now. */

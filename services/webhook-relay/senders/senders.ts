@@ -4,7 +4,7 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { sleepUntil, withTimeout } from '../../platform/time.ts';
 import type { SenderStatistics } from '../contract.ts';
 import { storableName } from '../scoring/scoring.ts';
-import { type Activity, type Buckets, bucketOf, oldestBucket, type SenderStore, windowMs } from './store.ts';
+import type { Activity, Buckets, SenderStore } from './store.ts';
 
 export type SendersParts = {
   readonly store: SenderStore;
@@ -37,7 +37,14 @@ const maxActive = 250;
 const maxStatistics = 10_000;
 /** How long closing waits for a database that hangs. */
 const closeMs = 2000;
+/** How far back a sender's events count. */
+export const windowMs = 600_000;
 const windowMinutes = windowMs / 60_000;
+const bucketMs = 30_000;
+
+export const bucketOf = (at: Date): number => at.getTime() - (at.getTime() % bucketMs);
+/** The first that still counts at `now`. */
+export const oldestBucket = (now: Date): Date => new Date(bucketOf(now) - windowMs + bucketMs);
 
 export type Senders = ReturnType<typeof createSenders>;
 

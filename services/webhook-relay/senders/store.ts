@@ -1,16 +1,8 @@
 // All SQL of senders: what they did over all time, and in the last minutes.
 import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
 
-/** How far back a sender's events count. */
-export const windowMs = 600_000;
-const bucketMs = 30_000;
-
 /** Events by the start of their bucket of half a minute. */
 export type Buckets = Map<number, number>;
-
-export const bucketOf = (at: Date): number => at.getTime() - (at.getTime() % bucketMs);
-/** The first that still counts at `now`. */
-export const oldestBucket = (now: Date): Date => new Date(bucketOf(now) - windowMs + bucketMs);
 
 /** What a sender did since it was written last. */
 export type Activity = {

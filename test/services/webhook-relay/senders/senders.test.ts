@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
-import { createSenders, type Senders, type SendersParts } from '../../../../services/webhook-relay/senders/senders.ts';
-import { bucketOf, createSenderStore, oldestBucket } from '../../../../services/webhook-relay/senders/store.ts';
+import { bucketOf, createSenders, oldestBucket, type Senders, type SendersParts } from '../../../../services/webhook-relay/senders/senders.ts';
+import { createSenderStore } from '../../../../services/webhook-relay/senders/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 
