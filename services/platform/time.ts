@@ -64,28 +64,24 @@ type Retry = {
   /** Whether the same may succeed later, as it is. */
   readonly isTemporary: (error: unknown) => boolean;
   readonly describe: (error: unknown) => string;
-  /** Told when the waiting begins, when its reason changes, and every 30 s. */
+  /** Told when the waiting begins, and when its reason changes. */
   readonly onWait: (reason: string) => void;
 };
 
 const retryEveryMs = 1000;
-const repeatReasonMs = 30_000;
 
 /** Tries again every second while a server is only away: on a fresh cluster everything starts at once. */
 export async function retryUntil<T>({ timeoutMs, isTemporary, describe, onWait }: Retry, work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + timeoutMs;
-  let told = { reason: '', at: 0 };
+  let told: string | undefined;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const now = performance.now();
-      if (!isTemporary(error) || now + retryEveryMs > deadline) throw error;
+      if (!isTemporary(error) || performance.now() + retryEveryMs > deadline) throw error;
       const reason = describe(error);
-      if (reason !== told.reason || now > told.at + repeatReasonMs) {
-        onWait(reason);
-        told = { reason, at: now };
-      }
+      if (reason !== told) onWait(reason);
+      told = reason;
     }
     await timer(retryEveryMs);
   }
