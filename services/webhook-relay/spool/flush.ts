@@ -45,8 +45,7 @@ export async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }
     await forEachConcurrent(await spool.pending(), concurrency, step);
   }
 
-  const working = work().catch((error: unknown) => pass.failed('the spool folder', error));
-  await withTimeout(working, deadlineMs, () => undefined);
+  await withTimeout(work(), deadlineMs, () => undefined).catch((error: unknown) => pass.failed('the spool folder', error));
   pass.logFailures();
   const left = isOwner ? (await spool.pending()).length : 0;
   if (left > 0) log.error({ flushed, left }, 'spooled deliveries stay on the disk after shutdown');
