@@ -1,9 +1,8 @@
 // The broker connections that the environment names: BROKER_URL_<n> and BROKER_LIMIT_<n>, overridden by those of a dotenv file.
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ConfigError, type Environment, collectFault, InvalidSetting, readAll, settingText, type SettingFamily } from '../config/config.ts';
 import { DotenvError, type DotenvFault, parseDotenv } from '../config/dotenv.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf, hasCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 export type BrokerConnection = {
@@ -34,30 +33,23 @@ type ReadingOptions = {
  * @param file of dotenv; at a start one that is not there counts as empty
  * @throws ConfigError with every fault
  */
-export async function readBrokerConnections(environment: Environment, file?: string, options: ReadingOptions = {}): Promise<BrokerConnection[]> {
-  return connectionsOf(environment, file === undefined ? undefined : await contentOf(file), options);
-}
+export const readBrokerConnections = async (environment: Environment, file?: string, options: ReadingOptions = {}): Promise<BrokerConnection[]> =>
+  connectionsOf(environment, await textOf(file), options);
 
 /** The same for a process that follows its file. */
 export function createBrokerSettings(environment: Environment, file: string | undefined, log: Pick<Log, 'warn'>) {
-  let lastRead: string | undefined;
+  let lastRead: string | null | undefined;
   return {
     /** @throws ConfigError with every fault */
     async read(isReload: boolean): Promise<BrokerConnection[]> {
-      if (file === undefined) return connectionsOf(environment, undefined, { isReload, log });
-      const content = await contentOf(file);
-      lastRead = fingerprint(content) ?? lastRead;
-      return connectionsOf(environment, content, { isReload, log });
+      lastRead = await textOf(file);
+      return connectionsOf(environment, lastRead, { isReload, log });
     },
     /**
-     * Whether the file is another than the one that was read last, whoever asked for that; a missing file is one of its own.
+     * Whether the file is another than the one that was read last, whoever asked for that. One that cannot be read has not changed yet.
      * To be polled: Kubernetes swaps a symbolic link two levels up, which file events do not show.
      */
-    async hasChanged(): Promise<boolean> {
-      if (file === undefined) return false;
-      const now = fingerprint(await contentOf(file));
-      return now !== undefined && now !== lastRead;
-    },
+    hasChanged: async (): Promise<boolean> => (await textOf(file).catch(() => lastRead)) !== lastRead,
   };
 }
 
@@ -82,35 +74,32 @@ export async function readWithBrokers<C extends { readonly environmentFile: stri
   return { config, connections };
 }
 
-/** The text of the file, or the code of the error that reading it failed with. */
-type Content = { readonly text: string } | { readonly failure: string };
-
-const contentOf = (file: string): Promise<Content> =>
-  readFile(file, 'utf8').then(
-    (text) => ({ text }),
-    (error: unknown) => ({ failure: codeOf(error) ?? 'unreadable' }),
-  );
-
-const missing = 'ENOENT';
-
-/** Undefined when the file cannot be read for another reason than its absence, as in the midst of a swap: then it has not changed yet. */
-function fingerprint(content: Content): string | undefined {
-  if ('text' in content) return createHash('sha256').update(content.text).digest('hex');
-  return content.failure === missing ? missing : undefined;
+/** Null when it is not there. @throws ConfigError when it cannot be read for another reason */
+async function textOf(file: string | undefined): Promise<string | null | undefined> {
+  try {
+    return file === undefined ? undefined : await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw new ConfigError([`the file of broker connections cannot be read (${codeOf(error) ?? 'unreadable'})`]);
+  }
 }
 
-function connectionsOf(environment: Environment, content: Content | undefined, options: ReadingOptions): BrokerConnection[] {
-  const over = content ? settingsOf(content, options) : {};
+const settingName = /^BROKER_(URL|LIMIT)_([1-9]\d*)(_FILE)?$/;
+
+function connectionsOf(environment: Environment, text: string | null | undefined, options: ReadingOptions): BrokerConnection[] {
+  const over = text === undefined ? {} : settingsOf(text, options);
+  // A setting of the file, in either form, is over both forms of the environment.
+  const settings: Environment = { ...environment, ...Object.fromEntries(Object.keys(over).map((name) => [otherForm(name), undefined])), ...over };
   const faults: string[] = [];
-  const setting = <T>(name: string, parse: (text: string) => T): T | undefined =>
+  const read = <T>(name: string, parse: (text: string) => T): T | undefined =>
     collectFault(faults, name, () => {
-      const text = layeredText([over, environment], name);
-      return text === '' ? undefined : parse(text);
+      const given = settingText(settings, name)?.trim();
+      return given ? parse(given) : undefined;
     });
-  const found = numbers({ ...environment, ...over }).flatMap((n) => {
+  const found = numbers(settings).flatMap((n) => {
     const name = `BROKER_URL_${n}`;
-    const url = setting(name, parseBrokerUrl);
-    const limit = setting(`BROKER_LIMIT_${n}`, parseLimit);
+    const url = read(name, parseBrokerUrl);
+    const limit = read(`BROKER_LIMIT_${n}`, parseLimit);
     return url ? [{ name, ...url, ...(limit !== undefined && { limit }) }] : [];
   });
   if (options.isReload === true && found.length === 0 && faults.length === 0)
@@ -120,20 +109,28 @@ function connectionsOf(environment: Environment, content: Content | undefined, o
   return found.map(({ url, ...shown }, index) => Object.defineProperty({ index: index + 1, ...shown, url }, 'url', { enumerable: false }));
 }
 
-const ours = /^BROKER_(URL|LIMIT)_[1-9]\d*(_FILE)?$/;
+const otherForm = (name: string) => (name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : `${name}_FILE`);
 
-function settingsOf(content: Content, { isReload = false, log }: ReadingOptions): Environment {
-  if ('failure' in content) {
-    const isMissing = content.failure === missing;
-    if (isReload || !isMissing) throw new ConfigError([`the file of broker connections ${isMissing ? 'is missing' : 'cannot be read'} (${content.failure})`]);
+/** Of the URLs that are set, ascending. */
+function numbers(settings: Environment): number[] {
+  const found = Object.entries(settings).flatMap(([name, value]) => {
+    const [, kind, number] = settingName.exec(name) ?? [];
+    return kind === 'URL' && value?.trim() ? Number(number) : [];
+  });
+  return [...new Set(found)].sort((a, b) => a - b);
+}
+
+function settingsOf(text: string | null, { isReload = false, log }: ReadingOptions): Environment {
+  if (text === null) {
+    if (isReload) throw new ConfigError(['the file of broker connections is missing (ENOENT)']);
     // A Secret that is mounted as optional appears when it is created.
     log?.warn('the file of broker connections does not exist yet');
     return {};
   }
-  const entries = dotenvEntries(content.text);
   // Truncated by whoever writes it: what is meant has more in it, if only a comment.
-  if (isReload && content.text.trim() === '') throw new ConfigError(['the file of broker connections is empty']);
-  const lines = entries.filter(({ name }) => !ours.test(name)).map(({ line }) => line);
+  if (isReload && text.trim() === '') throw new ConfigError(['the file of broker connections is empty']);
+  const entries = dotenvEntries(text);
+  const lines = entries.filter(({ name }) => !settingName.test(name)).map(({ line }) => line);
   if (lines.length > 0) log?.warn({ lines }, 'ignored lines of the file of broker connections that set neither a BROKER_URL_n nor a BROKER_LIMIT_n');
   return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
 }
@@ -153,19 +150,6 @@ function sentences(faults: readonly DotenvFault[]): string[] {
     const lines = found.map(({ line }) => line);
     return `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')} of the file of broker connections: ${says}`;
   });
-}
-
-const urlName = /^BROKER_URL_([1-9]\d*)(_FILE)?$/;
-
-function numbers(settings: Environment): number[] {
-  const named = Object.entries(settings).flatMap(([name, value]) => (value?.trim() ? (urlName.exec(name)?.[1] ?? []) : []));
-  return [...new Set(named.map(Number))].sort((a, b) => a - b);
-}
-
-/** Of the first that has the setting, in either of its forms. */
-function layeredText(layers: readonly [Environment, Environment], name: string): string {
-  const layer = layers.find((one) => one[name] !== undefined || one[`${name}_FILE`] !== undefined);
-  return (layer && settingText(layer, name))?.trim() ?? '';
 }
 
 function parseLimit(text: string): number {
