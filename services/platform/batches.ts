@@ -4,11 +4,13 @@ import { Common } from './problem.ts';
 import { sleepUntil, withTimeout } from './time.ts';
 import { refusesData } from './postgres/errors.ts';
 
-type BatcherOptions = {
+type BatcherOptions<Q> = {
   /** Statements under way at once. */
   readonly concurrency: number;
-  /** Questions in one statement. */
+  /** Questions in one statement, or what they weigh together; one is always asked. */
   readonly maxBatch: number;
+  /** 1 for each question unless given. */
+  readonly weightOf?: (question: Q) => number;
   /** Questions that wait for a turn; one more is refused. */
   readonly maxWaiting: number;
 };
@@ -21,9 +23,9 @@ type Waiting<Q, A> = { readonly question: Q; readonly resolve: (answer: A) => vo
  * @param ask answers in the order of the questions; when the database refuses several, each is asked alone
  * @returns what puts a question; rejects with Problem 503 when too many wait
  */
-export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<readonly A[]>, options: BatcherOptions): (question: Q) => Promise<A> {
-  const { concurrency, maxBatch, maxWaiting } = options;
-  let waiting: Waiting<Q, A>[] = [];
+export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<readonly A[]>, options: BatcherOptions<Q>): (question: Q) => Promise<A> {
+  const { concurrency, maxBatch, maxWaiting, weightOf = () => 1 } = options;
+  const waiting: Waiting<Q, A>[] = [];
   let free = concurrency;
 
   async function answer(group: readonly Waiting<Q, A>[]): Promise<void> {
@@ -37,15 +39,17 @@ export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<re
     }
   }
 
+  function nextGroup(): Waiting<Q, A>[] {
+    let weight = 0;
+    const tooMany = waiting.findIndex(({ question }, index) => (weight += weightOf(question)) > maxBatch && index > 0);
+    return waiting.splice(0, tooMany === -1 ? waiting.length : tooMany);
+  }
+
   async function work(): Promise<void> {
     free -= 1;
     // What comes in from other sockets at the same time shares the statement.
     await endOfTurn();
-    while (waiting.length > 0) {
-      const group = waiting.slice(0, maxBatch);
-      waiting = waiting.slice(maxBatch);
-      await answer(group);
-    }
+    while (waiting.length > 0) await answer(nextGroup());
     free += 1;
   }
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAmqpBroker } from '../../services/platform/broker/amqp/broker.ts';
+import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { temporaryDirectory } from '../support/guard.ts';
@@ -83,7 +83,7 @@ describeWith(need, 'RabbitMQ of the chart', function () {
   for (const queueType of ['classic', 'quorum'] as const) {
     describe(`with ${queueType} queues`, () => {
       let server: RabbitmqServer;
-      const brokerAs = (user: User) => createAmqpBroker(urlAs(server, user), forgeTopology, { log: silentLog, name: user, queueType });
+      const brokerAs = (user: User) => connectBroker(urlAs(server, user), forgeTopology, { log: silentLog, name: user, queueType });
       before(async () => {
         ({ server } = await startChartRabbitmq(queueType));
       });
@@ -149,7 +149,7 @@ describeWith(need, 'RabbitMQ of the chart', function () {
 
   it('goes on from an installation of one user: with its messages and its clients', async () => {
     const { server, folder } = await startChartRabbitmq();
-    const old = createAmqpBroker(urlAs(server, 'signalbox'), forgeTopology, { log: silentLog, name: 'old', queueType: 'classic' });
+    const old = connectBroker(urlAs(server, 'signalbox'), forgeTopology, { log: silentLog, name: 'old', queueType: 'classic' });
     await old.ready(20_000);
     expect(await old.publish(message, 5000)).to.deep.equal({ outcome: 'confirmed' });
     await server.stop();

@@ -187,6 +187,14 @@ describe('createBatcher', () => {
     expect(questions().at(-1)).to.deep.equal(['e']);
   });
 
+  it('asks together no more than may be weighed together, and what is heavier alone', async () => {
+    const questions: (readonly string[])[] = [];
+    const ask = (group: readonly string[]) => Promise.resolve((questions.push(group), group));
+    const put = createBatcher(ask, { concurrency: 1, maxBatch: 4, maxWaiting: 9, weightOf: ({ length }) => length });
+    await Promise.all(['aa', 'bb', 'c', 'dddddd', 'e'].map(put));
+    expect(questions).to.deep.equal([['aa', 'bb'], ['c'], ['dddddd'], ['e']]);
+  });
+
   it('asks each alone when the database refuses several, so that nobody pays for another', async () => {
     const alone: string[] = [];
     const put = createBatcher(

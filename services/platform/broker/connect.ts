@@ -1,16 +1,89 @@
-// Picks the adapter by the URL's scheme.
-import { type AmqpBrokerOptions, createAmqpBroker } from './amqp/broker.ts';
-import type { Broker, BrokerOptions, Topology } from './broker.ts';
-import { createEmbeddedBroker } from './postgres/broker.ts';
+// Makes a broker of the adapter that the URL's scheme names: what both brokers do in the same way.
+import { withTimeout } from '../time.ts';
+import { type Adapter, type AdapterParts, createConnectionState } from './adapter.ts';
+import { createAmqpAdapter } from './amqp/broker.ts';
+import type { QueueType } from './amqp/topology.ts';
+import type { Broker, BrokerOptions, Consumer, DeadLetter, DeadLetterSelection, Topology } from './broker.ts';
+import { createHandOver, queueOf } from './outcomes.ts';
+import { createEmbeddedAdapter } from './postgres/broker.ts';
 
 /** `queueType` is of RabbitMQ only; classic unless given. Quorum needs RabbitMQ 4.3 for priorities. */
-type ConnectOptions = BrokerOptions & Partial<Pick<AmqpBrokerOptions, 'queueType'>>;
+type ConnectOptions = BrokerOptions & { readonly queueType?: QueueType };
+
+const pendingTimeoutMs = 5000;
 
 /** Returns at once and connects in the background, again and again until closed. */
 export function connectBroker(url: string, topology: Topology, options: ConnectOptions): Broker {
+  const { log, onConnected } = options;
+  const state = createConnectionState(onConnected);
+  const adapter = createAdapter(url, { ...options, topology, state });
+  const consumers = new Set<Consumer>();
+  const publishing = new Set<Promise<unknown>>();
+
+  /** Whether one that says where it came from is selected, and the queue that it came from. */
+  function selectedBy({ queue }: DeadLetterSelection) {
+    if (queue !== undefined) queueOf(topology, queue);
+    return ({ headers }: DeadLetter) => topology.queues.find(({ name }) => name === headers['x-dead-queue'] && (queue === undefined || name === queue));
+  }
+
+  return {
+    get isConnected() {
+      return state.isConnected;
+    },
+    get lastError() {
+      return state.lastError;
+    },
+    ready: state.ready,
+    publish(message, timeoutMs) {
+      const result = adapter.publish(message, timeoutMs);
+      publishing.add(result);
+      void result.finally(() => publishing.delete(result));
+      return result;
+    },
+    consume(queue, consumeOptions, handle) {
+      const consumer = adapter.consume(queue, consumeOptions, createHandOver({ queue, topology, handle, log }));
+      consumers.add(consumer);
+      return { stop: () => consumer.stop().finally(() => consumers.delete(consumer)) };
+    },
+    async depth(queue) {
+      if (queue !== topology.deadLetters.queue) queueOf(topology, queue);
+      return adapter.depth(queue);
+    },
+    async listDeadLetters(selection) {
+      const originOf = selectedBy(selection);
+      const found: DeadLetter[] = [];
+      for await (const deadLetter of adapter.deadLetters()) {
+        const { id, type, headers } = deadLetter;
+        if (selection.queue === undefined || originOf(deadLetter)) found.push({ id, type, headers });
+        if (found.length === selection.limit) break;
+      }
+      return found;
+    },
+    async returnDeadLetters(selection) {
+      const originOf = selectedBy(selection);
+      const count = { returned: 0, kept: 0, gone: 0 };
+      for await (const deadLetter of adapter.deadLetters()) {
+        const origin = originOf(deadLetter);
+        count[origin ? await deadLetter.returnTo(origin) : 'kept'] += 1;
+        if (count.returned === selection.limit) break;
+      }
+      const { returned, kept } = count;
+      log.info({ queue: selection.queue, returned, kept }, 'dead letters returned to their queues');
+      return { returned, kept };
+    },
+    async close() {
+      await Promise.all([...consumers].map((consumer) => consumer.stop()));
+      state.closed();
+      await withTimeout<unknown>(Promise.all(publishing), pendingTimeoutMs, () => undefined);
+      await adapter.close();
+    },
+  };
+}
+
+function createAdapter(url: string, parts: AdapterParts & { readonly queueType?: QueueType }): Adapter {
   // The URL holds a password, so no message may repeat it.
   const scheme = URL.parse(url)?.protocol ?? 'something that is not a URL';
-  if (scheme === 'amqp:' || scheme === 'amqps:') return createAmqpBroker(url, topology, { queueType: 'classic', ...options });
-  if (scheme === 'postgres:' || scheme === 'postgresql:') return createEmbeddedBroker(url, topology, options);
+  if (scheme === 'amqp:' || scheme === 'amqps:') return createAmqpAdapter(url, parts);
+  if (scheme === 'postgres:' || scheme === 'postgresql:') return createEmbeddedAdapter(url, parts);
   throw new TypeError(`url must begin with amqp:, amqps:, postgres: or postgresql:, got ${scheme}`);
 }

@@ -1,165 +1,89 @@
-// The broker on RabbitMQ (3.10 and newer): publishing and consuming on connections of their own.
-import type { ChannelModel } from 'amqplib';
-import { withTimeout } from '../../time.ts';
-import type { Broker, BrokerOptions, DeadLetter, DeadLetterReturn, DeadLetterSelection, Topology } from '../broker.ts';
-import { closedReason, createConnectionState } from '../connection-state.ts';
-import { queueRules, returnPolicy, withoutDeath } from '../retry-policy.ts';
-import { type AmqpConnection, createAmqpConnection } from './connection.ts';
-import { type AmqpConsumer, createAmqpConsumer } from './consumer.ts';
+// The broker on RabbitMQ (3.10 and newer): publishing, and each consumer, on a connection of its own.
+import type { Channel, ChannelModel } from 'amqplib';
+import type { Adapter, AdapterParts, WaitingDeadLetter } from '../adapter.ts';
+import { withoutDeath } from '../outcomes.ts';
+import { createAmqpConnection } from './connection.ts';
+import { createAmqpConsumer } from './consumer.ts';
 import { toDelivery } from './message.ts';
 import { createAmqpPublisher, type Publish } from './publisher.ts';
 import { declareTopology, type QueueType } from './topology.ts';
 
-export type AmqpBrokerOptions = BrokerOptions & { readonly queueType: QueueType };
-
-const pendingTimeoutMs = 5000;
 const returnTimeoutMs = 10_000;
 
-export function createAmqpBroker(url: string, topology: Topology, { log, name, queueType, onConnected }: AmqpBrokerOptions): Broker {
-  const state = createConnectionState(onConnected);
-  const consumers = new Set<AmqpConsumer>();
-  let model: ChannelModel | null = null;
+type AmqpParts = AdapterParts & { readonly queueType?: QueueType };
 
-  const declare = (opened: ChannelModel) => declareTopology(opened, topology, queueType);
-  const publisher = createAmqpPublisher((reason) => publishing.reconnect(reason));
+export function createAmqpAdapter(url: string, { topology, log, name, state, queueType = 'classic' }: AmqpParts): Adapter {
+  const declare = (model: ChannelModel) => declareTopology(model, topology, queueType);
+  const publisher = createAmqpPublisher((reason) => connection.reconnect(reason));
   const publish: Publish = async (target, message, timeoutMs) => state.refusal ?? publisher.publish(target, message, timeoutMs);
 
-  function disconnected(reason: string): void {
-    state.disconnected(reason);
-    publisher.dropWaiting(reason);
-  }
-
-  const publishing = createAmqpConnection({
+  const connection = createAmqpConnection({
     url,
     connectionName: name,
     log,
-    async prepare(opened) {
-      await declare(opened);
-      await publisher.open(opened);
+    async prepare(model) {
+      await declare(model);
+      await publisher.open(model);
     },
-    onConnected(opened) {
-      model = opened;
-      state.connected();
-    },
+    onConnected: state.connected,
     onDisconnected(reason) {
-      model = null;
-      disconnected(reason);
+      state.disconnected(reason);
+      publisher.dropWaiting(reason);
     },
-    // Only a connection that publishes is blocked, so never before it is connected.
-    onBlocked: (reason) => (reason === null ? state.connected() : disconnected(`blocked by the server: ${reason}`)),
   });
 
-  // On a connection of its own: a memory alarm stops the server from reading a connection that publishes, and with
-  // it the acknowledgements that would let the queues, and so the alarm, go down.
-  let consuming: AmqpConnection | null = null;
-  let consumingModel: ChannelModel | null = null;
-  const openConsuming = () =>
-    createAmqpConnection({
-      url,
-      connectionName: `${name} (consumers)`,
-      log: log.child({ side: 'consumers' }),
-      prepare: declare,
-      onConnected(opened) {
-        consumingModel = opened;
-        for (const consumer of consumers) consumer.attach(opened);
-      },
-      onDisconnected: () => (consumingModel = null),
-    });
-
-  function connected(purpose: string): ChannelModel {
-    if (!model) throw new Error(`cannot ${purpose}: not connected`, { cause: state.lastError });
-    return model;
+  async function openChannel() {
+    if (!connection.model) throw new Error('not connected', { cause: state.lastError });
+    const channel = await connection.model.createChannel();
+    channel.on('error', () => undefined); // whatever is asked of the channel rejects with it
+    // Closing puts what is not acknowledged back in its place.
+    return Object.assign(channel, { [Symbol.asyncDispose]: () => channel.close().catch(() => undefined) });
   }
 
   return {
-    get isConnected() {
-      return state.isConnected;
-    },
-    get lastError() {
-      return state.lastError;
-    },
-    ready: state.ready,
     publish: (message, timeoutMs) => publish({ exchange: topology.exchange, routingKey: '', attempt: 1 }, message, timeoutMs),
-    consume(queue, options, handle) {
-      const reconnect = (reason: string) => consuming?.reconnect(reason);
-      const consumer = createAmqpConsumer({ queue, options, handle, topology, publish, reconnect, log });
-      consumers.add(consumer);
-      consuming ??= openConsuming();
-      if (consumingModel) consumer.attach(consumingModel);
-      return { stop: () => (consumers.delete(consumer), consumer.stop()) };
+    consume(queue, options, handOver) {
+      // On a connection of its own: a memory alarm stops the server from reading a connection that publishes, and with
+      // it the acknowledgements that would let the queues, and so the alarm, go down.
+      const connect = (attach: (model: ChannelModel) => Promise<void>) =>
+        createAmqpConnection({
+          url,
+          connectionName: `${name} (consumer of ${queue})`,
+          log: log.child({ side: 'consumers' }),
+          async prepare(model) {
+            await declare(model);
+            await attach(model);
+          },
+        });
+      return createAmqpConsumer({ queue, options, handOver, topology, publish, connect, log });
     },
     async depth(queue) {
-      queueRules(topology, queue);
-      const channel = await connected(`ask for the depth of "${queue}"`).createChannel();
-      channel.on('error', () => undefined);
-      const { messageCount } = await channel.checkQueue(queue);
-      await channel.close();
-      return messageCount;
+      await using channel = await openChannel();
+      return (await channel.checkQueue(queue)).messageCount;
     },
-    listDeadLetters: (selection) => listDeadLetters(connected('list dead letters'), topology, selection),
-    async returnDeadLetters(selection) {
-      const result = await returnDeadLetters({ model: connected('return dead letters'), publish, topology }, selection);
-      log.info({ queue: selection.queue, ...result }, 'dead letters returned to their queues');
-      return result;
+    async *deadLetters() {
+      await using channel = await openChannel();
+      yield* deadLettersOn(channel, topology.deadLetters.queue, publish);
     },
-    async close() {
-      await Promise.all([...consumers].map((consumer) => consumer.stop()));
-      await consuming?.close();
-      state.closed();
-      publisher.dropWaiting(closedReason);
-      await withTimeout(publisher.idle(), pendingTimeoutMs, () => undefined);
-      await publishing.close();
-    },
+    close: connection.close,
   };
 }
 
-async function listDeadLetters(model: ChannelModel, topology: Topology, { queue, limit }: DeadLetterSelection): Promise<DeadLetter[]> {
-  const targetOf = returnPolicy(topology, queue);
-  const deadQueue = topology.deadLetters.queue;
-  const found: DeadLetter[] = [];
-  const channel = await model.createChannel();
-  channel.on('error', () => undefined); // whatever is asked of the channel rejects with it
-  try {
-    const { messageCount } = await channel.checkQueue(deadQueue);
-    for (let looked = 0; looked < messageCount && found.length < limit; looked += 1) {
-      const source = await channel.get(deadQueue);
-      if (!source) break;
-      const { id, type, headers } = toDelivery(source);
-      if (queue === undefined || targetOf({ headers })) found.push({ id, type, headers });
-    }
-  } finally {
-    await channel.close().catch(() => undefined); // puts all of them back in their place
-  }
-  return found;
-}
-
-async function returnDeadLetters(
-  { model, publish, topology }: { readonly model: ChannelModel; readonly publish: Publish; readonly topology: Topology },
-  { queue, limit }: DeadLetterSelection,
-): Promise<DeadLetterReturn> {
-  const targetOf = returnPolicy(topology, queue);
-  const deadQueue = topology.deadLetters.queue;
-  let returned = 0;
-  let kept = 0;
-  const channel = await model.createChannel();
-  channel.on('error', () => undefined); // whatever is asked of the channel rejects with it
-  try {
-    // What dies again meanwhile joins the end of the queue, and is not looked at twice.
-    const { messageCount } = await channel.checkQueue(deadQueue);
-    while (returned < limit && returned + kept < messageCount) {
-      const source = await channel.get(deadQueue);
-      if (!source) break;
-      const delivery = toDelivery(source);
-      const target = targetOf(delivery);
-      const result = target && (await publish({ exchange: '', routingKey: target.name, attempt: 1 }, withoutDeath(delivery), returnTimeoutMs));
-      if (result?.outcome === 'confirmed') {
+async function* deadLettersOn(channel: Channel, queue: string, publish: Publish): AsyncGenerator<WaitingDeadLetter> {
+  const { messageCount } = await channel.checkQueue(queue);
+  for (let looked = 0; looked < messageCount; looked += 1) {
+    const source = await channel.get(queue);
+    if (!source) return;
+    const delivery = toDelivery(source);
+    yield {
+      ...delivery,
+      async returnTo({ name }) {
+        const result = await publish({ exchange: '', routingKey: name, attempt: 1 }, withoutDeath(delivery), returnTimeoutMs);
+        if (result.outcome === 'refused') return 'kept';
+        if (result.outcome !== 'confirmed') throw new Error(`cannot send a dead letter back to "${name}": ${result.reason}`);
         channel.ack(source);
-        returned += 1;
-      } else if (result === undefined || result.outcome === 'refused') kept += 1;
-      else throw new Error(`cannot send a dead letter back to "${target?.name}" after ${returned} others: ${result.reason}`);
-    }
-  } finally {
-    await channel.close().catch(() => undefined); // puts what is kept back in its place
+        return 'returned';
+      },
+    };
   }
-  return { returned, kept };
 }

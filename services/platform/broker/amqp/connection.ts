@@ -4,7 +4,7 @@ import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
 import { parseBrokerUrl } from '../environment.ts';
-import { failurePause } from '../retry-policy.ts';
+import { failurePause } from '../outcomes.ts';
 
 const connectTimeoutMs = 5000;
 const closeTimeoutMs = 2000;
@@ -17,10 +17,10 @@ type AmqpConnectionParts = {
   readonly connectionName: string;
   /** Runs on every new connection before it counts as one; a rejection closes it, and it is tried again later. */
   prepare(model: ChannelModel): Promise<void>;
-  onConnected(model: ChannelModel): void;
-  onDisconnected(reason: string): void;
-  /** The server's memory or disk alarm: it reads nothing more from this connection. Null when over. */
-  onBlocked?(reason: string | null): void;
+  /** Also when the server reads from it again. */
+  onConnected?(): void;
+  /** Also when the server reads nothing more from it: a memory or disk alarm blocks a connection that publishes. */
+  onDisconnected?(reason: string): void;
   readonly log: Log;
 };
 
@@ -29,20 +29,22 @@ export type AmqpConnection = ReturnType<typeof createAmqpConnection>;
 export function createAmqpConnection(parts: AmqpConnectionParts) {
   const { log } = parts;
   let model: ChannelModel | null = null;
+  let isPrepared = false;
   let lastFailure: string | null = null;
   let isClosing = false;
 
   const setup = async (opened: ChannelModel) => {
     model = opened;
     opened.on('error', (error) => log.debug({ error }, 'amqp connection error'));
-    opened.on('blocked', (reason) => parts.onBlocked?.(reason));
-    opened.on('unblocked', () => parts.onBlocked?.(null));
+    opened.on('blocked', (reason) => parts.onDisconnected?.(`blocked by the server: ${reason}`));
+    opened.on('unblocked', () => parts.onConnected?.());
     await parts.prepare(opened);
   };
 
   const lost = (reason: string) => {
     model = null;
-    parts.onDisconnected(reason);
+    isPrepared = false;
+    parts.onDisconnected?.(reason);
   };
 
   const failed = (error: Error) => {
@@ -58,10 +60,11 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const clientProperties = { connection_name: parts.connectionName };
   const socket = { timeout: connectTimeoutMs, noDelay: true, keepAlive: true, clientProperties };
   const recovering = connect(withHeartbeat(parts.url), { ...socket, recovery }).then((connection) => {
-    connection.on('connect', (connected) => {
+    connection.on('connect', () => {
+      isPrepared = true;
       lastFailure = null;
       log.info('connected to the broker');
-      parts.onConnected(connected);
+      parts.onConnected?.();
     });
     connection.on('connect-failed', failed);
     connection.on('disconnect', (error) => {
@@ -73,6 +76,10 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   });
 
   return {
+    /** Null while it is not connected. */
+    get model() {
+      return isPrepared ? model : null;
+    },
     /** Drops the connection, so that a new one declares everything again. */
     reconnect(reason: string): void {
       const broken = model;

@@ -1,11 +1,11 @@
-// Consumes a queue on every connection that comes, one batch in work at a time, and carries out the outcomes:
+// Consumes a queue on a connection of its own, one batch in work at a time, and carries out what follows from the outcomes:
 // acknowledges, or publishes to a retry queue or the dead letters and then acknowledges.
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { handOver } from '../batch.ts';
-import type { BatchHandler, ConsumeOptions, Delivery, Message, Outcome, Topology } from '../broker.ts';
-import { deadLetter, decide, pauseAfterFailure, queueRules } from '../retry-policy.ts';
+import type { Consumer, ConsumeOptions, Delivery, Message, Topology } from '../broker.ts';
+import { type Decision, type HandOver, pauseAfterFailure } from '../outcomes.ts';
+import type { AmqpConnection } from './connection.ts';
 import { toDelivery } from './message.ts';
 import { createPrefetchWindow } from './prefetch-window.ts';
 import type { Publish, Target } from './publisher.ts';
@@ -16,15 +16,13 @@ const moveTimeoutMs = 10_000;
 type AmqpConsumerParts = {
   readonly queue: string;
   readonly options: ConsumeOptions;
-  readonly handle: BatchHandler;
+  readonly handOver: HandOver;
   readonly topology: Topology;
   readonly publish: Publish;
-  /** Drops the connection, so that a deleted queue is declared again. */
-  readonly reconnect: (reason: string) => void;
+  /** @param attach to be run on every new connection before it counts as one */
+  readonly connect: (attach: (model: ChannelModel) => Promise<void>) => AmqpConnection;
   readonly log: Log;
 };
-
-export type AmqpConsumer = ReturnType<typeof createAmqpConsumer>;
 
 /** A consumer's time on one channel. */
 type Attachment = {
@@ -32,18 +30,18 @@ type Attachment = {
   /** Delivered and not yet handed over, in order. */
   readonly held: ConsumeMessage[];
   /** The channel is gone, and every delivery of it void. */
-  isLost: boolean;
+  readonly lost: AbortSignal;
   /** Ends pauses: when lost, and when the consumer stops. */
-  readonly ending: AbortController;
+  readonly over: AbortSignal;
   /** What was held is in memory no more. */
   released(messages: readonly ConsumeMessage[]): void;
 };
 
-export function createAmqpConsumer({ queue, options, handle, topology, publish, reconnect, log }: AmqpConsumerParts) {
-  const acknowledge = createAcknowledge({ publish, topology, queue, log });
+export function createAmqpConsumer({ queue, options, handOver, topology, publish, connect, log }: AmqpConsumerParts): Consumer {
+  const settle = createSettle({ queue, topology, publish, log });
+  const stopping = new AbortController();
   let current: Attachment | null = null;
   let working: Promise<void> | null = null;
-  const stopping = new AbortController();
 
   // One delivery at a time comes from amqplib; those of one read from the socket belong to one batch.
   function wake(): void {
@@ -51,7 +49,7 @@ export function createAmqpConsumer({ queue, options, handle, topology, publish, 
       .then(work)
       .catch((error: unknown) => {
         log.error({ error, queue }, 'consumer failed, attaching again');
-        return current?.channel.close().catch(() => undefined);
+        connection.reconnect('its consumer failed');
       })
       .finally(() => {
         working = null;
@@ -63,109 +61,81 @@ export function createAmqpConsumer({ queue, options, handle, topology, publish, 
     while (current && current.held.length > 0 && !stopping.signal.aborted) {
       const attachment = current;
       const batch = attachment.held.splice(0, options.batchSize).map((source) => ({ source, delivery: toDelivery(source) }));
-      const deliveries = batch.map(({ delivery }) => delivery);
-      const outcomes = await handOver(deliveries, handle, { queue, signal: attachment.ending.signal, stopping: stopping.signal, log });
-      if (outcomes) await acknowledge(attachment, batch, outcomes);
+      const decided = await handOver(batch, { over: attachment.over, stopping: stopping.signal });
+      if (decided && !attachment.lost.aborted) await settle(attachment, decided);
       attachment.released(batch.map(({ source }) => source));
     }
   }
 
-  async function open(model: ChannelModel): Promise<string> {
+  async function attach(model: ChannelModel): Promise<void> {
     const channel = await model.createChannel();
+    const held: ConsumeMessage[] = [];
+    const losing = new AbortController();
     const window = createPrefetchWindow({
       channel,
       queue,
       options,
       take(message) {
-        attachment.held.push(message);
+        held.push(message);
         wake();
       },
-      ended: () => reconnect(`queue "${queue}" was deleted`),
+      ended: () => connection.reconnect(`queue "${queue}" was deleted`),
     });
-    const attachment: Attachment = { channel, held: [], isLost: false, ending: new AbortController(), released: window.released };
-    const ended = new Promise<string>((resolve) => {
-      let reason = 'its channel was closed';
-      channel.on('error', (error) => (reason = describeError(error)));
-      channel.on('close', () => {
-        attachment.isLost = true;
-        attachment.held.length = 0;
-        attachment.ending.abort();
-        resolve(reason);
-      });
+    // A channel can be lost alone, as when a batch took longer than the server waits for it (consumer_timeout).
+    let reason = 'the channel was closed';
+    channel.on('error', (error) => (reason = describeError(error)));
+    channel.on('close', () => {
+      held.length = 0;
+      losing.abort();
+      if (!stopping.signal.aborted) connection.reconnect(`consumer of "${queue}": ${reason}`);
     });
-    current = attachment;
+    current = { channel, held, lost: losing.signal, over: AbortSignal.any([losing.signal, stopping.signal]), released: window.released };
     await window.open();
-    if (stopping.signal.aborted) await channel.close();
-    return ended;
   }
 
-  // A channel can be lost alone, as when a batch took longer than the server waits for it (consumer_timeout).
-  async function keepOpen(model: ChannelModel, connectionLost: AbortSignal): Promise<void> {
-    const over = AbortSignal.any([connectionLost, stopping.signal]);
-    for (let failures = 1; !over.aborted; failures += 1) {
-      const reason = await open(model).catch(describeError);
-      if (over.aborted || !(await pauseAfterFailure(failures, over))) return;
-      log.warn({ queue, reason }, 'consumer lost its channel, attaching again');
-    }
-  }
-
+  const connection = connect(attach);
   return {
-    attach(model: ChannelModel): void {
-      const connectionLost = new AbortController();
-      const lose = () => connectionLost.abort();
-      model.once('close', lose);
-      void keepOpen(model, connectionLost.signal).finally(() => model.off('close', lose));
-    },
-    async stop(): Promise<void> {
+    async stop() {
       stopping.abort();
-      current?.ending.abort();
       await working;
-      // Closing the channel gives back what is unacknowledged.
-      if (current && !current.isLost) await current.channel.close().catch(() => undefined);
+      // Gives back what is unacknowledged. The closing of the connection alone could overtake acknowledgements.
+      if (current && !current.lost.aborted) await current.channel.close().catch(() => undefined);
+      await connection.close();
     },
   };
 }
 
-type Item = { readonly source: ConsumeMessage; readonly delivery: Delivery };
-type Move = { readonly item: Item; readonly to: Target; readonly message: Message };
+type Decided = { readonly source: ConsumeMessage; readonly delivery: Delivery; readonly decision: Decision };
 
-function createAcknowledge({ publish, topology, queue, log }: Pick<AmqpConsumerParts, 'publish' | 'topology' | 'queue' | 'log'>) {
-  const rules = queueRules(topology, queue);
-
-  /** Null for what only needs its acknowledgement. */
-  function moveOf(item: Item, outcome: Outcome): Move | null {
-    if (outcome === 'ack') return null;
-    const { delivery } = item;
-    const { id, type, attempt } = delivery;
-    const decision = decide(outcome, attempt, rules);
-    if (decision.kind === 'ack') return null;
-    if (decision.kind === 'retry') return { item, to: { exchange: '', routingKey: retryQueue(queue, decision.step), attempt: attempt + 1 }, message: delivery };
-    log.error({ queue, id, type, attempt, reason: decision.reason }, 'dead-lettered');
-    return { item, to: { exchange: topology.deadLetters.exchange, routingKey: '', attempt: 1 }, message: deadLetter(delivery, decision.reason, rules) };
-  }
+function createSettle({ queue, topology, publish, log }: Pick<AmqpConsumerParts, 'queue' | 'topology' | 'publish' | 'log'>) {
+  const { deadLetters } = topology;
 
   // Until the copy is confirmed the original stays unacknowledged: a message may come twice, but never be lost.
-  async function move(attachment: Attachment, { item, to, message }: Move): Promise<void> {
+  async function move({ channel, lost, over }: Attachment, source: ConsumeMessage, { to, message }: { to: Target; message: Message }): Promise<void> {
     let failures = 0;
     do {
       const result = await publish(to, message, moveTimeoutMs);
-      if (attachment.isLost) return;
-      if (result.outcome === 'confirmed') return attachment.channel.ack(item.source);
+      if (lost.aborted) return;
+      if (result.outcome === 'confirmed') return channel.ack(source);
       // The server itself can still dead-letter what it takes from nobody, though without our headers.
-      if (result.outcome === 'refused' && !rules.isDeadLetterQueue) return attachment.channel.nack(item.source, false, false);
+      if (result.outcome === 'refused' && queue !== deadLetters.queue) return channel.nack(source, false, false);
       log.warn({ id: message.id, to: to.routingKey || to.exchange, reason: result.reason }, 'moving a message failed, retrying');
       failures += 1;
-    } while (await pauseAfterFailure(failures, attachment.ending.signal));
+    } while (await pauseAfterFailure(failures, over));
   }
 
-  return async (attachment: Attachment, batch: readonly Item[], outcomes: readonly Outcome[]): Promise<void> => {
-    const last = batch.at(-1);
-    if (attachment.isLost || !last) return;
-    const moves = batch.map((item, index) => moveOf(item, outcomes[index] ?? { retry: 'no outcome' }));
-    // All before this batch is acknowledged, so one frame acknowledges the whole of it.
-    if (moves.every((one) => one === null)) return attachment.channel.ack(last.source, true);
+  async function settleOne(attachment: Attachment, { source, delivery, decision }: Decided): Promise<void> {
+    if (decision.kind === 'ack') return attachment.channel.ack(source);
+    const { attempt } = delivery;
+    if (decision.kind === 'dead')
+      return move(attachment, source, { to: { exchange: deadLetters.exchange, routingKey: '', attempt: 1 }, message: decision.message });
+    return move(attachment, source, { to: { exchange: '', routingKey: retryQueue(queue, attempt), attempt: attempt + 1 }, message: delivery });
+  }
 
-    for (const [index, item] of batch.entries()) if (moves[index] === null) attachment.channel.ack(item.source);
-    await Promise.all(moves.flatMap((one) => (one ? [move(attachment, one)] : [])));
+  return async (attachment: Attachment, batch: readonly Decided[]): Promise<void> => {
+    const last = batch.at(-1);
+    // All before this batch is acknowledged, so one frame acknowledges the whole of it.
+    if (last && batch.every(({ decision }) => decision.kind === 'ack')) return attachment.channel.ack(last.source, true);
+    await Promise.all(batch.map((one) => settleOne(attachment, one)));
   };
 }

@@ -1,5 +1,4 @@
 // How many deliveries a consumer lets the server send: so many messages, and so many bytes, which only their arrival tells.
-import { randomUUID } from 'node:crypto';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { ConsumeOptions } from '../broker.ts';
 
@@ -26,61 +25,49 @@ const calmWindows = 8;
 export function createPrefetchWindow({ channel, queue, options, take, ended }: PrefetchWindowParts) {
   const { prefetch, maxBytes = Infinity } = options;
   let width = prefetch;
-  let tag = '';
-  let arrivals = 0;
   const held = { count: 0, bytes: 0 };
-  let isFull = false;
-  let state: 'open' | 'closing' | 'closed' = 'open';
+  let onEmpty: (() => void) | undefined;
 
   async function open(): Promise<void> {
-    tag = randomUUID();
-    arrivals = 0;
-    state = 'open';
-    isFull = false;
+    let arrivals = 0;
+    let isFull = false;
+    const over = Promise.withResolvers<void>();
     await channel.prefetch(width);
-    await channel.consume(queue, arrived, { consumerTag: tag });
-  }
+    const { consumerTag } = await channel.consume(queue, (message) => {
+      if (!message) return ended();
+      // One is always taken, whatever its size.
+      isFull ||= held.count > 0 && held.bytes + weightOf(message) > maxBytes;
+      if (isFull) {
+        width = Math.max(1, Math.min(held.count, width));
+        channel.nack(message, false, true);
+      } else {
+        held.count += 1;
+        held.bytes += weightOf(message);
+        arrivals += 1;
+        take(message);
+      }
+      if (isFull || (width < prefetch && arrivals >= width * calmWindows)) over.resolve();
+    });
 
-  function arrived(message: ConsumeMessage | null): void {
-    if (!message) return ended();
-    // One is always taken, whatever its size.
-    isFull ||= held.count > 0 && held.bytes + weightOf(message) > maxBytes;
-    if (isFull) {
-      width = Math.max(1, Math.min(held.count, width));
-      channel.nack(message, false, true);
-      return void reopen();
-    }
-    held.count += 1;
-    held.bytes += weightOf(message);
-    arrivals += 1;
-    take(message);
-    if (width === prefetch || arrivals < width * calmWindows) return;
-    width = Math.min(width * 2, prefetch);
-    void reopen();
-  }
-
-  async function reopen(): Promise<void> {
-    if (state !== 'open') return;
-    state = 'closing';
-    // What was on its way has arrived when the server confirms the cancellation. The loss of a channel is its owner's matter.
-    await channel.cancel(tag).then(
-      () => (state = 'closed'),
-      () => undefined,
-    );
-    openAgain();
-  }
-
-  function openAgain(): void {
-    if (state === 'closed' && !(isFull && held.count > 0)) open().catch(() => undefined); // as above
+    const replace = async () => {
+      await over.promise;
+      // What was on its way has arrived when the server confirms the cancellation.
+      await channel.cancel(consumerTag);
+      if (!isFull) width = Math.min(width * 2, prefetch);
+      else if (held.count > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
+      await open();
+    };
+    replace().catch(() => undefined); // the channel is lost, which is its owner's matter
   }
 
   return {
+    /** Consumes from now on, with another window whenever it has to be. */
     open,
     /** What was taken is in memory no more. */
     released(messages: readonly ConsumeMessage[]): void {
       held.count -= messages.length;
       held.bytes -= messages.reduce((sum, message) => sum + weightOf(message), 0);
-      openAgain();
+      if (held.count === 0) onEmpty?.();
     },
   };
 }

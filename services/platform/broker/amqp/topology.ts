@@ -49,20 +49,13 @@ function retryArguments(queue: string, delayMs: number, type: QueueType) {
   return type === 'quorum' ? { ...wait, ...quorumRetry } : wait;
 }
 
-async function declareExchange(channel: Channel, name: string): Promise<void> {
-  await channel.assertExchange(name, 'fanout', { durable: true }).catch((error: unknown) => {
-    throw mismatch(error, `exchange "${name}"`) ?? error;
-  });
-}
+const declareExchange = (channel: Channel, name: string) => channel.assertExchange(name, 'fanout', { durable: true }).catch(explained(`exchange "${name}"`));
 
-async function declareQueue(channel: Channel, name: string, args: Record<string, unknown>): Promise<void> {
-  await channel.assertQueue(name, { durable: true, arguments: args }).catch((error: unknown) => {
-    throw mismatch(error, `queue "${name}"`) ?? error;
-  });
-}
+const declareQueue = (channel: Channel, name: string, args: Record<string, unknown>) =>
+  channel.assertQueue(name, { durable: true, arguments: args }).catch(explained(`queue "${name}"`));
 
-function mismatch(error: unknown, what: string): Error | undefined {
-  if (!hasCode(error, preconditionFailed)) return undefined;
+const explained = (what: string) => (error: unknown) => {
+  if (!hasCode(error, preconditionFailed)) throw error;
   const advice = 'empty and delete it on the server, or configure the queue type that it has';
-  return new Error(`${what} exists with another type or other arguments: ${advice} (${describeError(error)})`, { cause: error });
-}
+  throw new Error(`${what} exists with another type or other arguments: ${advice} (${describeError(error)})`, { cause: error });
+};

@@ -1,20 +1,20 @@
 // Consumes a queue of the embedded broker: claims a batch, keeps the claim alive, carries out all outcomes in one transaction.
-import type { Db, JobWithMetadata } from 'pg-boss';
+import type { JobWithMetadata } from 'pg-boss';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { createWakeUp, withTimeout } from '../../time.ts';
-import { finishWithin, handOver } from '../batch.ts';
-import type { BatchHandler, ConsumeOptions, Outcome, Topology } from '../broker.ts';
-import { deadLetter, type Decision, decide, pauseAfterFailure, queueRules } from '../retry-policy.ts';
+import type { ConsumeOptions, Delivery, Topology } from '../broker.ts';
+import { type Decision, finishWithin, type HandOver, pauseAfterFailure } from '../outcomes.ts';
 import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
 import { type EmbeddedSession, heartbeatEveryMs } from './session.ts';
 
 type ClaimedJob = JobWithMetadata<StoredMessage>;
+type Decided = { readonly job: ClaimedJob; readonly delivery: Delivery; readonly decision: Decision };
 
 type EmbeddedConsumerParts = {
   readonly queue: string;
   readonly options: ConsumeOptions;
-  readonly handle: BatchHandler;
+  readonly handOver: HandOver;
   readonly topology: Topology;
   readonly log: Log;
 };
@@ -27,9 +27,8 @@ const giveBackMs = 2000;
 /** What Postgres may still take for a statement when the consumer is told to stop. */
 const lastStatementMs = 3000;
 
-export function createEmbeddedConsumer({ queue, options, handle, topology, log }: EmbeddedConsumerParts) {
+export function createEmbeddedConsumer({ queue, options, handOver, topology, log }: EmbeddedConsumerParts) {
   const stopping = new AbortController();
-  const acknowledge = createAcknowledge(topology, queue, log);
   const batchSize = Math.min(options.batchSize, options.prefetch);
   let running: Promise<void> = Promise.resolve();
 
@@ -43,8 +42,9 @@ export function createEmbeddedConsumer({ queue, options, handle, topology, log }
     const touch = () => session.boss.touch(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'a heartbeat failed'));
     const heartbeat = setInterval(() => void touch(), heartbeatEveryMs);
     try {
-      const outcomes = over.aborted ? undefined : await handOver(jobs.map(toDelivery), handle, { queue, signal: over, stopping: stopping.signal, log });
-      const isSettled = outcomes !== undefined && !session.lost.aborted && (await settle(over, () => acknowledge(session, jobs, outcomes)));
+      const batch = jobs.map((job) => ({ job, delivery: toDelivery(job) }));
+      const decided = over.aborted ? undefined : await handOver(batch, { over, stopping: stopping.signal });
+      const isSettled = decided !== undefined && !session.lost.aborted && (await trySettling(over, () => settle(session, decided)));
       if (!isSettled && !session.lost.aborted) await giveBack(session, jobs);
     } finally {
       clearInterval(heartbeat);
@@ -52,7 +52,7 @@ export function createEmbeddedConsumer({ queue, options, handle, topology, log }
   }
 
   /** False when it failed to the end: the batch goes back, and its messages will be seen again. */
-  async function settle(over: AbortSignal, carryOut: () => Promise<void>): Promise<boolean> {
+  async function trySettling(over: AbortSignal, carryOut: () => Promise<void>): Promise<boolean> {
     for (let failures = 1; ; failures += 1) {
       try {
         await finishWithin(lastStatementMs, stopping.signal, carryOut());
@@ -68,6 +68,27 @@ export function createEmbeddedConsumer({ queue, options, handle, topology, log }
   async function giveBack(session: EmbeddedSession, jobs: readonly ClaimedJob[]): Promise<void> {
     const given = session.boss.fail(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'cannot give a batch back'));
     await withTimeout<unknown>(given, giveBackMs, () => undefined);
+  }
+
+  const prioritised = topology.queues.some((one) => one.name === queue && one.prioritised);
+
+  /** All in one transaction. */
+  async function settle({ boss, database }: EmbeddedSession, decided: readonly Decided[]): Promise<void> {
+    const done = decided.filter(({ decision }) => decision.kind === 'ack').map(({ job }) => job);
+    // Done is gone: a deleted job leaves a smaller table than one kept as completed.
+    if (done.length === decided.length) return void (await boss.deleteJob(queue, done));
+    await database.transaction(async (db) => {
+      if (done.length > 0) await boss.deleteJob(queue, done, { db });
+      for (const { job, decision } of decided) {
+        if (decision.kind === 'ack') continue;
+        // Deleting first asks whether the claim still holds; when another consumer has it by now, the outcome is its own.
+        const deleted = await boss.deleteJob(queue, job, { db });
+        if (!('affected' in deleted) || deleted.affected !== 1) continue;
+        if (decision.kind === 'retry')
+          await boss.insert(queue, [toJob({ ...job.data, attempt: job.data.attempt + 1 }, { prioritised }, decision.delayMs)], { db });
+        else await boss.insert(topology.deadLetters.queue, [toJob(toStored(decision.message, 1), { prioritised: false })], { db });
+      }
+    });
   }
 
   async function run(session: EmbeddedSession): Promise<void> {
@@ -99,42 +120,5 @@ export function createEmbeddedConsumer({ queue, options, handle, topology, log }
       stopping.abort();
       await running;
     },
-  };
-}
-
-type Move = { readonly job: ClaimedJob; readonly decision: Exclude<Decision, { kind: 'ack' }> };
-
-function createAcknowledge(topology: Topology, queueName: string, log: Log) {
-  const rules = queueRules(topology, queueName);
-  const queue = topology.queues.find((one) => one.name === queueName) ?? { prioritised: false };
-
-  async function move({ boss }: EmbeddedSession, { job, decision }: Move, db: Db): Promise<void> {
-    // Deleting first asks whether the claim still holds; when another consumer has it by now, the outcome is its own.
-    const deleted = await boss.deleteJob(queueName, job, { db });
-    if (!('affected' in deleted) || deleted.affected !== 1) return;
-    if (decision.kind === 'retry') {
-      const copy = toJob({ ...job.data, attempt: job.data.attempt + 1 }, queue, decision.delayMs);
-      await boss.insert(queueName, [copy], { db });
-      return;
-    }
-    const { id, type, attempt } = job.data;
-    log.error({ queue: queueName, id, type, attempt, reason: decision.reason }, 'dead-lettered');
-    const dead = toStored(deadLetter(toDelivery(job), decision.reason, rules), 1);
-    await boss.insert(topology.deadLetters.queue, [toJob(dead, { prioritised: false })], { db });
-  }
-
-  return async (session: EmbeddedSession, jobs: readonly ClaimedJob[], outcomes: readonly Outcome[]): Promise<void> => {
-    const decided = jobs.map((job, index) => ({ job, decision: decide(outcomes[index] ?? { retry: 'no outcome' }, job.data.attempt, rules) }));
-    const done = decided.filter(({ decision }) => decision.kind === 'ack').map(({ job }) => job);
-    const moves = decided.filter((one): one is Move => one.decision.kind !== 'ack');
-    // Done is gone: a deleted job leaves a smaller table than one kept as completed.
-    if (moves.length === 0) {
-      await session.boss.deleteJob(queueName, done);
-      return;
-    }
-    await session.database.transaction(async (db) => {
-      if (done.length > 0) await session.boss.deleteJob(queueName, done, { db });
-      for (const one of moves) await move(session, one, db);
-    });
   };
 }

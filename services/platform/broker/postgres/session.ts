@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import { createSockets, transactionOn, withConnection } from '../../postgres/pool.ts';
 import { withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
-import { pauseAfterFailure } from '../retry-policy.ts';
+import { pauseAfterFailure } from '../outcomes.ts';
 
 export type ConnectionParts = {
   readonly url: string;
@@ -34,7 +34,7 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
   let lastFailure: string | null = null;
 
   async function useOne(): Promise<void> {
-    const session = await openSession(parts, sockets);
+    await using session = await openSession(parts, sockets);
     const over = AbortSignal.any([session.lost, closing.signal]);
     if (!over.aborted) {
       log.info('connected to the embedded broker');
@@ -46,7 +46,6 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
       log.warn({ reason: describeError(session.lost.reason) }, 'lost the connection to the embedded broker, reconnecting');
       parts.onDisconnected(describeError(session.lost.reason));
     }
-    await session.close();
   }
 
   async function keepOpen(): Promise<void> {
@@ -94,36 +93,26 @@ const queueSettings = {
   notify: true,
 };
 
-async function openSession({ url, schema, name, topology, log }: ConnectionParts, sockets: Sockets) {
-  const database = createEmbeddedDatabase({ url, name, log }, sockets);
-  const boss = await startBoss(database, schema, log).catch(async (error: unknown) => {
-    await database.close();
-    throw error;
+async function openSession(parts: ConnectionParts, sockets: Sockets) {
+  await using opened = new AsyncDisposableStack();
+  const database = createEmbeddedDatabase(parts, sockets);
+  opened.defer(database.close);
+  const boss = await createBoss(database, parts);
+  opened.defer(async () => {
+    const stopped = boss.stop({ graceful: false, close: false }).catch((error: unknown) => parts.log.debug({ error }, 'pg-boss did not stop cleanly'));
+    await withTimeout(stopped, closeMs, () => undefined);
   });
-  const session = {
-    boss,
-    database,
-    lost: database.lost,
-    async close(): Promise<void> {
-      const stopped = boss.stop({ graceful: false, close: false }).catch((error: unknown) => log.debug({ error }, 'pg-boss did not stop cleanly'));
-      await withTimeout(stopped, closeMs, () => undefined);
-      await database.close();
-    },
-  };
-  try {
-    database.lost.throwIfAborted();
-    for (const queue of [topology.deadLetters.queue, ...topology.queues.map((one) => one.name)]) {
-      await boss.createQueue(queue, queueSettings);
-      await boss.updateQueue(queue, queueSettings);
-    }
-    return session;
-  } catch (error) {
-    await session.close();
-    throw error;
+  await boss.start();
+  database.lost.throwIfAborted();
+  for (const queue of [parts.topology.deadLetters.queue, ...parts.topology.queues.map(({ name }) => name)]) {
+    await boss.createQueue(queue, queueSettings);
+    await boss.updateQueue(queue, queueSettings);
   }
+  const kept = opened.move();
+  return { boss, database, lost: database.lost, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-async function startBoss(db: EmbeddedDatabase, schema: string, log: Log): Promise<PgBoss> {
+async function createBoss(db: EmbeddedDatabase, { schema, log }: ConnectionParts): Promise<PgBoss> {
   const { rows }: { rows: { schemaExists: boolean }[] } = await db.executeSql('select to_regnamespace($1) is not null as "schemaExists"', [schema]);
   const boss = new PgBoss({
     db,
@@ -139,12 +128,7 @@ async function startBoss(db: EmbeddedDatabase, schema: string, log: Log): Promis
   });
   boss.on('error', (error) => log.debug({ reason: describeError(error) }, 'pg-boss reports an error'));
   boss.on('warning', ({ message, data }) => log.warn({ data }, message));
-  try {
-    return await boss.start();
-  } catch (error) {
-    await boss.stop({ graceful: false, close: false });
-    throw error;
-  }
+  return boss;
 }
 
 /** The connection broke after COMMIT was sent: the transaction may or may not have happened. */

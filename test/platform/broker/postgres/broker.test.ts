@@ -91,6 +91,8 @@ describe('the embedded adapter', function () {
     const broker = await connected(topology);
     await observer.query('begin; lock table broker.job_common in access exclusive mode');
     const writing = broker.publish(message('a'), 500);
+    const ungranted = 'select count(*)::int as count from pg_locks where not granted';
+    await until(async () => (await observer.query<{ count: number }>(ungranted)).rows[0]?.count !== 0, 'the first is being written');
     const behind = broker.publish(message('b'), 500);
     const outcomes = [(await writing).outcome, (await behind).outcome];
     await observer.query('rollback');

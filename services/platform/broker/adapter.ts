@@ -1,8 +1,22 @@
-// Whether a broker is connected, why not, and who waits for it: the same for both adapters.
+// What an adapter has to do, and where it tells whether it is connected. connect.ts makes a broker of it.
 import { withTimeout } from '../time.ts';
-import type { PublishResult } from './broker.ts';
+import type { Broker, BrokerOptions, ConsumeOptions, Consumer, DeadLetter, PublishResult, QueueTopology, Topology } from './broker.ts';
+import type { HandOver } from './outcomes.ts';
 
-export const closedReason = 'the broker connection was closed';
+export type AdapterParts = BrokerOptions & { readonly topology: Topology; readonly state: ConnectionState };
+
+export type Adapter = Pick<Broker, 'publish' | 'depth' | 'close'> & {
+  consume(queue: string, options: ConsumeOptions, handOver: HandOver): Consumer;
+  /** Those that are there when it begins, oldest first; what dies meanwhile is not among them. Rejects when not connected, or no longer. */
+  deadLetters(): AsyncIterable<WaitingDeadLetter>;
+};
+
+export type WaitingDeadLetter = DeadLetter & {
+  /** Without its death. Kept when the server does not accept it; gone when somebody else has taken it. */
+  returnTo(queue: QueueTopology): Promise<'returned' | 'kept' | 'gone'>;
+};
+
+export type ConnectionState = ReturnType<typeof createConnectionState>;
 
 /** @param onConnected called whenever it is connected */
 export function createConnectionState(onConnected: () => void = () => undefined) {
@@ -38,8 +52,9 @@ export function createConnectionState(onConnected: () => void = () => undefined)
     /** For good. */
     closed(): void {
       isClosed = true;
-      disconnected(closedReason);
-      waiting.reject(new Error(closedReason));
+      const reason = 'the broker connection was closed';
+      disconnected(reason);
+      waiting.reject(new Error(reason));
     },
     ready: (timeoutMs: number): Promise<void> =>
       withTimeout(waiting.promise, timeoutMs, () => {

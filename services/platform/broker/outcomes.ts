@@ -1,0 +1,100 @@
+// Hands a batch to its handler until there are outcomes, and says what follows from them: retries, dead letters. The same for both adapters.
+import type { Log } from '../log.ts';
+import { storable } from '../json.ts';
+import { backOffMs, sleepUntil, withTimeout } from '../time.ts';
+import { traceBatch } from '../trace-context.ts';
+import type { BatchHandler, Delivery, Message, Outcome, QueueTopology, Topology } from './broker.ts';
+
+export type Decision =
+  | { readonly kind: 'ack' }
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  /** The message is as it goes to the dead-letter queue. */
+  | { readonly kind: 'dead'; readonly message: Message };
+
+type HandOverParts = { readonly queue: string; readonly topology: Topology; readonly handle: BatchHandler; readonly log: Log };
+
+type Signals = {
+  /** Ends the retries: the connection is lost, or the consumer stops. */
+  readonly over: AbortSignal;
+  /** From here on a handler that is under way has its last 10 s. */
+  readonly stopping: AbortSignal;
+};
+
+export type HandOver = ReturnType<typeof createHandOver>;
+
+/** What a handler may still take when its consumer is told to stop: a database that hangs must not hold the process. */
+const lastBatchMs = 10_000;
+
+/** For the consumer of one queue. @throws TypeError when the topology has no such queue */
+export function createHandOver({ queue, topology, handle, log }: HandOverParts) {
+  const retryDelaysMs = queue === topology.deadLetters.queue ? [] : queueOf(topology, queue).retryDelaysMs;
+
+  function decide(delivery: Delivery, outcome: Outcome = { retry: 'no outcome' }): Decision {
+    if (outcome === 'ack') return { kind: 'ack' };
+    const { id, type, attempt } = delivery;
+    const delayMs = 'retry' in outcome ? retryDelaysMs[attempt - 1] : undefined;
+    if (delayMs !== undefined) return { kind: 'retry', delayMs };
+    const reason = headerText('retry' in outcome ? outcome.retry : outcome.deadLetter);
+    log.error({ queue, id, type, attempt, reason }, 'dead-lettered');
+    // One that is a dead letter already keeps the queue it came from.
+    const from = (queue === topology.deadLetters.queue ? delivery.headers['x-dead-queue'] : undefined) ?? queue;
+    const headers = { ...delivery.headers, 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString() };
+    return { kind: 'dead', message: { ...delivery, headers } };
+  }
+
+  /** Undefined when the handler threw and `over` ended the pause after it: the batch is void, or goes back. */
+  return async <Item extends { readonly delivery: Delivery }>(items: readonly Item[], { over, stopping }: Signals) => {
+    const batch = items.map(({ delivery }) => delivery);
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const handling = traceBatch(`${queue} batch`, batch, () => handle(batch));
+        const outcomes = await finishWithin(lastBatchMs, stopping, handling);
+        if (outcomes.length === batch.length) return items.map((item, index) => ({ ...item, decision: decide(item.delivery, outcomes[index]) }));
+        throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
+      } catch (error) {
+        log.warn({ error, queue, deliveries: batch.length, failures }, 'batch failed as a whole, retrying with back-off');
+      }
+      if (!(await pauseAfterFailure(failures, over))) return undefined;
+    }
+  };
+}
+
+/** @throws TypeError when the topology has no such queue */
+export function queueOf({ queues }: Topology, name: string): QueueTopology {
+  const queue = queues.find((one) => one.name === name);
+  if (!queue) throw new TypeError(`queue must be one of the topology's, got "${name}"`);
+  return queue;
+}
+
+// A header has to fit one AMQP frame, and jsonb takes neither NUL nor half a surrogate pair.
+const longestReason = 2000;
+const headerText = (reason: string) => storable(reason.slice(0, longestReason));
+
+/** The message as it was before it was dead-lettered. */
+export function withoutDeath({ headers, ...message }: Message): Message {
+  const { 'x-dead-reason': _reason, 'x-dead-queue': _queue, 'x-dead-at': _at, ...before } = headers;
+  return { ...message, headers: before };
+}
+
+/** Between attempts to connect, to move a message, and to hand over a batch whose handler threw. */
+export const failurePause = { firstMs: 100, longestMs: 5000 };
+
+/** @returns false when the signal ended the pause */
+export const pauseAfterFailure = (failures: number, signal: AbortSignal): Promise<boolean> => sleepUntil(signal, backOffMs(failures, failurePause));
+
+/** The work, which has `ms` left once `stopping` is aborted. */
+export async function finishWithin<T>(ms: number, stopping: AbortSignal, work: Promise<T>): Promise<T> {
+  const stopped = Promise.withResolvers<void>();
+  const onStop = () => stopped.resolve();
+  if (stopping.aborted) onStop();
+  stopping.addEventListener('abort', onStop, { once: true });
+  try {
+    await Promise.race([work, stopped.promise]);
+  } finally {
+    stopping.removeEventListener('abort', onStop);
+  }
+  if (!stopping.aborted) return work;
+  return withTimeout(work, ms, () => {
+    throw new Error(`timed out: its consumer stops, and ${ms} ms have passed`);
+  });
+}
