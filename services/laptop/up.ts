@@ -48,7 +48,7 @@ export async function up({ environment, data, portBase, metricsPort: wantedPort 
   await logs.close();
 }
 
-function overview(started: readonly Started[], { metricsPort, logFile }: { metricsPort: number; logFile: string }): string {
+function overview(started: Awaited<ReturnType<typeof startEverything>>, { metricsPort, logFile }: { metricsPort: number; logFile: string }): string {
   const addresses = [...started.map(({ name, url }) => [name, url, `${url}/swagger`]), ['metrics', `http://127.0.0.1:${metricsPort}/metrics`]];
   const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
   return [
@@ -92,13 +92,6 @@ type StartParts = Required<UpCommand> & {
   readonly logFor: (name: string) => Log;
 };
 
-type Started = {
-  readonly name: string;
-  readonly url: string;
-  /** Names of credentials and their values; null when the environment gave it. */
-  readonly credentials: Readonly<Record<string, string | null>>;
-};
-
 const postgresPassword = 'Laptop__PostgresPassword';
 const host = '127.0.0.1';
 
@@ -116,8 +109,8 @@ export function portOf(name: string, base: number): number {
   return base + 1 + place;
 }
 
-/** @returns what listens where */
-export async function startEverything(deployables: readonly Deployable[], parts: StartParts): Promise<readonly Started[]> {
+/** @returns what listens where, and the names and values of its credentials; null when the environment gave it */
+export async function startEverything(deployables: readonly Deployable[], parts: StartParts) {
   const { environment, data, portBase, metricsPort, lifecycle, logFor } = parts;
   lifecycle.opened('lock', await takeInstanceLock(join(data, 'pid')));
   const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);

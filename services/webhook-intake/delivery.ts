@@ -6,20 +6,11 @@ import { describeError } from '../platform/errors.ts';
 import { isObject, memberAt, storable } from '../platform/json.ts';
 import { messageHeaders } from '../webhook-relay/contract.ts';
 
+export type Envelope = ReturnType<typeof readEnvelope>;
 /** The combination that is unique to a delivery: the delivery id alone is shared by all hooks that an event reaches. */
-export type DeliveryKey = { readonly deliveryId: string; readonly hookId: string; readonly targetId: string };
+export type DeliveryKey = Pick<Envelope, 'deliveryId' | 'hookId' | 'targetId'>;
 
-export type Envelope = DeliveryKey & {
-  readonly event: string;
-  readonly action: string | null;
-  readonly sender: string | null;
-  readonly senderClass: string | null;
-  readonly isCoreFunction: boolean;
-  readonly score: number;
-  readonly receivedAt: Date;
-};
-
-export function readEnvelope(delivery: Delivery): Envelope {
+export function readEnvelope(delivery: Delivery) {
   const header = (name: keyof typeof messageHeaders) => storable(delivery.headers[messageHeaders[name]] ?? '') || null;
   return {
     deliveryId: header('deliveryId') ?? storable(delivery.id),

@@ -5,7 +5,7 @@ import { type BrokerConnection, readWithBrokers } from '../platform/broker/envir
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool, type Database } from '../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../platform/process/deployable.ts';
-import { sleepUntil } from '../platform/time.ts';
+import { every } from '../platform/time.ts';
 import { forgeTopology } from '../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from './config.ts';
 import { createConnections, followConfigured } from './connections.ts';
@@ -44,7 +44,10 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker<Configuration
       const { work, connections } = await open(parts, runtime, config);
       const { stopping } = lifecycle;
       const following = followConfigured(connections, { environment, file: config.environmentFile, stopping, log });
-      const working = Promise.all([following, betweenUntil(stopping, work, runtime)]);
+      const between = every(betweenEveryMs, stopping, () =>
+        workBetween(work, stopping).catch((error: unknown) => log.warn({ error }, 'updating the processing state failed, retrying')),
+      );
+      const working = Promise.all([following, between]);
       lifecycle.onStop(`consumers of ${queue}`, () => working.then(() => undefined));
     },
     async once(runtime, { config, connections: configured }) {
@@ -57,7 +60,7 @@ export function createQueueWorker(parts: QueueWorkerParts): Worker<Configuration
           if (!schema.ok) throw new Error(schema.detail);
           connections.configure(configured);
           await connections.drain(deadline);
-          while (!deadline.aborted && (await work.between?.()));
+          await workBetween(work, deadline);
         } finally {
           await connections.close();
         }
@@ -97,9 +100,6 @@ async function open({ name: worker, queue, migrations, create }: QueueWorkerPart
   return { work, connections, checkSchema };
 }
 
-async function betweenUntil(stopping: AbortSignal, { between }: Work, { log }: Runtime): Promise<void> {
-  while (between && !stopping.aborted) {
-    const isMore = await between().catch((error: unknown) => log.warn({ error }, 'updating the processing state failed, retrying'));
-    if (isMore !== true) await sleepUntil(stopping, betweenEveryMs);
-  }
+async function workBetween({ between }: Work, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await between?.()));
 }

@@ -28,16 +28,14 @@ const encoded = (list: string, position: readonly unknown[]) => Buffer.from(JSON
 
 const timePosition = z.tuple([milliseconds, z.uuid()]);
 export type TimePosition = z.output<typeof timePosition>;
-const idPosition = z.tuple([z.uuid()]);
-const namePosition = z.tuple([z.string().transform(storable)]);
 
 /** What a page of a list in order of time is asked by. */
 export const timePage = (list: string) => ({ limit, after: cursor(list, timePosition).optional() });
 export type TimePage = { readonly limit: number; readonly after?: TimePosition | undefined };
 /** Lists in order of ids, which is that of first sight. */
-export const idPage = (list: string) => ({ limit, after: cursor(list, idPosition).optional() });
+export const idPage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.uuid()])).optional() });
 /** Lists in order of a name. */
-export const namePage = (list: string) => ({ limit, after: cursor(list, namePosition).optional() });
+export const namePage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.string().transform(storable)])).optional() });
 
 export type Page<Row> = { items: Row[]; next: string | null };
 

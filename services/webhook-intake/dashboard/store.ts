@@ -112,9 +112,7 @@ function newestFirst(table: string, { time, columns }: { readonly time: string; 
 
 export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
-export const createDashboardStore = (database: Database) => ({ ...eventQueries(database), ...overviewQueries(database), ...typedQueries(database) });
-
-const eventQueries = (database: Database) => ({
+export const createDashboardStore = (database: Database) => ({
   /** Newest first; one more than the limit, where there are more. */
   async newestEvents({ from, to, ...filter }: EventFilter, page: TimePage): Promise<Event[]> {
     const query = newestFirst('events', { time: 'received_at', columns }, page);
@@ -133,9 +131,7 @@ const eventQueries = (database: Database) => ({
   payload: ({ id, receivedAt }: Pick<Event, 'id' | 'receivedAt'>) => database.first(payloadOf, id, receivedAt),
   /** Whether the log holds anything that only a pull request of this number can have caused. */
   knowsPullRequest: async (repository: string, number: number) => (await database.first(aboutPullRequest, repository, number)) !== undefined,
-});
 
-const overviewQueries = (database: Database) => ({
   /** In order of source, event and time. */
   buckets({ source, event, from, to }: Pick<EventFilter, 'source' | 'event' | 'from' | 'to'>): Promise<Bucket[]> {
     const query = builder
@@ -151,9 +147,7 @@ const overviewQueries = (database: Database) => ({
 
   /** In order of their logins, those behind `after`. */
   senders: (after: string, rows: number) => database.all(senders, after, rows),
-});
 
-const typedQueries = (database: Database) => ({
   /** What changed last comes first; one more than the limit, where there are more. */
   newestRows(table: TypedTable, { limit, after, ...query }: TypedQuery): Promise<TypedItem[]> {
     const select = newestFirst(table.name, { time: 'updated_at', columns: selectList(table) }, { limit, after });
