@@ -8,8 +8,8 @@ import { createSchemaCheck, type MigrationSource } from '../platform/postgres/mi
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
 import { brokerSettings, readServiceConfig, type ServiceConfig, settings } from './config.ts';
-import { createDatabaseWorker, createIsOwn } from './database-worker.ts';
-import { createForgeWorker } from './forge-worker.ts';
+import { createDatabaseServiceWorker, createIsOwn } from './database-service-worker.ts';
+import { createServiceWorker } from './service-worker.ts';
 import { keepPartitions } from './housekeeping.ts';
 import { createQueueWorker } from './queue-worker.ts';
 import { processRows } from './typed/store.ts';
@@ -44,7 +44,7 @@ export const deployable: Deployable<ServiceConfig> = {
       queue: 'forge',
       migrations,
       create: ({ database, runtime: { metrics, log } }) => ({
-        handle: createForgeWorker({ database, metrics, log }),
+        handle: createServiceWorker({ database, metrics, log }),
       }),
     }),
     'database-service': createQueueWorker({
@@ -53,7 +53,7 @@ export const deployable: Deployable<ServiceConfig> = {
       queue: 'forge-database',
       migrations,
       create: ({ database, config, runtime: { metrics, log } }) => ({
-        handle: createDatabaseWorker({ database, isOwn: createIsOwn(config.ownRepositories), metrics, log }),
+        handle: createDatabaseServiceWorker({ database, isOwn: createIsOwn(config.ownRepositories), metrics, log }),
         between: () => processRows(database),
       }),
     }),

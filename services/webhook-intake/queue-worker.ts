@@ -83,7 +83,7 @@ async function open({ name: worker, queue, migrations, create }: QueueWorkerPart
   const connections = createConnections({
     queue,
     connect: ({ name, url }) =>
-      connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox ${queue} worker`, queueType: config.queueType }),
+      connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox worker ${worker}`, queueType: config.queueType }),
     handle: work.handle,
     quietMs,
     clock: Date.now,

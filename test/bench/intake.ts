@@ -1,4 +1,4 @@
-// The forge worker: queued deliveries to event log and bucket, against a bare multi-row insert of the same rows.
+// The service worker: queued deliveries to event log and bucket, against a bare multi-row insert of the same rows.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { BatchHandler, Broker } from '../../services/platform/broker/broker.ts';
@@ -9,7 +9,7 @@ import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { makePartitions } from '../../services/platform/postgres/partitions.ts';
 import { createPool } from '../../services/platform/postgres/pool.ts';
 import { consumeOptions } from '../../services/webhook-intake/connections.ts';
-import { createForgeWorker } from '../../services/webhook-intake/forge-worker.ts';
+import { createServiceWorker } from '../../services/webhook-intake/service-worker.ts';
 import { partitionedTables } from '../../services/webhook-intake/housekeeping.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { examples, message } from '../services/webhook-intake/deliveries.ts';
@@ -64,7 +64,7 @@ async function run({ rounds }: Pace) {
   for (const table of partitionedTables) await makePartitions(pool, table, new Date());
   const broker = connectBroker(rabbitmq?.url ?? postgres.url, topology, { log: silentLog, name: `bench ${randomUUID()}` });
   await broker.ready(60_000);
-  const work = createForgeWorker({ database: pool, metrics: createMetrics(), log: silentLog });
+  const work = createServiceWorker({ database: pool, metrics: createMetrics(), log: silentLog });
   try {
     const measured = await interleaved(rounds, { ours: () => ours(broker, work), bound: () => bound(client) });
     const measure = `deliveries from ${rabbitmq ? 'RabbitMQ' : 'the embedded broker'}`;

@@ -125,7 +125,7 @@ function writingSql({ name, kept = [] }: TypedTable, own: readonly Column[]): Wr
   };
 }
 
-// A row whose event the forge worker has not stored yet stays as it is, and comes round again; so does a claim whose
+// A row whose event the service worker has not stored yet stays as it is, and comes round again; so does a claim whose
 // holder died. A row that changes while it is claimed turns UPDATED, and the finish passes it by.
 const processing = allTables.map(({ name }) => ({
   claim: statement<{ id: string }, [limit: number, leaseMs: number]>(

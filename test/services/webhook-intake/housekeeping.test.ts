@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { dropPartitionsBefore, makePartitions } from '../../../services/platform/postgres/partitions.ts';
-import { createForgeWorker } from '../../../services/webhook-intake/forge-worker.ts';
+import { createServiceWorker } from '../../../services/webhook-intake/service-worker.ts';
 import { partitionedTables } from '../../../services/webhook-intake/housekeeping.ts';
 import { delivery } from './deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from './intake-database.ts';
@@ -14,7 +14,7 @@ describe('partitions of the event log', () => {
   afterEach(() => database.close());
 
   const now = new Date('2026-11-21T12:00:00Z');
-  const worker = () => createForgeWorker({ database: database.pool, metrics: createMetrics(), log: silentLog });
+  const worker = () => createServiceWorker({ database: database.pool, metrics: createMetrics(), log: silentLog });
   const store = (month: string) => worker()([delivery({ event: 'push', payload: {}, receivedAt: new Date(`${month}-15T12:00:00Z`) })]);
   const make = async () => {
     for (const table of partitionedTables) await makePartitions(database.pool, table, now);

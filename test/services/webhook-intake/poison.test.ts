@@ -5,8 +5,8 @@ import type { Broker, Delivery } from '../../../services/platform/broker/broker.
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { createDatabaseWorker } from '../../../services/webhook-intake/database-worker.ts';
-import { createForgeWorker } from '../../../services/webhook-intake/forge-worker.ts';
+import { createDatabaseServiceWorker } from '../../../services/webhook-intake/database-service-worker.ts';
+import { createServiceWorker } from '../../../services/webhook-intake/service-worker.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
 import { describeWith } from '../../support/need.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -39,8 +39,8 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     const parts = { metrics: createMetrics(), log: silentLog };
     const options = { batchSize: 100, prefetch: 200 };
     const handlers = {
-      forge: createForgeWorker({ database: database.pool, ...parts }),
-      'forge-database': createDatabaseWorker({ database: database.pool, isOwn: () => true, ...parts }),
+      forge: createServiceWorker({ database: database.pool, ...parts }),
+      'forge-database': createDatabaseServiceWorker({ database: database.pool, isOwn: () => true, ...parts }),
     };
     for (const [queue, handle] of Object.entries(handlers)) {
       broker.consume(queue, options, (batch) =>

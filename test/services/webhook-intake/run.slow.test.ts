@@ -50,7 +50,7 @@ describe('a worker as a process', function () {
     expect((await publisher.publish(one, 10_000)).outcome).to.equal('confirmed');
   }
   const push = (deliveryId: string) => message({ event: 'push', payload: {}, deliveryId });
-  /** What the database worker cannot write as JSON: arrays in each other. */
+  /** What the database-service worker cannot write as JSON: arrays in each other. */
   const poison = () => {
     const body = `{"action":"opened","issue":{"id":1,"number":1,"x":${'['.repeat(5000)}${']'.repeat(5000)}}}`;
     return { ...message({ event: 'issues', payload: {} }), body: Buffer.from(body) };

@@ -10,8 +10,8 @@ import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { Secret } from '../../../../services/platform/config/secret.ts';
 import { createIntakeApp, type IntakeParts } from '../../../../services/webhook-intake/app.ts';
 import { processRows } from '../../../../services/webhook-intake/typed/store.ts';
-import { createDatabaseWorker, createIsOwn } from '../../../../services/webhook-intake/database-worker.ts';
-import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker.ts';
+import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/database-service-worker.ts';
+import { createServiceWorker } from '../../../../services/webhook-intake/service-worker.ts';
 import { delivery, type MessageParts } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { createConformance, type Wire } from './conformance.ts';
@@ -65,8 +65,8 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
   const url = `http://127.0.0.1:${listening.port}`;
   const conforms = createConformance(app.openapi);
   const parts = { metrics, log: silentLog };
-  const forge = createForgeWorker({ ...parts, database: database.pool });
-  const typed = createDatabaseWorker({ ...parts, database: database.pool, isOwn: createIsOwn(['*/*']) });
+  const forge = createServiceWorker({ ...parts, database: database.pool });
+  const typed = createDatabaseServiceWorker({ ...parts, database: database.pool, isOwn: createIsOwn(['*/*']) });
 
   const get: Dashboard['get'] = async (template, { path = {}, query = {}, headers = {} } = {}) => {
     const full = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));

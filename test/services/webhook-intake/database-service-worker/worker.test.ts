@@ -1,8 +1,8 @@
-// The database worker on a real database: what is stored of each event.
+// The database-service worker on a real database: what is stored of each event.
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createDatabaseWorker, createIsOwn } from '../../../../services/webhook-intake/database-worker.ts';
+import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/database-service-worker.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
@@ -10,14 +10,14 @@ import { at, branch, forgeTime, issue, push, repository, run, sender } from './f
 /** The payload with an issue whose member `x` is 5000 arrays in each other: what JSON.parse reads and JSON.stringify does not write. */
 const deepJson = (payload: object) => JSON.stringify(payload).replace('"issue":{', `"issue":{"x":${'['.repeat(5000)}${']'.repeat(5000)},`);
 
-describe('the database worker', () => {
+describe('the database-service worker', () => {
   let database: IntakeDatabase;
   before(async () => (database = await createIntakeDatabase()));
   after(() => database.close());
   beforeEach(() => database.empty());
 
   const worker = (globs: readonly string[] = ['*/*']) =>
-    createDatabaseWorker({ database: database.pool, isOwn: createIsOwn(globs), metrics: createMetrics(), log: silentLog });
+    createDatabaseServiceWorker({ database: database.pool, isOwn: createIsOwn(globs), metrics: createMetrics(), log: silentLog });
   const send = (...batch: Parameters<typeof delivery>[0][]) => worker()(batch.map(delivery));
   const stateOf = async (table: string, columns: string) => (await database.rows(`select ${columns} from ${table} order by object_key`))[0];
 
@@ -156,7 +156,7 @@ describe('the database worker', () => {
     for (const [name, { table, event, payload }] of Object.entries(cases))
       it(`${name} is left out and counted, and the rest of its delivery is stored`, async () => {
         const metrics = createMetrics();
-        const handle = createDatabaseWorker({ database: database.pool, isOwn: () => true, metrics, log: silentLog });
+        const handle = createDatabaseServiceWorker({ database: database.pool, isOwn: () => true, metrics, log: silentLog });
         expect(await handle([delivery({ event, payload })])).to.deep.equal(['ack']);
         expect(await database.count(table)).to.equal(0);
         const others = ['repositories', 'users'].filter((other) => other !== table);

@@ -6,7 +6,7 @@ import { storable } from '../platform/json.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
 
-export function createForgeWorker({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler {
+export function createServiceWorker({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler {
   async function store(events: readonly LoggedEvent[]): Promise<boolean[]> {
     const bodies = Buffer.concat(events.map(({ body }) => body));
     const stored = await database.all(storeBatch, eventRows(events), bodies);

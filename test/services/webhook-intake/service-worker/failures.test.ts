@@ -1,19 +1,19 @@
-// The forge worker on a real database: bad messages, a failing world, workers in each other's way.
+// The service worker on a real database: bad messages, a failing world, workers in each other's way.
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker.ts';
+import { createServiceWorker } from '../../../../services/webhook-intake/service-worker.ts';
 import { delivery, examples } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
-describe('the forge worker, when things go wrong', () => {
+describe('the service worker, when things go wrong', () => {
   let database: IntakeDatabase;
   before(async () => (database = await createIntakeDatabase()));
   after(() => database.close());
   beforeEach(() => database.empty());
 
-  const work = () => createForgeWorker({ database: database.pool, metrics: createMetrics(), log: silentLog });
+  const work = () => createServiceWorker({ database: database.pool, metrics: createMetrics(), log: silentLog });
   const buckets = () =>
     database.rows<{ bucket_start: Date; event: string; received: number; duplicates: number; bytes: number }>(
       'select bucket_start, event, received, duplicates, bytes from statistics_buckets order by 1, 2',

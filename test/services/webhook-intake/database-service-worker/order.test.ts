@@ -1,21 +1,21 @@
-// The database worker on a real database: the newest state wins, in whatever order events come.
+// The database-service worker on a real database: the newest state wins, in whatever order events come.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createDatabaseWorker, createIsOwn } from '../../../../services/webhook-intake/database-worker.ts';
+import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/database-service-worker.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
 
-describe('the database worker, on events out of order', () => {
+describe('the database-service worker, on events out of order', () => {
   let database: IntakeDatabase;
   before(async () => (database = await createIntakeDatabase()));
   after(() => database.close());
   beforeEach(() => database.empty());
 
   const worker = (globs: readonly string[] = ['*/*']) =>
-    createDatabaseWorker({ database: database.pool, isOwn: createIsOwn(globs), metrics: createMetrics(), log: silentLog });
+    createDatabaseServiceWorker({ database: database.pool, isOwn: createIsOwn(globs), metrics: createMetrics(), log: silentLog });
   const send = (...batch: Parameters<typeof delivery>[0][]) => worker()(batch.map(delivery));
   const stateOf = async (table: string, columns: string) => (await database.rows(`select ${columns} from ${table} order by object_key`))[0];
 

@@ -10,9 +10,9 @@ import type { ForgeEvent } from './typed/typed-table.ts';
 
 type IsOwn = (event: Pick<ForgeEvent, 'repository'>) => boolean;
 
-type DatabaseWorkerParts = BatchWorkerParts & { readonly database: Database; readonly isOwn: IsOwn };
+type DatabaseServiceWorkerParts = BatchWorkerParts & { readonly database: Database; readonly isOwn: IsOwn };
 
-export function createDatabaseWorker({ database, isOwn, ...parts }: DatabaseWorkerParts): BatchHandler {
+export function createDatabaseServiceWorker({ database, isOwn, ...parts }: DatabaseServiceWorkerParts): BatchHandler {
   const writers = allTables.map(createTableWriter);
   const leftOut = parts.metrics.counter({
     name: 'signalbox_intake_objects_left_out_total',

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { processRows } from '../../../../services/webhook-intake/typed/store.ts';
-import { createDatabaseWorker } from '../../../../services/webhook-intake/database-worker.ts';
-import { createForgeWorker } from '../../../../services/webhook-intake/forge-worker.ts';
+import { createDatabaseServiceWorker } from '../../../../services/webhook-intake/database-service-worker.ts';
+import { createServiceWorker } from '../../../../services/webhook-intake/service-worker.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
@@ -15,8 +15,8 @@ describe('processing of typed rows', () => {
   beforeEach(() => database.empty());
 
   const parts = { metrics: createMetrics(), log: silentLog };
-  const track = (one: ReturnType<typeof delivery>) => createDatabaseWorker({ database: database.pool, isOwn: () => true, ...parts })([one]);
-  const log = (one: ReturnType<typeof delivery>) => createForgeWorker({ database: database.pool, ...parts })([one]);
+  const track = (one: ReturnType<typeof delivery>) => createDatabaseServiceWorker({ database: database.pool, isOwn: () => true, ...parts })([one]);
+  const log = (one: ReturnType<typeof delivery>) => createServiceWorker({ database: database.pool, ...parts })([one]);
   const issue = (deliveryId: string, second: number) =>
     delivery({ event: 'issues', deliveryId, payload: { action: 'edited', issue: { id: 11, number: 3, updated_at: `2026-03-04T12:00:0${second}Z` } } });
   const state = async () => (await database.rows<{ processing_state: string }>('select processing_state from issues'))[0]?.processing_state;
