@@ -1,13 +1,15 @@
 // The secrets service put together; what tests construct.
 import { createAddressOf } from '../platform/http/client-address.ts';
+import { createRateLimit } from '../platform/http/rate-limit.ts';
 import type { Health } from '../platform/http/health.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { Database } from '../platform/postgres/pool.ts';
+import type { Database, Pool } from '../platform/postgres/pool.ts';
 import { Common } from '../platform/problem.ts';
 import type { AnyRoute } from '../platform/http/route.ts';
+import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createAudit, createAuditStore } from './audit.ts';
@@ -28,7 +30,7 @@ import { createUnitOfWork } from './management/unit-of-work.ts';
 export type SecretsParts = {
   readonly config: SecretsConfig;
   /** For everything but the writes of administrators. */
-  readonly database: Database;
+  readonly database: Pool;
   /** For the writes of administrators: one that waits for a lock takes a connection from nothing else. */
   readonly writeDatabase: Database;
   readonly health: Health;
@@ -54,11 +56,14 @@ export function createSecretsApp(parts: SecretsParts): App {
   const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, actorOf, clock });
   const managementRoutes = [applicationRoutes, environmentRoutes, secretRoutes, valueRoutes, configurationRoutes].flatMap((routes) => routes(store, write));
   const consumerStore = createConsumerStore(database, clock);
+  const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox secrets', log }));
+  const failures = { name: 'failed-credentials', requests: config.maxFailedCredentials, seconds: 300 };
+  const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
     routes: [...managementRoutes, ...consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })].map(asksDatabase),
     areas: [
-      { prefix: '/api/management', guard },
+      { prefix: '/api/management', guard, failureLimit },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },
     ],
     health,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { commonSettings } from '../platform/config/process-settings.ts';
 import { type Environment, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
-import { integer, randomCredential, secret, secretList } from '../platform/config/settings.ts';
+import { integer, optional, randomCredential, secret, secretList, secretUrl } from '../platform/config/settings.ts';
 import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
 
 // A fault does not end the start: the service is unready and says why.
@@ -21,6 +21,13 @@ const masterKeys: Setting<Keyring> = {
 export const settings = {
   ...commonSettings,
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
+  maxFailedCredentials: integer('Management__MaxFailedCredentials', {
+    summary: 'Requests of the management plane with a missing or wrong credential that an address may send in 5 minutes; further ones are 429',
+    min: 1,
+    max: 1_000_000,
+    default: 20,
+  }),
+  redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting those requests; without it Postgres counts them' })),
   masterKeys,
   auditRetentionDays: integer('Audit__RetentionDays', { summary: 'Audit entries are kept at least this long', min: 1, max: 36_500, default: 365 }),
 } as const;

@@ -70,6 +70,7 @@ export async function startHouse({ services: names = described, brokerUrl, setti
     DATABASE_URL: database.url,
     BROKER_URL_1: brokerUrl ?? database.url,
     Broker__MonthlyMessageLimit: '100000000',
+    Management__MaxFailedCredentials: '1000000',
     FailedPayloads__Directory: spoolDirectory,
     ...given,
   };

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from './client-address.ts';
-import { type Area, findArea } from './credentials.ts';
+import { type Area, findArea, type Limit } from './credentials.ts';
 import { type Access, Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 
 /** What the middleware knows of a request beside Koa. */
@@ -64,14 +64,14 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
 type Entrance = { readonly addressOf: AddressOf | undefined; readonly access?: Access | undefined };
 
 async function enter({ limit, guard, failureLimit }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
-  const address = clientAddress(context.req, addressOf);
-  if (limit) context.set({ ...(await limit.count(address)) });
+  const count = (by: Limit) => by.count(clientAddress(context.req, addressOf));
+  if (limit) context.set({ ...(await count(limit)) });
   if (!guard || access !== undefined) return;
-  await failureLimit?.check(address);
+  await failureLimit?.check(clientAddress(context.req, addressOf));
   try {
     await guard.check(context.req.headers);
   } catch (error) {
-    if (error instanceof Problem && error.status === Common.unauthorized.status) await failureLimit?.count(address);
+    if (failureLimit && error instanceof Problem && error.status === Common.unauthorized.status) await count(failureLimit);
     throw error;
   }
 }

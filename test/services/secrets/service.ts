@@ -49,7 +49,13 @@ export async function startService({
   clock = () => new Date(),
   log = watchedLog('the log of a service').log,
 }: ServiceOptions): Promise<TestService> {
-  const settings = { DATABASE_URL: databaseUrl, Management__AdminApiKey: adminToken, Encryption__MasterKeys: masterKeys, ...environment };
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    Management__AdminApiKey: adminToken,
+    Management__MaxFailedCredentials: '1000000',
+    Encryption__MasterKeys: masterKeys,
+    ...environment,
+  };
   hideSettings(settings, leakWatch);
   const config = readConfig(settings);
   const lifecycle = createLifecycle(log);
