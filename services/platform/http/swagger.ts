@@ -1,15 +1,18 @@
 // Swagger UI and the API description, from files of the installation: nothing is fetched from elsewhere.
-import { createReadStream } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { absolutePath } from 'swagger-ui-dist';
 import { z } from 'zod';
 import { answer, type AnyRoute, Content, route } from './route.ts';
 
-const files: Readonly<Record<string, string>> = {
+const mediaTypes = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
 };
+
+/** Read once and shared by all answers: for who asks much and reads nothing, copies or open files would fill the memory. */
+const files = Object.entries(mediaTypes).map(([name, mediaType]) => ({ name, content: new Content(mediaType, readFileSync(join(absolutePath(), name))) }));
 
 const page = `<!doctype html>
 <html lang="en">
@@ -37,7 +40,7 @@ export function swaggerRoutes(openapi: object): AnyRoute[] {
     get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', description)),
     get('/swagger/index.html', () => new Content('text/html; charset=utf-8', page)),
     get('/swagger/initializer.js', () => new Content('text/javascript; charset=utf-8', initializer)),
-    ...Object.entries(files).map(([name, mediaType]) => get(`/swagger/${name}`, () => new Content(mediaType, createReadStream(join(absolutePath(), name))))),
+    ...files.map(({ name, content }) => get(`/swagger/${name}`, () => content)),
     route({
       method: 'get',
       path: '/swagger',
