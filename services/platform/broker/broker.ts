@@ -34,9 +34,9 @@ export type Message = {
 };
 
 export type Delivery = Message & {
-  /** 1 for the first try; counts only tries that ended in `retry`. */
+  /** 1 for the first try; counts tries that ended in `retry`, and those that ended the consumer while nothing else was in work. */
   readonly attempt: number;
-  /** True when a consumer may have seen it before: one that died, lost its connection or had no room. */
+  /** True when a consumer may have seen it before: one that died, lost its connection or had no room. It is in a batch of its own then. */
   readonly redelivered: boolean;
 };
 
@@ -104,7 +104,7 @@ export type Broker = {
   /** To the topology's exchange, mandatory and confirmed. Never throws; answers `unknown` at the latest after `timeoutMs`. */
   publish(message: Message, timeoutMs: number): Promise<PublishResult>;
   /** Attaches now or as soon as connected, and again after every reconnect, until stopped. Deliveries of a lost
-   *  connection are void: their outcomes are dropped, and they come again with `redelivered`.
+   *  connection are void: their outcomes are dropped, and they come again with `redelivered`, each alone.
    *  `queue` is one of the topology's queues or its dead-letter queue. */
   consume(queue: string, options: ConsumeOptions, handle: BatchHandler): Consumer;
   /** Messages waiting in a queue of the topology: neither those in delayed retry nor those that a consumer holds.

@@ -3,14 +3,15 @@ import { withTimeout } from '../time.ts';
 import { type Adapter, type AdapterParts, createConnectionState } from './adapter.ts';
 import { createAmqpAdapter } from './amqp/broker.ts';
 import type { QueueType } from './amqp/topology.ts';
-import type { Broker, BrokerOptions, Consumer, DeadLetter, DeadLetterSelection, Topology } from './broker.ts';
-import { createHandOver, queueOf } from './outcomes.ts';
+import type { BatchHandler, Broker, BrokerOptions, Consumer, DeadLetter, DeadLetterSelection, Topology } from './broker.ts';
+import { createHandOver, queueOf, redeliveredQueue } from './outcomes.ts';
 import { createEmbeddedAdapter } from './postgres/broker.ts';
 
 /** `queueType` is of RabbitMQ only; classic unless given. Quorum needs RabbitMQ 4.3 for priorities. */
 type ConnectOptions = BrokerOptions & { readonly queueType?: QueueType };
 
 const pendingTimeoutMs = 5000;
+const oneByOne = { batchSize: 1, prefetch: 1 };
 
 /** Returns at once and connects in the background, again and again until closed. */
 export function connectBroker(url: string, topology: Topology, options: ConnectOptions): Broker {
@@ -25,6 +26,9 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
     if (queue !== undefined) queueOf(topology, queue);
     return ({ headers }: DeadLetter) => topology.queues.find(({ name }) => name === headers['x-dead-queue'] && (queue === undefined || name === queue));
   }
+
+  /** @throws TypeError when the topology has no such queue */
+  const redeliveredOf = (queue: string) => (queue === topology.deadLetters.queue ? [] : [redeliveredQueue(queueOf(topology, queue).name)]);
 
   return {
     get isConnected() {
@@ -41,13 +45,23 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
       return result;
     },
     consume(queue, consumeOptions, handle) {
-      const consumer = adapter.consume(queue, consumeOptions, createHandOver({ queue, topology, handle, log }));
+      let last: Promise<unknown> = Promise.resolve();
+      // What is handled alone is alone in memory, too.
+      const inTurn: BatchHandler = (batch) => {
+        const outcomes = last.then(() => handle(batch));
+        last = outcomes.catch(() => undefined);
+        return outcomes;
+      };
+      const parts = { queue, topology, log, handle: inTurn };
+      const own = adapter.consume({ queue, from: queue }, consumeOptions, createHandOver(parts));
+      const started = [own, ...redeliveredOf(queue).map((from) => adapter.consume({ queue, from }, oneByOne, createHandOver({ ...parts, isAlone: true })))];
+      const consumer = { stop: async () => void (await Promise.all(started.map((one) => one.stop()))) };
       consumers.add(consumer);
       return { stop: () => consumer.stop().finally(() => consumers.delete(consumer)) };
     },
     async depth(queue) {
-      if (queue !== topology.deadLetters.queue) queueOf(topology, queue);
-      return adapter.depth(queue);
+      const depths = await Promise.all([queue, ...redeliveredOf(queue)].map(adapter.depth));
+      return depths.reduce((sum, depth) => sum + depth, 0);
     },
     async listDeadLetters(selection) {
       const originOf = selectedBy(selection);

@@ -8,10 +8,19 @@ import type { BatchHandler, Delivery, Message, Outcome, QueueTopology, Topology 
 export type Decision =
   | { readonly kind: 'ack' }
   | { readonly kind: 'retry'; readonly delayMs: number }
+  /** To the queue of those that are handled alone. */
+  | { readonly kind: 'alone'; readonly attempt: number }
   /** The message is as it goes to the dead-letter queue. */
   | { readonly kind: 'dead'; readonly message: Message };
 
-type HandOverParts = { readonly queue: string; readonly topology: Topology; readonly handle: BatchHandler; readonly log: Log };
+type HandOverParts = {
+  readonly queue: string;
+  /** For the consumer of `redeliveredQueue(queue)`. */
+  readonly isAlone?: boolean;
+  readonly topology: Topology;
+  readonly handle: BatchHandler;
+  readonly log: Log;
+};
 
 type Signals = {
   /** Ends the retries: the connection is lost, or the consumer stops. */
@@ -25,9 +34,16 @@ export type HandOver = ReturnType<typeof createHandOver>;
 /** What a handler may still take when its consumer is told to stop: a database that hangs must not hold the process. */
 const lastBatchMs = 10_000;
 
+/**
+ * Where deliveries go that came back from a consumer without an answer. They are handled one by one, with nothing else in work, so that
+ * one which ends its process, by its size perhaps, is found: it counts as tried, and those beside it do not.
+ */
+export const redeliveredQueue = (queue: string) => `${queue}.redelivered`;
+
 /** For the consumer of one queue. @throws TypeError when the topology has no such queue */
-export function createHandOver({ queue, topology, handle, log }: HandOverParts) {
-  const retryDelaysMs = queue === topology.deadLetters.queue ? [] : queueOf(topology, queue).retryDelaysMs;
+export function createHandOver({ queue, isAlone = false, topology, handle, log }: HandOverParts) {
+  const isDeadLetters = queue === topology.deadLetters.queue;
+  const retryDelaysMs = isDeadLetters ? [] : queueOf(topology, queue).retryDelaysMs;
 
   function decide(delivery: Delivery, outcome: Outcome = { retry: 'no outcome' }): Decision {
     if (outcome === 'ack') return { kind: 'ack' };
@@ -37,19 +53,33 @@ export function createHandOver({ queue, topology, handle, log }: HandOverParts) 
     const reason = headerText('retry' in outcome ? outcome.retry : outcome.deadLetter);
     log.error({ queue, id, type, attempt, reason }, 'dead-lettered');
     // One that is a dead letter already keeps the queue it came from.
-    const from = (queue === topology.deadLetters.queue ? delivery.headers['x-dead-queue'] : undefined) ?? queue;
+    const from = (isDeadLetters ? delivery.headers['x-dead-queue'] : undefined) ?? queue;
     const headers = { ...delivery.headers, 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString() };
     return { kind: 'dead', message: { ...delivery, headers } };
   }
 
+  function decideRedelivered(delivery: Delivery): Decision {
+    const { id, type, attempt } = delivery;
+    if (!isAlone) return { kind: 'alone', attempt };
+    // The end of a consumer that led here counts, too, for it alone.
+    const decision = decide({ ...delivery, attempt: attempt + 1 }, { retry: 'its consumer ended without an answer, with nothing else in work' });
+    if (decision.kind !== 'retry') return decision;
+    log.warn({ queue, id, type, attempt }, 'consumer ended while it handled this delivery alone, retrying');
+    return { kind: 'alone', attempt: attempt + 1 };
+  }
+
   /** Undefined when the handler threw and `over` ended the pause after it: the batch is void, or goes back. */
   return async <Item extends { readonly delivery: Delivery }>(items: readonly Item[], { over, stopping }: Signals) => {
-    const batch = items.map(({ delivery }) => delivery);
+    const isBack = ({ delivery }: Item) => delivery.redelivered && !isDeadLetters;
+    const back = items.filter(isBack).map((item) => ({ ...item, decision: decideRedelivered(item.delivery) }));
+    const fresh = items.filter((item) => !isBack(item));
+    if (fresh.length === 0) return back;
+    const batch = fresh.map(({ delivery }) => (isAlone ? { ...delivery, redelivered: true } : delivery));
     for (let failures = 1; ; failures += 1) {
       try {
         const handling = traceBatch(`${queue} batch`, batch, () => handle(batch));
         const outcomes = await finishWithin(lastBatchMs, stopping, handling);
-        if (outcomes.length === batch.length) return items.map((item, index) => ({ ...item, decision: decide(item.delivery, outcomes[index]) }));
+        if (outcomes.length === batch.length) return [...back, ...fresh.map((item, index) => ({ ...item, decision: decide(item.delivery, outcomes[index]) }))];
         throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
       } catch (error) {
         log.warn({ error, queue, deliveries: batch.length, failures }, 'batch failed as a whole, retrying with back-off');

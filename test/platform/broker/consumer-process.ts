@@ -1,4 +1,4 @@
-// A consumer to be killed: takes a batch, prints its ids and never finishes. Without a queue, it publishes, consumes, closes and must end by itself.
+// A consumer to be killed: takes a batch, prints its ids and never finishes; or one that a delivery named poison ends. Without a queue, it publishes, consumes, closes and must end by itself.
 import { once } from 'node:events';
 import { z } from 'zod';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
@@ -10,11 +10,17 @@ const Topology = z.object({
   deadLetters: z.object({ exchange: z.string(), queue: z.string() }),
 });
 
-const [, , url = '', topologyText = '', queue = ''] = process.argv;
+const [, , url = '', topologyText = '', queue = '', mode = ''] = process.argv;
 const topology = Topology.parse(JSON.parse(topologyText));
 const broker = connectBroker(url, topology, { log: silentLog, name: 'consumer process' });
 
-if (queue) {
+if (mode === 'ended by poison') {
+  broker.consume(queue, { batchSize: 10, prefetch: 10 }, (batch) => {
+    if (batch.some(({ id }) => id === 'poison')) process.kill(process.pid, 'SIGKILL');
+    for (const { id } of batch) console.log(id);
+    return Promise.resolve(batch.map(() => 'ack' as const));
+  });
+} else if (queue) {
   broker.consume(queue, { batchSize: 10, prefetch: 10 }, (batch) => {
     for (const { id } of batch) console.log(id);
     return new Promise(() => undefined);

@@ -33,6 +33,32 @@ onBothAdapters((given) => {
     ]);
   });
 
+  it('handles alone what came back from a killed consumer, and gives up the one that kills it again', async () => {
+    const { topology, first } = newTopology([100, 100]);
+    const broker = await connected(topology);
+    const good = Array.from({ length: 8 }, (_, index) => `m${index}`);
+    await publish(broker, ...[...good.slice(0, 4), 'poison', ...good.slice(4)].map((id) => message(id)));
+    const acknowledged: string[] = [];
+    let ended = 0;
+    const listed = () => broker.listDeadLetters({ limit: 10 });
+    while ((await listed()).length === 0) {
+      const consumer = consumerProcess(server().url, topology, first, 'ended by poison');
+      await until(async () => consumer.hasEnded() || (await listed()).length > 0, 'it ends its consumer, or is dead');
+      if (consumer.hasEnded()) ended += 1;
+      else await until(async () => (await broker.depth(first)) === 0, 'the others are handled');
+      consumer.kill();
+      await consumer.exited;
+      acknowledged.push(...consumer.taken);
+    }
+    expect(ended).to.equal(3);
+    const [dead] = await listed();
+    expect(dead).to.deep.include({ id: 'poison' });
+    expect(dead?.headers['x-dead-reason']).to.contain('consumer ended');
+    const { deliveries } = collect(broker, first);
+    await until(async () => (await broker.depth(first)) === 0, 'nothing is left');
+    await until(() => new Set([...acknowledged, ...ids(deliveries)]).size === good.length, 'the others were handled');
+  });
+
   it('gives a batch back when stopped while its handler hangs', async () => {
     const { topology, first } = newTopology();
     const broker = await connected(topology);

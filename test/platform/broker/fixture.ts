@@ -66,13 +66,13 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
   await eventually(check, { withinMs: generousMs });
 }
 
-/** A process of its own: with a queue it takes a batch, tells the ids and never finishes; without one it does a round and ends. */
-export function consumerProcess(url: string, topology: Topology, queue = '') {
-  const child = spawnGuarded(process.execPath, [join(import.meta.dirname, 'consumer-process.ts'), url, JSON.stringify(topology), queue], {
+/** A process of its own: with a queue it takes a batch, tells the ids and never finishes, or is ended by poison; without one it does a round and ends. */
+export function consumerProcess(url: string, topology: Topology, queue = '', mode: '' | 'ended by poison' = '') {
+  const child = spawnGuarded(process.execPath, [join(import.meta.dirname, 'consumer-process.ts'), url, JSON.stringify(topology), queue, mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const taken: string[] = [];
   if (child.stdout) createInterface({ input: child.stdout }).on('line', (id) => taken.push(id));
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  return { taken, exited, kill: () => child.kill('SIGKILL') };
+  return { taken, exited, hasEnded: () => child.exitCode !== null || child.signalCode !== null, kill: () => child.kill('SIGKILL') };
 }

@@ -42,20 +42,20 @@ export function createAmqpAdapter(url: string, { topology, log, name, state, que
 
   return {
     publish: (message, timeoutMs) => publish({ exchange: topology.exchange, routingKey: '', attempt: 1 }, message, timeoutMs),
-    consume(queue, options, handOver) {
+    consume(source, options, handOver) {
       // On a connection of its own: a memory alarm stops the server from reading a connection that publishes, and with
       // it the acknowledgements that would let the queues, and so the alarm, go down.
       const connect = (attach: (model: ChannelModel) => Promise<void>) =>
         createAmqpConnection({
           url,
-          connectionName: `${name} (consumer of ${queue})`,
+          connectionName: `${name} (consumer of ${source.from})`,
           log: log.child({ side: 'consumers' }),
           async prepare(model) {
             await declare(model);
             await attach(model);
           },
         });
-      return createAmqpConsumer({ queue, options, handOver, topology, publish, connect, log });
+      return createAmqpConsumer({ source, options, handOver, topology, publish, connect, log });
     },
     async depth(queue) {
       await using channel = await openChannel();

@@ -4,7 +4,8 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Consumer, ConsumeOptions, Delivery, Message, Topology } from '../broker.ts';
-import { type Decision, type HandOver, pauseAfterFailure } from '../outcomes.ts';
+import { type Decision, type HandOver, pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
+import type { Source } from '../adapter.ts';
 import type { AmqpConnection } from './connection.ts';
 import { toDelivery } from './message.ts';
 import { createPrefetchWindow } from './prefetch-window.ts';
@@ -14,7 +15,7 @@ import { retryQueue } from './topology.ts';
 const moveTimeoutMs = 10_000;
 
 type AmqpConsumerParts = {
-  readonly queue: string;
+  readonly source: Source;
   readonly options: ConsumeOptions;
   readonly handOver: HandOver;
   readonly topology: Topology;
@@ -37,7 +38,7 @@ type Attachment = {
   released(messages: readonly ConsumeMessage[]): void;
 };
 
-export function createAmqpConsumer({ queue, options, handOver, topology, publish, connect, log }: AmqpConsumerParts): Consumer {
+export function createAmqpConsumer({ source: { queue, from }, options, handOver, topology, publish, connect, log }: AmqpConsumerParts): Consumer {
   const settle = createSettle({ queue, topology, publish, log });
   const stopping = new AbortController();
   let current: Attachment | null = null;
@@ -73,13 +74,13 @@ export function createAmqpConsumer({ queue, options, handOver, topology, publish
     const losing = new AbortController();
     const window = createPrefetchWindow({
       channel,
-      queue,
+      queue: from,
       options,
       take(message) {
         held.push(message);
         wake();
       },
-      ended: () => connection.reconnect(`queue "${queue}" was deleted`),
+      ended: () => connection.reconnect(`queue "${from}" was deleted`),
     });
     // A channel can be lost alone, as when a batch took longer than the server waits for it (consumer_timeout).
     let reason = 'the channel was closed';
@@ -87,7 +88,7 @@ export function createAmqpConsumer({ queue, options, handOver, topology, publish
     channel.on('close', () => {
       held.length = 0;
       losing.abort();
-      if (!stopping.signal.aborted) connection.reconnect(`consumer of "${queue}": ${reason}`);
+      if (!stopping.signal.aborted) connection.reconnect(`consumer of "${from}": ${reason}`);
     });
     current = { channel, held, lost: losing.signal, over: AbortSignal.any([losing.signal, stopping.signal]), released: window.released };
     await window.open();
@@ -107,7 +108,9 @@ export function createAmqpConsumer({ queue, options, handOver, topology, publish
 
 type Decided = { readonly source: ConsumeMessage; readonly delivery: Delivery; readonly decision: Decision };
 
-function createSettle({ queue, topology, publish, log }: Pick<AmqpConsumerParts, 'queue' | 'topology' | 'publish' | 'log'>) {
+type SettleParts = Pick<AmqpConsumerParts, 'topology' | 'publish' | 'log'> & { readonly queue: string };
+
+function createSettle({ queue, topology, publish, log }: SettleParts) {
   const { deadLetters } = topology;
 
   // Until the copy is confirmed the original stays unacknowledged: a message may come twice, but never be lost.
@@ -129,7 +132,11 @@ function createSettle({ queue, topology, publish, log }: Pick<AmqpConsumerParts,
     const { attempt } = delivery;
     if (decision.kind === 'dead')
       return move(attachment, source, { to: { exchange: deadLetters.exchange, routingKey: '', attempt: 1 }, message: decision.message });
-    return move(attachment, source, { to: { exchange: '', routingKey: retryQueue(queue, attempt), attempt: attempt + 1 }, message: delivery });
+    const to =
+      decision.kind === 'alone'
+        ? { routingKey: redeliveredQueue(queue), attempt: decision.attempt }
+        : { routingKey: retryQueue(queue, attempt), attempt: attempt + 1 };
+    return move(attachment, source, { to: { exchange: '', ...to }, message: delivery });
   }
 
   return async (attachment: Attachment, batch: readonly Decided[]): Promise<void> => {

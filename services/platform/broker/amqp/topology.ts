@@ -2,6 +2,7 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import { describeError, hasCode } from '../../errors.ts';
 import type { QueueTopology, Topology } from '../broker.ts';
+import { redeliveredQueue } from '../outcomes.ts';
 
 export type QueueType = 'classic' | 'quorum';
 
@@ -29,6 +30,7 @@ export async function declareTopology(model: ChannelModel, topology: Topology, t
   for (const queue of queues) {
     await declareQueue(channel, queue.name, queueArguments(queue, deadLetters.exchange, type));
     await channel.bindQueue(queue.name, exchange, '');
+    await declareQueue(channel, redeliveredQueue(queue.name), queueArguments(queue, deadLetters.exchange, type));
     for (const [index, delayMs] of queue.retryDelaysMs.entries()) {
       await declareQueue(channel, retryQueue(queue.name, index + 1), retryArguments(queue.name, delayMs, type));
     }

@@ -42,8 +42,8 @@ export function createEmbeddedAdapter(url: string, { topology, log, name, state 
 
   return {
     publish: async (message, timeoutMs) => state.refusal ?? publish(message, timeoutMs),
-    consume(queue, options, handOver) {
-      const consumer = createEmbeddedConsumer({ queue, options, handOver, topology, log });
+    consume(source, options, handOver) {
+      const consumer = createEmbeddedConsumer({ source, options, handOver, topology, log });
       consumers.add(consumer);
       if (session) consumer.attach(session);
       return { stop: () => (consumers.delete(consumer), consumer.stop()) };

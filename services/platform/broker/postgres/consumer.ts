@@ -3,8 +3,9 @@ import type { JobWithMetadata } from 'pg-boss';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { createWakeUp, withTimeout } from '../../time.ts';
+import type { Source } from '../adapter.ts';
 import type { ConsumeOptions, Delivery, Topology } from '../broker.ts';
-import { type Decision, finishWithin, type HandOver, pauseAfterFailure } from '../outcomes.ts';
+import { type Decision, finishWithin, type HandOver, pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
 import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
 import { type EmbeddedSession, heartbeatEveryMs } from './session.ts';
 
@@ -12,7 +13,7 @@ type ClaimedJob = JobWithMetadata<StoredMessage>;
 type Decided = { readonly job: ClaimedJob; readonly delivery: Delivery; readonly decision: Decision };
 
 type EmbeddedConsumerParts = {
-  readonly queue: string;
+  readonly source: Source;
   readonly options: ConsumeOptions;
   readonly handOver: HandOver;
   readonly topology: Topology;
@@ -27,19 +28,19 @@ const giveBackMs = 2000;
 /** What Postgres may still take for a statement when the consumer is told to stop. */
 const lastStatementMs = 3000;
 
-export function createEmbeddedConsumer({ queue, options, handOver, topology, log }: EmbeddedConsumerParts) {
+export function createEmbeddedConsumer({ source: { queue, from }, options, handOver, topology, log }: EmbeddedConsumerParts) {
   const stopping = new AbortController();
   const batchSize = Math.min(options.batchSize, options.prefetch);
   let running: Promise<void> = Promise.resolve();
 
   async function claim({ boss }: EmbeddedSession): Promise<ClaimedJob[]> {
-    const jobs = await boss.fetch<StoredMessage>(queue, { batchSize, includeMetadata: true });
+    const jobs = await boss.fetch<StoredMessage>(from, { batchSize, includeMetadata: true });
     // The claiming update returns its rows in no order.
     return jobs.sort((a, b) => b.priority - a.priority || a.createdOn.getTime() - b.createdOn.getTime());
   }
 
   async function work(session: EmbeddedSession, jobs: readonly ClaimedJob[], over: AbortSignal): Promise<void> {
-    const touch = () => session.boss.touch(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'a heartbeat failed'));
+    const touch = () => session.boss.touch(from, [...jobs]).catch((error: unknown) => log.debug({ error }, 'a heartbeat failed'));
     const heartbeat = setInterval(() => void touch(), heartbeatEveryMs);
     try {
       const batch = jobs.map((job) => ({ job, delivery: toDelivery(job) }));
@@ -66,7 +67,7 @@ export function createEmbeddedConsumer({ queue, options, handOver, topology, log
 
   // Only for speed: what is not given back comes back when its heartbeats are missed.
   async function giveBack(session: EmbeddedSession, jobs: readonly ClaimedJob[]): Promise<void> {
-    const given = session.boss.fail(queue, [...jobs]).catch((error: unknown) => log.debug({ error }, 'cannot give a batch back'));
+    const given = session.boss.fail(from, [...jobs]).catch((error: unknown) => log.debug({ error }, 'cannot give a batch back'));
     await withTimeout<unknown>(given, giveBackMs, () => undefined);
   }
 
@@ -76,16 +77,17 @@ export function createEmbeddedConsumer({ queue, options, handOver, topology, log
   async function settle({ boss, database }: EmbeddedSession, decided: readonly Decided[]): Promise<void> {
     const done = decided.filter(({ decision }) => decision.kind === 'ack').map(({ job }) => job);
     // Done is gone: a deleted job leaves a smaller table than one kept as completed.
-    if (done.length === decided.length) return void (await boss.deleteJob(queue, done));
+    if (done.length === decided.length) return void (await boss.deleteJob(from, done));
     await database.transaction(async (db) => {
-      if (done.length > 0) await boss.deleteJob(queue, done, { db });
+      if (done.length > 0) await boss.deleteJob(from, done, { db });
       for (const { job, decision } of decided) {
         if (decision.kind === 'ack') continue;
         // Deleting first asks whether the claim still holds; when another consumer has it by now, the outcome is its own.
-        const deleted = await boss.deleteJob(queue, job, { db });
+        const deleted = await boss.deleteJob(from, job, { db });
         if (!('affected' in deleted) || deleted.affected !== 1) continue;
-        if (decision.kind === 'retry')
-          await boss.insert(queue, [toJob({ ...job.data, attempt: job.data.attempt + 1 }, { prioritised }, decision.delayMs)], { db });
+        const copy = (attempt: number, delayMs = 0) => [toJob({ ...job.data, attempt }, { prioritised }, delayMs)];
+        if (decision.kind === 'retry') await boss.insert(queue, copy(job.data.attempt + 1, decision.delayMs), { db });
+        else if (decision.kind === 'alone') await boss.insert(redeliveredQueue(queue), copy(decision.attempt), { db });
         else await boss.insert(topology.deadLetters.queue, [toJob(toStored(decision.message, 1), { prioritised: false })], { db });
       }
     });
@@ -94,7 +96,7 @@ export function createEmbeddedConsumer({ queue, options, handOver, topology, log
   async function run(session: EmbeddedSession): Promise<void> {
     const over = AbortSignal.any([session.lost, stopping.signal]);
     const wakeUp = createWakeUp(over);
-    const arrived = (name: string) => name === queue && wakeUp.wake();
+    const arrived = (name: string) => name === from && wakeUp.wake();
     session.database.arrivals.on('message', arrived);
     let failures = 0;
     while (!over.aborted) {

@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import { createSockets, transactionOn, withConnection } from '../../postgres/pool.ts';
 import { withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
-import { pauseAfterFailure } from '../outcomes.ts';
+import { pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
 
 export type ConnectionParts = {
   readonly url: string;
@@ -104,7 +104,7 @@ async function openSession(parts: ConnectionParts, sockets: Sockets) {
   });
   await boss.start();
   database.lost.throwIfAborted();
-  for (const queue of [parts.topology.deadLetters.queue, ...parts.topology.queues.map(({ name }) => name)]) {
+  for (const queue of [parts.topology.deadLetters.queue, ...parts.topology.queues.flatMap(({ name }) => [name, redeliveredQueue(name)])]) {
     await boss.createQueue(queue, queueSettings);
     await boss.updateQueue(queue, queueSettings);
   }
