@@ -10,15 +10,22 @@ type BatchWork<Item> = {
   readonly worker: string;
   readonly queue: string;
   /** @throws Unreadable */
-  readonly read: (delivery: Delivery) => Promise<Item>;
+  readonly read: (delivery: Delivery, maxValues: number) => Promise<Item>;
   /** All or none. @returns for each whether it was new: false is a duplicate */
   readonly store: (items: readonly Item[]) => Promise<readonly boolean[]>;
 };
 
-export type BatchWorkerParts = { readonly metrics: Metrics; readonly log: Log; readonly clock?: () => number };
+export type BatchWorkerParts = {
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Most values of a payload that is parsed; as the setting has it unless given. */
+  readonly maxPayloadValues?: number;
+  readonly clock?: () => number;
+};
 
 /** @returns a handler that throws only what fails for every delivery alike: then the broker keeps the batch */
-export function createBatchWorker<Item>(work: BatchWork<Item>, { metrics, log, clock = Date.now }: BatchWorkerParts): BatchHandler {
+export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorkerParts): BatchHandler {
+  const { metrics, log, maxPayloadValues = 1_000_000, clock = Date.now } = parts;
   const { worker, queue } = work;
   const inHand = createInHand(clock);
   const { runs, deliveries, delay } = createWorkerMetrics(metrics, work, inHand.oldestSeconds);
@@ -33,7 +40,7 @@ export function createBatchWorker<Item>(work: BatchWork<Item>, { metrics, log, c
     const readable: { readonly delivery: Delivery; readonly item: Item }[] = [];
     for (const delivery of part) {
       try {
-        readable.push({ delivery, item: await work.read(delivery) });
+        readable.push({ delivery, item: await work.read(delivery, maxPayloadValues) });
       } catch (error) {
         failed.set(delivery, failureOf(error));
       }

@@ -1,7 +1,7 @@
 // The webhook intake's settings.
 import { commonSettings } from '../platform/config/process-settings.ts';
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
-import { choice, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
+import { choice, integer, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
 
 /** Of everything that connects to the brokers. */
 export const brokerSettings = {
@@ -16,6 +16,12 @@ const workerSettings = {
   ownRepositories: list('Intake__OwnRepositories', {
     summary: 'Globs of owner/name: events of these go to the typed tables; * alone means all',
     default: ['*/*'],
+  }),
+  maxPayloadValues: integer('Forge__MaxPayloadValues', {
+    summary: 'The most values of a delivery that the workers parse; others are dead-lettered. Not below the setting of the relay',
+    min: 1000,
+    max: 100_000_000,
+    default: 1_000_000,
   }),
 };
 

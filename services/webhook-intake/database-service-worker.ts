@@ -41,8 +41,8 @@ export function createDatabaseServiceWorker({ database, isOwn, ...parts }: Datab
   return createBatchWorker({ worker: 'database-service', queue: 'forge-database', read: readForgeEvent, store }, parts);
 }
 
-async function readForgeEvent(delivery: Delivery): Promise<ForgeEvent> {
-  const { value } = await readPayload(delivery);
+async function readForgeEvent(delivery: Delivery, maxValues: number): Promise<ForgeEvent> {
+  const { value } = await readPayload(delivery, maxValues);
   return { ...readEnvelope(delivery), repository: repositoryOf(value), payload: value };
 }
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Delivery } from '../platform/broker/broker.ts';
 import { describeError } from '../platform/errors.ts';
-import { isObject, memberAt, storable } from '../platform/json.ts';
+import { countValues, isObject, memberAt, storable } from '../platform/json.ts';
 import { messageHeaders } from '../webhook-relay/contract.ts';
 
 export type Envelope = ReturnType<typeof readEnvelope>;
@@ -37,12 +37,15 @@ const unpack = promisify(gunzip);
 /** The relay takes 25 MiB unless told otherwise; a packed body that grows beyond this is an attack on our memory. */
 const maxBytes = 128 * 1024 * 1024;
 
-/** The JSON value, and how many bytes it has unpacked. @throws Unreadable */
-export async function readPayload({ body, contentEncoding }: Pick<Delivery, 'body' | 'contentEncoding'>): Promise<{ value: unknown; bytes: number }> {
+type Packed = Pick<Delivery, 'body' | 'contentEncoding'>;
+
+/** The JSON value, and how many bytes it has unpacked. @throws Unreadable, for more than `maxValues` before they are parsed, too */
+export async function readPayload({ body, contentEncoding }: Packed, maxValues: number): Promise<{ value: unknown; bytes: number }> {
   const unreadable = (what: string) => (cause: unknown) => {
     throw new Unreadable(`the payload ${what}: ${describeError(cause)}`, { cause });
   };
   const bytes = contentEncoding === 'gzip' ? await unpack(body, { maxOutputLength: maxBytes }).catch(unreadable('cannot be unpacked')) : body;
+  if (bytes.length > maxValues && countValues(bytes) > maxValues) throw new Unreadable(`the payload holds more than ${maxValues} values`);
   try {
     return { value: JSON.parse(bytes.toString('utf8')), bytes: bytes.length };
   } catch (error) {

@@ -43,8 +43,8 @@ export const deployable: Deployable<ServiceConfig> = {
       summary: 'The forge queue: events and statistics',
       queue: 'forge',
       migrations,
-      create: ({ database, runtime: { metrics, log } }) => ({
-        handle: createServiceWorker({ database, metrics, log }),
+      create: ({ database, config: { maxPayloadValues }, runtime: { metrics, log } }) => ({
+        handle: createServiceWorker({ database, maxPayloadValues, metrics, log }),
       }),
     }),
     'database-service': createQueueWorker({
@@ -53,7 +53,7 @@ export const deployable: Deployable<ServiceConfig> = {
       queue: 'forge-database',
       migrations,
       create: ({ database, config, runtime: { metrics, log } }) => ({
-        handle: createDatabaseServiceWorker({ database, isOwn: createIsOwn(config.ownRepositories), metrics, log }),
+        handle: createDatabaseServiceWorker({ database, isOwn: createIsOwn(config.ownRepositories), maxPayloadValues: config.maxPayloadValues, metrics, log }),
         between: () => processRows(database),
       }),
     }),

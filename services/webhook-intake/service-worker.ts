@@ -19,8 +19,8 @@ export function createServiceWorker({ database, ...parts }: BatchWorkerParts & {
 /** A delivery as the event log keeps it. */
 type LoggedEvent = Awaited<ReturnType<typeof readEvent>>;
 
-async function readEvent(delivery: Delivery) {
-  const { value, bytes } = await readPayload(delivery);
+async function readEvent(delivery: Delivery, maxValues: number) {
+  const { value, bytes } = await readPayload(delivery, maxValues);
   const envelope = readEnvelope(delivery);
   return {
     ...envelope,

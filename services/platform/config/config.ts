@@ -13,7 +13,7 @@ export type Setting<T> = {
   readonly shape: string;
   readonly isSecret: boolean;
   /** Throws an InvalidSetting; the text is never part of its message. */
-  readonly parse: (text: string) => T;
+  readonly parse: (text: string, isProduction?: boolean) => T;
   /** Used when the variable is absent or empty; a setting without it is required. */
   readonly fallback?: { readonly value: T };
   /** Used when the text is not valid or its file cannot be read; without it a fault ends the start. @param fault in words, with the name of the setting */
@@ -62,10 +62,13 @@ export function settingText(environment: Environment, name: string): string | un
 /** Whether a setting has a value of its own, in either form. */
 export const isGiven = (environment: Environment, name: string): boolean => [environment[name], environment[`${name}_FILE`]].some(Boolean);
 
+/** As the setting APP_ENV, whose own fault is told elsewhere. */
+const isProduction = (environment: Environment) => settingText(environment, 'APP_ENV')?.trim().toLowerCase() !== 'development';
+
 function read<T>(environment: Environment, setting: Setting<T>): T {
   try {
     const text = settingText(environment, setting.name);
-    if (text) return setting.parse(text);
+    if (text) return setting.parse(text, isProduction(environment));
   } catch (error) {
     if (!(error instanceof InvalidSetting) || !setting.whenFaulty) throw error;
     return setting.whenFaulty(`${setting.name} ${error.message}`);

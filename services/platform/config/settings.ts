@@ -5,7 +5,7 @@ import { InvalidSetting, type Setting, type Settings } from './config.ts';
 import { Secret } from './secret.ts';
 
 type Options<T> = { readonly summary: string; readonly default?: T; readonly generate?: () => string; readonly isInternal?: true };
-type Kind<T> = { readonly shape: string; readonly isSecret?: boolean; readonly parse: (text: string) => T };
+type Kind<T> = Pick<Setting<T>, 'shape' | 'parse'> & { readonly isSecret?: boolean };
 
 const setting = <T>(name: string, kind: Kind<T>, { default: value, ...options }: Options<T>): Setting<T> => ({
   name,
@@ -90,12 +90,15 @@ export const secret = (name: string, options: Options<Secret>) =>
 export const secretUrl = (name: string, protocols: readonly string[], options: Options<Secret>) =>
   setting(name, { shape: `URL (${protocols.join(', ')})`, isSecret: true, parse: (value) => new Secret(parseUrl(value, protocols)) }, options);
 
-/** Several valid credentials, so that one can be rotated without a gap. */
+const leastLength = 16;
+
+/** Several valid credentials, so that one can be rotated without a gap. In production one that can be guessed is refused. */
 export function secretList(name: string, options: Options<readonly Secret[]>): Setting<readonly Secret[]> {
-  const parse = (value: string) => {
-    const items = split(value).map((item) => new Secret(item));
+  const parse = (value: string, isProduction = false) => {
+    const items = split(value);
     if (items.length === 0) throw new InvalidSetting('holds no value');
-    return items;
+    if (isProduction && items.some((item) => item.length < leastLength)) throw new InvalidSetting(`must have at least ${leastLength} characters in each value`);
+    return items.map((item) => new Secret(item));
   };
   return setting<readonly Secret[]>(name, { shape: 'comma-separated secrets', isSecret: true, parse }, options);
 }

@@ -47,6 +47,7 @@ export function createApp(parts: AppParts): App {
   app.use(closeWhenStopping(health));
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(answerErrors(log));
+  app.use(requireOneHost);
   app.use(normalizeTarget);
   app.use(router.routes());
   app.use(refuseUnknown(router, routing));
@@ -134,6 +135,13 @@ function asProblem(error: unknown, requestId: string, log: Log): Problem {
   log.error({ error, requestId }, 'request failed');
   return Common.failure({ detail: `Request ${requestId} failed.` });
 }
+
+/** RFC 9112 section 3.2. Several are joined by a comma, which no host has; HTTP/0.9 has none. */
+const requireOneHost: Step = (context, next) => {
+  const { httpVersionMajor, headers } = context.req;
+  if (httpVersionMajor < 1 || headers.host?.includes(',')) throw Common.malformed({ detail: 'A request must name one host.' });
+  return next();
+};
 
 /** Requests may name the whole URL, RFC 9112 section 3.2.2. */
 const beforePath = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
