@@ -11,9 +11,9 @@ const database = 'signalbox';
 const firstKey = `first:${randomBytes(32).toString('base64')}`;
 const credentials = {
   APP_ENV: 'development',
-  Forge__WebhookSecrets: 'forge-secret',
-  Broker__AuthToken: 'broker-token',
-  Intake__AccessTokens: 'dashboard-token',
+  Forge__WebhookSecrets: 'the secret of the forge',
+  Broker__AuthToken: 'the token of the broker',
+  Intake__AccessTokens: 'the token of the dashboard',
   Management__AdminApiKey: adminToken,
   Encryption__MasterKeys: firstKey,
 };

@@ -75,7 +75,7 @@ export async function startScraped(): Promise<Scraped> {
 
 async function startSecrets(databaseUrl: string) {
   const [port, metricsPort] = [String(await freePort()), String(await freePort())];
-  const settings = { Management__AdminApiKey: 'admin-key', Encryption__MasterKeys: masterKeys };
+  const settings = { Management__AdminApiKey: 'the administrator of the tests', Encryption__MasterKeys: masterKeys };
   const env = { DATABASE_URL: databaseUrl, APP_ENV: 'development', PORT: port, METRICS_PORT: metricsPort, ...settings };
   const process = startProcess(['serve', 'secrets'], { env });
   await process.waitForLine(/"msg":"ready"/);

@@ -7,9 +7,9 @@ import { temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { freePort } from '../support/wait.ts';
 
-const forgeSecret = 'forge-secret';
-export const brokerToken = 'broker-token';
-export const dashboardToken = 'dashboard-token';
+const forgeSecret = 'the secret of the forge';
+export const brokerToken = 'the token of the broker';
+export const dashboardToken = 'the token of the dashboard';
 
 export type FlowOptions = {
   readonly databaseUrl: string;

@@ -12,7 +12,7 @@ const settings = {
   tokens: secretList('TOKENS', { summary: 's' }),
   upstream: optional(url('UPSTREAM', ['https'], { summary: 's' })),
 };
-const complete = { TITLE: 'a title', PASSWORD: 'pass-word', TOKENS: 'one, two' };
+const complete = { TITLE: 'a title', PASSWORD: 'pass-word', TOKENS: 'sixteen letters1, the second of the tokens' };
 
 function faultsOf(environment: Environment, some: Settings = settings): readonly string[] {
   try {
@@ -29,7 +29,7 @@ describe('readSettings', () => {
     const values = readSettings({ ...complete, PORT: '' }, settings);
     expect(values).to.deep.include({ port: 8080, title: 'a title', upstream: undefined });
     expect(values.password.reveal()).to.equal('pass-word');
-    expect(values.tokens.map((one) => one.reveal())).to.deep.equal(['one', 'two']);
+    expect(values.tokens.map((one) => one.reveal())).to.deep.equal(['sixteen letters1', 'the second of the tokens']);
   });
 
   it('tells every fault at once, by the name of the variable', () => {
@@ -54,6 +54,13 @@ describe('readSettings', () => {
       .to.throw(ConfigError)
       .with.property('faults')
       .that.does.not.include('PORT and TITLE do not go together');
+  });
+
+  it('refuses a credential of fewer than 16 characters in production, which is the default', () => {
+    const short = { ...complete, TOKENS: 'the first of them, fifteen letters' };
+    for (const APP_ENV of ['', 'production', 'nonsense'])
+      expect(faultsOf({ ...short, APP_ENV }), APP_ENV).to.deep.equal(['TOKENS must have at least 16 characters in each value']);
+    expect(readSettings({ ...short, APP_ENV: ' Development' }, settings).tokens).to.have.length(2);
   });
 
   it('refuses an integer outside its range, with a sign, a fraction or an exponent', () => {

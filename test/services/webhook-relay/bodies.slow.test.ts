@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts
 import { type RunningProcess, startProcess } from '../../support/processes.ts';
 import { rabbitmq, sharedRabbitmq } from '../../support/rabbitmq.ts';
 import { eventually, freePort } from '../../support/wait.ts';
-import { migrations, secret, sign, startRelay, type TestRelay } from './relay.ts';
+import { migrations, secret, sign, startRelay, token, type TestRelay } from './relay.ts';
 
 const maxBytes = 26_214_400;
 
@@ -167,7 +167,7 @@ function describeFlood(need: Need, title: string, openBroker: () => Promise<Plac
         env: {
           DATABASE_URL: database.url,
           BROKER_URL_1: broker.url,
-          Broker__AuthToken: 'token',
+          Broker__AuthToken: token,
           Forge__WebhookSecrets: secret,
           FailedPayloads__Directory: temporaryDirectory('spool'),
           PORT: port,

@@ -8,7 +8,7 @@ import { version } from '../../../services/platform/version.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
-import { administer, counts, deliver, migrations, payload, sign, startRelay, type TestRelay } from './relay.ts';
+import { administer, counts, deliver, migrations, payload, secret, sign, startRelay, type TestRelay } from './relay.ts';
 
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -18,7 +18,7 @@ describe('POST /Forge', () => {
   const now = new Date('2026-01-02T03:04:05.678Z');
   before(async () => {
     database = await createTestDatabase({ schema: 'relay', migrations });
-    const environment = { BROKER_URL_1: database.url, Forge__WebhookSecrets: 'It is a secret, the next secret' };
+    const environment = { BROKER_URL_1: database.url, Forge__WebhookSecrets: `${secret}, the next secret of the tests` };
     relay = await startRelay({ databaseUrl: database.url, environment, clock: () => now });
   });
   after(async () => {
@@ -97,7 +97,7 @@ describe('POST /Forge', () => {
 
   it('takes every configured secret', async () => {
     const text = JSON.stringify(payload);
-    expect((await deliver(relay.url, text, { 'X-Hub-Signature-256': sign(text, 'the next secret') })).status).to.equal(202);
+    expect((await deliver(relay.url, text, { 'X-Hub-Signature-256': sign(text, 'the next secret of the tests') })).status).to.equal(202);
   });
 
   it('matches its route in any letter case', async () => {

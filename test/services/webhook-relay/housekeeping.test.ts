@@ -11,6 +11,7 @@ import { startHousekeeping } from '../../../services/webhook-relay/housekeeping.
 import { createSpool } from '../../../services/webhook-relay/spool/spool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
+import { secret, token } from './relay.ts';
 import { createMessage, newDirectory, openSpool, valueOf } from './spool/fixtures.ts';
 
 const migrations = new URL('../../../services/webhook-relay/migrations/', import.meta.url);
@@ -46,7 +47,7 @@ const left = statement<{ name: string }>(
   union all select id from failed_payloads order by name`,
 );
 
-const environment = { DATABASE_URL: 'postgres://u:p@db/relay', Broker__AuthToken: 'token', Forge__WebhookSecrets: 'secret' };
+const environment = { DATABASE_URL: 'postgres://u:p@db/relay', Broker__AuthToken: token, Forge__WebhookSecrets: secret };
 
 const namesLeft = async (database: Database) => (await database.all(left)).map(({ name }) => name);
 

@@ -18,8 +18,8 @@ import { temporaryDirectory } from '../../support/guard.ts';
 import { eventually } from '../../support/wait.ts';
 
 export const migrations = new URL('../../../services/webhook-relay/migrations/', import.meta.url);
-export const secret = 'It is a secret';
-export const token = 'administrator';
+export const secret = 'It is a secret of the tests';
+export const token = 'the administrator';
 
 export type RelayOptions = {
   readonly databaseUrl: string;
