@@ -28,7 +28,13 @@ type Waiter = {
 };
 
 /** Reservations that nobody has asked for yet. A delivery that takes one waits for no commit of Postgres. */
-type Stock = { readonly unusable: string; readonly reservation: Reservation; count: number; readonly expiry: NodeJS.Timeout };
+type Stock = {
+  readonly unusable: string;
+  readonly reservation: Reservation;
+  count: number;
+  /** Undefined once it is too old to be spent: the statement under way confirms it or returns it. */
+  expiry: NodeJS.Timeout | undefined;
+};
 
 /** A stock is what comes in so many milliseconds. */
 const aheadMs = 40;
@@ -43,8 +49,10 @@ export function createReservations({ store, connections, database, clock, stockM
   let begunAt = -Infinity;
   /** Deliveries since then. */
   let arrived = 0;
-  /** The stock that the last statement was to make; the next begins when half of it is spent. */
+  let statementMs = 0;
   let wantedStock = 0;
+  /** With less in stock the next statement begins. */
+  let lowWater = 0;
   /** While above 0 no stock is kept. */
   let readers = 0;
   /** A statement from before the last change makes no stock. */
@@ -57,6 +65,11 @@ export function createReservations({ store, connections, database, clock, stockM
     stock = undefined;
   }
 
+  function expire(): void {
+    if (statement && stock) stock.expiry = undefined;
+    else returnStock();
+  }
+
   function changed(): void {
     changes += 1;
     returnStock();
@@ -66,11 +79,11 @@ export function createReservations({ store, connections, database, clock, stockM
   function restock(unusable: string, reservation: Reservation, count: number): void {
     if (stock?.unusable !== unusable || stock.reservation.generation !== reservation.generation) returnStock();
     clearTimeout(stock?.expiry);
-    stock = { unusable, reservation, count: count + (stock?.count ?? 0), expiry: setTimeout(returnStock, stockMs) };
+    stock = { unusable, reservation, count: count + (stock?.count ?? 0), expiry: setTimeout(expire, stockMs) };
   }
 
   function take(unusable: string): Reservation | undefined {
-    if (stock?.unusable !== unusable || stock.count === 0 || stock.reservation.period !== periodOf(clock())) return undefined;
+    if (!stock?.expiry || stock.unusable !== unusable || stock.count === 0 || stock.reservation.period !== periodOf(clock())) return undefined;
     stock.count -= 1;
     return stock.reservation;
   }
@@ -84,10 +97,12 @@ export function createReservations({ store, connections, database, clock, stockM
     // All but the one that begins this: one client that waits for each answer never makes a stock.
     const perMs = (arrived - 1) / (now - begunAt);
     wantedStock = Math.min(largestStock, Math.ceil(perMs * aheadMs));
+    lowWater = 1.5 * perMs * statementMs; // not every statement is as quick as the last
     begunAt = now;
     arrived = 0;
     statement = ask(unusable, asking).finally(() => {
       statement = undefined;
+      statementMs = performance.now() - begunAt;
       if (waiting.length > 0) begin();
     });
   }
@@ -145,7 +160,7 @@ export function createReservations({ store, connections, database, clock, stockM
       const reserved: Promise<ReserveResult> | ReserveResult = reservation
         ? { outcome: 'reserved', reservation }
         : new Promise((resolve) => waiting.push({ unusable, resolve }));
-      if (!reservation || (stock?.count ?? 0) < wantedStock / 2) begin();
+      if (!reservation || (stock?.count ?? 0) < lowWater) begin();
       return reserved;
     },
     /** For a message that was certainly not published. */
