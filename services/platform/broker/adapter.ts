@@ -1,5 +1,4 @@
-// What an adapter has to do, and where it tells whether it is connected. connect.ts makes a broker of it.
-import { withTimeout } from '../time.ts';
+// What an adapter has to do, and whom it tells whether it is connected. connect.ts makes a broker of it.
 import type { Broker, BrokerOptions, ConsumeOptions, Consumer, DeadLetter, PublishResult, QueueTopology, Topology } from './broker.ts';
 import type { HandOver } from './outcomes.ts';
 
@@ -19,55 +18,10 @@ export type WaitingDeadLetter = DeadLetter & {
   returnTo(queue: QueueTopology): Promise<'returned' | 'kept' | 'gone'>;
 };
 
-export type ConnectionState = ReturnType<typeof createConnectionState>;
-
-/** @param onConnected called whenever it is connected */
-export function createConnectionState(onConnected: () => void = () => undefined) {
-  let isConnected = false;
-  let lastError: string | null = null;
-  let isClosed = false;
-  let waiting = newWaiting();
-
-  function disconnected(reason: string): void {
-    if (isConnected) waiting = newWaiting();
-    isConnected = false;
-    lastError = reason;
-  }
-
-  return {
-    get isConnected() {
-      return isConnected;
-    },
-    get lastError() {
-      return lastError;
-    },
-    /** What a publish is answered at once; null while it is connected. */
-    get refusal(): PublishResult | null {
-      return isConnected ? null : { outcome: 'unpublished', reason: lastError ?? 'not connected yet' };
-    },
-    connected(): void {
-      if (isClosed) return;
-      isConnected = true;
-      waiting.resolve();
-      onConnected();
-    },
-    disconnected,
-    /** For good. */
-    closed(): void {
-      isClosed = true;
-      const reason = 'the broker connection was closed';
-      disconnected(reason);
-      waiting.reject(new Error(reason));
-    },
-    ready: (timeoutMs: number): Promise<void> =>
-      withTimeout(waiting.promise, timeoutMs, () => {
-        throw new Error(`the broker is not connected after ${timeoutMs} ms`, { cause: lastError === null ? undefined : new Error(lastError) });
-      }),
-  };
-}
-
-function newWaiting() {
-  const waiting = Promise.withResolvers<void>();
-  waiting.promise.catch(() => undefined); // perhaps nobody waits
-  return waiting;
-}
+export type ConnectionState = {
+  readonly lastError: string | null;
+  /** What a publish is answered at once; null while it is connected. */
+  readonly refusal: PublishResult | null;
+  connected(): void;
+  disconnected(reason: string): void;
+};

@@ -1,9 +1,9 @@
 // Makes a broker of the adapter that the URL's scheme names: what both brokers do in the same way.
 import { withTimeout } from '../time.ts';
-import { type Adapter, type AdapterParts, createConnectionState } from './adapter.ts';
+import type { Adapter, AdapterParts } from './adapter.ts';
 import { createAmqpAdapter } from './amqp/broker.ts';
 import type { QueueType } from './amqp/topology.ts';
-import type { BatchHandler, Broker, BrokerOptions, Consumer, DeadLetter, DeadLetterSelection, Topology } from './broker.ts';
+import type { BatchHandler, Broker, BrokerOptions, Consumer, DeadLetter, DeadLetterSelection, PublishResult, Topology } from './broker.ts';
 import { createHandOver, queueOf, redeliveredQueue } from './outcomes.ts';
 import { createEmbeddedAdapter } from './postgres/broker.ts';
 
@@ -100,4 +100,54 @@ function createAdapter(url: string, parts: AdapterParts & { readonly queueType?:
   if (scheme === 'amqp:' || scheme === 'amqps:') return createAmqpAdapter(url, parts);
   if (scheme === 'postgres:' || scheme === 'postgresql:') return createEmbeddedAdapter(url, parts);
   throw new TypeError(`url must begin with amqp:, amqps:, postgres: or postgresql:, got ${scheme}`);
+}
+
+/** @param onConnected called whenever it is connected */
+function createConnectionState(onConnected: () => void = () => undefined) {
+  let isConnected = false;
+  let lastError: string | null = null;
+  let isClosed = false;
+  let waiting = newWaiting();
+
+  function disconnected(reason: string): void {
+    if (isConnected) waiting = newWaiting();
+    isConnected = false;
+    lastError = reason;
+  }
+
+  return {
+    get isConnected() {
+      return isConnected;
+    },
+    get lastError() {
+      return lastError;
+    },
+    get refusal(): PublishResult | null {
+      return isConnected ? null : { outcome: 'unpublished', reason: lastError ?? 'not connected yet' };
+    },
+    connected(): void {
+      if (isClosed) return;
+      isConnected = true;
+      waiting.resolve();
+      onConnected();
+    },
+    disconnected,
+    /** For good. */
+    closed(): void {
+      isClosed = true;
+      const reason = 'the broker connection was closed';
+      disconnected(reason);
+      waiting.reject(new Error(reason));
+    },
+    ready: (timeoutMs: number): Promise<void> =>
+      withTimeout(waiting.promise, timeoutMs, () => {
+        throw new Error(`the broker is not connected after ${timeoutMs} ms`, { cause: lastError === null ? undefined : new Error(lastError) });
+      }),
+  };
+}
+
+function newWaiting() {
+  const waiting = Promise.withResolvers<void>();
+  waiting.promise.catch(() => undefined); // perhaps nobody waits
+  return waiting;
 }
