@@ -1,7 +1,7 @@
 // docs/settings.md: one table a deployable, from the declarations that read the settings.
 import { deployables } from '../services/deployables.ts';
 import { migrateSettings, rolePasswordFamily } from '../services/install/settings.ts';
-import { processSettings } from '../services/platform/config/process-settings.ts';
+import { processSettings } from '../services/platform/config/settings.ts';
 import type { Setting, SettingFamily, Settings } from '../services/platform/config/config.ts';
 import type { SubcommandLoaders } from '../services/platform/process/subcommand.ts';
 

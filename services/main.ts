@@ -3,7 +3,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deployables } from './deployables.ts';
 import { credentialsHelp, migrateHelp } from './install/help.ts';
-import { processSettings } from './platform/config/process-settings.ts';
+import { processSettings } from './platform/config/settings.ts';
 import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
 import { hasCode } from './platform/errors.ts';
 import { version } from './platform/version.ts';

@@ -1,7 +1,7 @@
 // `signalbox serve` and `signalbox worker`: a process that runs until it is told to stop. Loaded only for these words.
 import { deployables } from './deployables.ts';
 import { type Environment, readAll, readSettings } from './platform/config/config.ts';
-import { processSettings } from './platform/config/process-settings.ts';
+import { processSettings } from './platform/config/settings.ts';
 import { createLog } from './platform/log.ts';
 import { createMetrics } from './platform/metrics.ts';
 import type { Deployable } from './platform/process/deployable.ts';

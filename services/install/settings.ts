@@ -1,8 +1,7 @@
 // What `signalbox migrate` reads from the environment: one URL for everything, or a server with a role for each schema.
-import { commonSettings } from '../platform/config/process-settings.ts';
 import { type Environment, InvalidSetting, readAll, readSettings, type Setting } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
-import { optional, secret, text, url } from '../platform/config/settings.ts';
+import { commonSettings, optional, secret, text, url } from '../platform/config/settings.ts';
 import { passwordVariable } from './roles-sql.ts';
 
 const protocols = ['postgres', 'postgresql'];

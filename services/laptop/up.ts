@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { multistream } from 'pino';
 import { z } from 'zod';
-import { commonSettings, processSettings } from '../platform/config/process-settings.ts';
 import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
@@ -14,7 +13,7 @@ import { migrate } from '../platform/postgres/migrations.ts';
 import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
 import { tableOf } from '../platform/process/table.ts';
-import { generators, optional, randomCredential } from '../platform/config/settings.ts';
+import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
 import { credentials, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 

@@ -1,9 +1,8 @@
 // The secrets service's settings.
 import { randomBytes } from 'node:crypto';
-import { commonSettings } from '../platform/config/process-settings.ts';
 import { type Environment, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
-import { integer, optional, randomCredential, secret, secretList, secretUrl } from '../platform/config/settings.ts';
+import { commonSettings, integer, optional, randomCredential, secret, secretList, secretUrl } from '../platform/config/settings.ts';
 import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
 
 // A fault does not end the start: the service is unready and says why.

@@ -1,7 +1,6 @@
 // The webhook intake's settings.
-import { commonSettings } from '../platform/config/process-settings.ts';
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
-import { choice, integer, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
+import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
 
 /** Of everything that connects to the brokers. */
 export const brokerSettings = {

@@ -1,7 +1,6 @@
 // The webhook relay's settings.
-import { commonSettings } from '../platform/config/process-settings.ts';
 import { type Environment, readAll, readSettings, type Values } from '../platform/config/config.ts';
-import { choice, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
+import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
 import { readTables, type Tables } from './scoring/tables.ts';
 
 export const settings = {

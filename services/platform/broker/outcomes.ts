@@ -22,12 +22,8 @@ type HandOverParts = {
   readonly log: Log;
 };
 
-type Signals = {
-  /** Ends the retries: the connection is lost, or the consumer stops. */
-  readonly over: AbortSignal;
-  /** From here on a handler that is under way has its last 10 s. */
-  readonly stopping: AbortSignal;
-};
+/** `over` ends the retries: the connection is lost, or the consumer stops. From `stopping` on a handler that is under way has its last 10 s. */
+type Signals = { readonly over: AbortSignal; readonly stopping: AbortSignal };
 
 export type HandOver = ReturnType<typeof createHandOver>;
 

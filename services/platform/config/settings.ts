@@ -1,4 +1,4 @@
-// The kinds of settings: text, integer, choice, lists, URL, secret; each says its shape in words.
+// Settings: their kinds, each of which says its shape in words, and those that every deployable shares.
 import { randomBytes } from 'node:crypto';
 import { isAddressRange } from '../http/client-address.ts';
 import { InvalidSetting, type Setting, type Settings } from './config.ts';
@@ -109,3 +109,26 @@ export const randomCredential = () => randomBytes(32).toString('base64url');
 /** What can be made for a first installation: names of settings, and their makers. */
 export const generators = (groups: readonly Settings[]) =>
   groups.flatMap((settings) => Object.values(settings)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
+
+/** Of the process that a deployable runs in. */
+export const processSettings = {
+  metricsPort: integer('METRICS_PORT', { summary: 'Prometheus metrics, and health of what has no public port', min: 0, max: 65_535, default: 9090 }),
+  logLevel: choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], { summary: 'The least level that is logged', default: 'info' }),
+  appEnv: choice('APP_ENV', ['production', 'development'], {
+    summary: 'In production a stopping service is unready and serves on for 10 s, until load balancers have noticed',
+    default: 'production',
+  }),
+  otlpEndpoint: optional(
+    url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https'], { summary: 'The OTLP receiver that traces are sent to over HTTP, without /v1/traces' }),
+  ),
+};
+
+export const commonSettings = {
+  port: integer('PORT', { summary: 'The public port', min: 0, max: 65_535, default: 8080 }),
+  databaseUrl: secretUrl('DATABASE_URL', ['postgres', 'postgresql'], { summary: 'The Postgres database' }),
+  trustedProxies: addressRanges('TrustedProxies', {
+    summary: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For names the client, by whose address limits count',
+    default: [],
+  }),
+  corsOrigins: origins('Cors__AllowedOrigins', { summary: 'Origins that browsers may call from', default: [] }),
+};

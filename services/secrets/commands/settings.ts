@@ -1,6 +1,5 @@
 // What the commands read from the environment; the service's own settings are in config.ts.
-import { commonSettings } from '../../platform/config/process-settings.ts';
-import { optional, secret, secretList, url } from '../../platform/config/settings.ts';
+import { commonSettings, optional, secret, secretList, url } from '../../platform/config/settings.ts';
 
 const address = url('SIGNALBOX_SECRETS_URL', ['http', 'https'], { summary: 'Where the secrets service is' });
 const applicationKey = secret('SIGNALBOX_APPLICATION_KEY', { summary: 'The key of the application' });

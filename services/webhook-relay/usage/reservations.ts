@@ -50,7 +50,6 @@ export function createReservations({ store, connections, database, clock, stockM
   /** Deliveries since then. */
   let arrived = 0;
   let statementMs = 0;
-  let wantedStock = 0;
   /** With less in stock the next statement begins. */
   let lowWater = 0;
   /** While above 0 no stock is kept. */
@@ -96,11 +95,11 @@ export function createReservations({ store, connections, database, clock, stockM
     const now = performance.now();
     // All but the one that begins this: one client that waits for each answer never makes a stock.
     const perMs = (arrived - 1) / (now - begunAt);
-    wantedStock = Math.min(largestStock, Math.ceil(perMs * aheadMs));
+    const wantedStock = Math.min(largestStock, Math.ceil(perMs * aheadMs));
     lowWater = 1.5 * perMs * statementMs; // not every statement is as quick as the last
     begunAt = now;
     arrived = 0;
-    statement = ask(unusable, asking).finally(() => {
+    statement = ask(unusable, asking, wantedStock).finally(() => {
       statement = undefined;
       statementMs = performance.now() - begunAt;
       if (waiting.length > 0) begin();
@@ -108,7 +107,7 @@ export function createReservations({ store, connections, database, clock, stockM
   }
 
   /** Never rejects. */
-  async function ask(unusable: string, asking: readonly Waiter[]): Promise<void> {
+  async function ask(unusable: string, asking: readonly Waiter[], wantedStock: number): Promise<void> {
     await refunds.flush();
     // A server that hangs is not asked once more by those whom the refunds have kept waiting.
     if (!database.isUp) return answer(asking, { outcome: 'databaseDown' });

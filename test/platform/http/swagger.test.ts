@@ -33,6 +33,13 @@ describe('the pages of the API description', () => {
     }
   });
 
+  it('tells browsers to load nothing from elsewhere, and to show it in no other page', async () => {
+    const { url } = await startApp({});
+    const { headers } = await request(url).get('/swagger/index.html');
+    expect(headers['content-security-policy']).to.include("default-src 'none'").and.to.include("frame-ancestors 'none'");
+    expect(headers).to.include({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+  });
+
   it('asks no validator elsewhere about the description', async () => {
     const { url } = await startApp({});
     const { text } = await request(url).get('/swagger/initializer.js');
