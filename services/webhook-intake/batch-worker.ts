@@ -15,13 +15,8 @@ type BatchWork<Item> = {
   readonly store: (items: readonly Item[]) => Promise<readonly boolean[]>;
 };
 
-export type BatchWorkerParts = {
-  readonly metrics: Metrics;
-  readonly log: Log;
-  /** Most values of a payload that is parsed; as the setting has it unless given. */
-  readonly maxPayloadValues?: number;
-  readonly clock?: () => number;
-};
+/** Without `maxPayloadValues` it is what the setting has. */
+export type BatchWorkerParts = { readonly metrics: Metrics; readonly log: Log; readonly maxPayloadValues?: number; readonly clock?: () => number };
 
 /** @returns a handler that throws only what fails for every delivery alike: then the broker keeps the batch */
 export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorkerParts): BatchHandler {

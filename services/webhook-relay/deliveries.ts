@@ -203,8 +203,7 @@ function refuseRepeated(headers: IncomingHttpHeaders): void {
   if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
 }
 
-/** A value costs up to 70 bytes once it is parsed, and three bytes of text can be one. A body has no more values than bytes.
- *  @throws Problem 413 */
+/** A value costs up to 70 bytes once it is parsed, and a body has no more values than bytes. @throws Problem 413 */
 function refuseCostly(body: Buffer, maxValues: number): void {
   if (body.length > maxValues && countValues(body) > maxValues) throw Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
 }

@@ -54,8 +54,8 @@ export type ConsumeOptions = {
   readonly batchSize: number;
   /** Most deliveries held unacknowledged, the batch in work among them. Small numbers keep priorities meaningful. */
   readonly prefetch: number;
-  /** Most bytes of bodies held at once, though one message is always taken; without end unless given. RabbitMQ only: the
-   *  embedded broker holds one batch. What is too much goes back to the queue, and comes again with `redelivered`. */
+  /** Most bytes of bodies held at once, though one message is always taken; without end unless given. The embedded broker holds one batch,
+   *  and bounds what it claims for it. On RabbitMQ what is too much goes back to the queue, and comes again with `redelivered`. */
   readonly maxBytes?: number;
 };
 

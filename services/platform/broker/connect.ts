@@ -11,7 +11,6 @@ import { createEmbeddedAdapter } from './postgres/broker.ts';
 type ConnectOptions = BrokerOptions & { readonly queueType?: QueueType };
 
 const pendingTimeoutMs = 5000;
-const oneByOne = { batchSize: 1, prefetch: 1 };
 
 /** Returns at once and connects in the background, again and again until closed. */
 export function connectBroker(url: string, topology: Topology, options: ConnectOptions): Broker {
@@ -53,8 +52,9 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
         return outcomes;
       };
       const parts = { queue, topology, log, handle: inTurn };
-      const own = adapter.consume({ queue, from: queue }, consumeOptions, createHandOver(parts));
-      const started = [own, ...redeliveredOf(queue).map((from) => adapter.consume({ queue, from }, oneByOne, createHandOver({ ...parts, isAlone: true })))];
+      const start = (from: string, isAlone: boolean) =>
+        adapter.consume({ queue, from }, isAlone ? { batchSize: 1, prefetch: 1 } : consumeOptions, createHandOver({ ...parts, isAlone }));
+      const started = [start(queue, false), ...redeliveredOf(queue).map((from) => start(from, true))];
       const consumer = { stop: async () => void (await Promise.all(started.map((one) => one.stop()))) };
       consumers.add(consumer);
       return { stop: () => consumer.stop().finally(() => consumers.delete(consumer)) };

@@ -14,6 +14,7 @@ export function createEmbeddedAdapter(url: string, { topology, log, name, state 
   const schema = new URL(url).searchParams.get('schema') ?? 'broker';
   if (!plainIdentifier.test(schema)) throw new TypeError(`schema in the broker's URL must be a plain lower-case name, got "${schema}"`);
 
+  const table = `${schema}.job`;
   const consumers = new Set<EmbeddedConsumer>();
   let session: EmbeddedSession | null = null;
 
@@ -43,19 +44,19 @@ export function createEmbeddedAdapter(url: string, { topology, log, name, state 
   return {
     publish: async (message, timeoutMs) => state.refusal ?? publish(message, timeoutMs),
     consume(source, options, handOver) {
-      const consumer = createEmbeddedConsumer({ source, options, handOver, topology, log });
+      const consumer = createEmbeddedConsumer({ source, table, options, handOver, topology, log });
       consumers.add(consumer);
       if (session) consumer.attach(session);
       return { stop: () => (consumers.delete(consumer), consumer.stop()) };
     },
     async depth(queue) {
       // pg-boss counts for itself every few seconds only. The condition is that of its own claim.
-      const sql = `select count(*)::int as depth from ${schema}.job
+      const sql = `select count(*)::int as depth from ${table}
         where name = $1 and state < 'active' and not blocked and start_after <= now()`;
       const { rows }: { rows: { depth: number }[] } = await connected().database.executeSql(sql, [queue]);
       return rows[0]?.depth ?? 0;
     },
-    deadLetters: () => deadLettersOf(connected(), `${schema}.job`, topology.deadLetters.queue),
+    deadLetters: () => deadLettersOf(connected(), table, topology.deadLetters.queue),
     close: connection.close,
   };
 }

@@ -14,6 +14,8 @@ type Decided = { readonly job: ClaimedJob; readonly delivery: Delivery; readonly
 
 type EmbeddedConsumerParts = {
   readonly source: Source;
+  /** pg-boss' jobs. */
+  readonly table: string;
   readonly options: ConsumeOptions;
   readonly handOver: HandOver;
   readonly topology: Topology;
@@ -28,13 +30,23 @@ const giveBackMs = 2000;
 /** What Postgres may still take for a statement when the consumer is told to stop. */
 const lastStatementMs = 3000;
 
-export function createEmbeddedConsumer({ source: { queue, from }, options, handOver, topology, log }: EmbeddedConsumerParts) {
+export function createEmbeddedConsumer({ source: { queue, from }, table, options, handOver, topology, log }: EmbeddedConsumerParts) {
   const stopping = new AbortController();
   const batchSize = Math.min(options.batchSize, options.prefetch);
   let running: Promise<void> = Promise.resolve();
 
-  async function claim({ boss }: EmbeddedSession): Promise<ClaimedJob[]> {
-    const jobs = await boss.fetch<StoredMessage>(from, { batchSize, includeMetadata: true });
+  /** How many of the next stay within `maxBytes`; a guess where other consumers claim at the same time. */
+  async function countWithinBytes({ database }: EmbeddedSession): Promise<number> {
+    const next = `select priority, created_on, id, pg_column_size(data) as bytes from ${table}
+      where name = $1 and state < 'active' and not blocked and start_after <= now() order by priority desc, created_on limit $2`;
+    const sums = `select sum(bytes) over (order by priority desc, created_on, id) as bytes from (${next}) as next`;
+    const counted = await database.executeSql(`select from (${sums}) as sums where bytes <= $3`, [from, batchSize, options.maxBytes]);
+    return counted.rows.length;
+  }
+
+  async function claim(session: EmbeddedSession): Promise<ClaimedJob[]> {
+    const within = options.maxBytes === undefined ? batchSize : Math.max(1, await countWithinBytes(session));
+    const jobs = await session.boss.fetch<StoredMessage>(from, { batchSize: within, includeMetadata: true });
     // The claiming update returns its rows in no order.
     return jobs.sort((a, b) => b.priority - a.priority || a.createdOn.getTime() - b.createdOn.getTime());
   }

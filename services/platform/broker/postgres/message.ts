@@ -5,13 +5,8 @@ import type { Delivery, Message, QueueTopology } from '../broker.ts';
 
 const Headers = z.record(z.string(), z.string());
 
-export type StoredMessage = {
-  readonly id: string;
-  readonly type: string;
+export type StoredMessage = Omit<Message, 'body' | 'timestamp' | 'headers'> & {
   readonly body: string;
-  readonly contentType: string;
-  readonly contentEncoding?: 'gzip';
-  readonly priority: number;
   readonly timestamp: string;
   /** JSON in base64: a header may hold what jsonb refuses, a NUL or half a surrogate pair. */
   readonly headers: string;

@@ -1,4 +1,5 @@
 // What only the embedded broker has to prove: atomic fanout, live owners, shared tables, Postgres's own limits.
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
@@ -136,6 +137,20 @@ describe('the embedded adapter', function () {
     };
     // By looking alone it would be nearly the 500 ms between two looks, each time: each message comes just after one. A machine under load gets several tries.
     await until(async () => (await medianOfTen()) < 300, 'most come at once');
+  });
+
+  it('claims no more for a batch than its bytes allow, and one message of any size', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    const body = randomBytes(400_000);
+    await publish(broker, ...['a', 'b', 'c', 'd', 'e'].map((id) => message(id, { body })), message('large', { body: randomBytes(3_000_000) }));
+    const batches: number[] = [];
+    broker.consume(first, { batchSize: 10, prefetch: 10, maxBytes: 1_200_000 }, (batch) => {
+      batches.push(batch.length);
+      return Promise.resolve(batch.map(() => 'ack' as const));
+    });
+    await until(() => batches.reduce((sum, size) => sum + size, 0) === 6, 'all are handled');
+    expect(batches).to.deep.equal([2, 2, 1, 1]);
   });
 
   it('keeps no trace of what is done', async () => {
