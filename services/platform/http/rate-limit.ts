@@ -47,12 +47,12 @@ const warnEveryMs = 10_000;
 export function createRateLimit(parts: RateLimitParts, { name, requests, seconds, storeMs = 1000 }: Window): FailureLimit {
   const { service, log } = parts;
   const limiter = createLimiter(parts, { name, requests, seconds });
-  const labels = ['service', 'limit'] as const;
-  const refused = parts.metrics.counter({ name: 'signalbox_rate_limit_refused_total', help: 'Requests answered 429.', labels });
+  const labels = { labels: ['service', 'limit'] as const, series: [{ service, limit: name }] };
+  const refused = parts.metrics.counter({ name: 'signalbox_rate_limit_refused_total', help: 'Requests answered 429.', ...labels });
   const uncounted = parts.metrics.counter({
     name: 'signalbox_rate_limit_uncounted_total',
     help: 'Requests let through because the store of the counts was away.',
-    labels,
+    ...labels,
   });
   const policy = `"${name}";q=${requests};w=${seconds}`;
   let warnedAt = -Infinity;

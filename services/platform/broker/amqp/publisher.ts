@@ -59,8 +59,8 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
   let isWritable = false;
   /** What the server of this connection has told; another connection's may take more. */
   let maxBytes = Infinity;
-  /** Each with what writes it in the async context that it was published in: the trace that it is written into. */
-  const waiting = new Map<PendingPublish, (to: ConfirmChannel) => void>();
+  /** Each with the async context that it was published in: the trace that it is written into. */
+  const waiting = new Map<PendingPublish, ReturnType<typeof AsyncLocalStorage.snapshot>>();
   const unconfirmed = new Set<PendingPublish>();
 
   const isOpen = () => isWritable && unconfirmed.size < maxUnconfirmed;
@@ -94,10 +94,10 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
   }
 
   function flush(): void {
-    for (const [pending, writeTo] of waiting) {
+    for (const [pending, inItsContext] of waiting) {
       if (!channel || !isOpen()) return;
       waiting.delete(pending);
-      writeTo(channel);
+      inItsContext(write, channel, pending);
     }
   }
 
@@ -139,9 +139,8 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
       const { promise, resolve } = Promise.withResolvers<PublishResult>();
       const options = toPublishOptions(message, target.attempt);
       const pending: PendingPublish = { target, body: message.body, options, isReturned: false, answer: resolve };
-      const writeTo = AsyncLocalStorage.bind((to: ConfirmChannel) => write(to, pending));
-      waiting.set(pending, writeTo);
-      flush();
+      if (channel && isOpen() && waiting.size === 0) write(channel, pending);
+      else waiting.set(pending, AsyncLocalStorage.snapshot());
       return withTimeout(promise, timeoutMs, () => {
         if (waiting.delete(pending)) return { outcome: 'unpublished', reason: 'timed out before it could be written' };
         unconfirmed.delete(pending);
