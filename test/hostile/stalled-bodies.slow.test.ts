@@ -1,6 +1,7 @@
 // L5: many bodies that begin and then stall. Deliveries of usual size must not wait for the memory that they hold.
 import { expect } from 'chai';
 import type { Socket } from 'node:net';
+import { budgetMs } from '../../services/webhook-relay/deliveries.ts';
 import { examplePayload } from '../system/flow.ts';
 import { type Delivered, deliver } from './delivering.ts';
 import { type House, startHouse } from './house.ts';
@@ -32,12 +33,13 @@ describe('bodies that stall', function () {
     return { statuses: [...new Set(all.map(({ status }) => status))], slowestMs: Math.max(...all.map(({ ms }) => ms)) };
   }
 
-  it('delay no signed delivery of 21 KB by more than a second, and none is refused', async () => {
+  it('delay no signed delivery of 21 KB until they are given up, and none is refused', async () => {
     await deliverMany(60);
     const before = await deliverMany(60);
     sockets = await Promise.all(Array.from({ length: stalling }, () => sendUnread(house.service('webhook-relay').port, begun)));
     const meanwhile = await deliverMany(180);
     expect(meanwhile.statuses).to.deep.equal([202]);
-    expect(meanwhile.slowestMs - before.slowestMs).to.be.below(1000);
+    // Where they held the memory, a delivery would wait for it until 503 comes; what the machine's load adds is in the round before, too.
+    expect(meanwhile.slowestMs).to.be.below(budgetMs / 2 + before.slowestMs);
   });
 });

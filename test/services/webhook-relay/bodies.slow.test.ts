@@ -13,10 +13,22 @@ import { migrations, secret, sign, startRelay, token, type TestRelay } from './r
 
 const maxBytes = 26_214_400;
 
-/** A JSON text of exactly so many bytes: a push of very many commits. */
+const commit = `${JSON.stringify({
+  id: '0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c',
+  tree_id: 'f9d2a07e9488b91af2641b26b9407fe22a451433',
+  distinct: true,
+  message: 'Update README.md',
+  timestamp: '2019-05-15T15:20:41Z',
+  url: 'https://github.com/Codertocat/Hello-World/commit/0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c',
+  author: { name: 'Codertocat', email: '21031067+Codertocat@users.noreply.github.com', username: 'Codertocat' },
+  added: [],
+  removed: [],
+  modified: ['README.md'],
+})},`;
+
+/** A JSON text of exactly so many bytes: a push of very many commits, as dense as the forge's own. */
 function jsonOf(bytes: number): Buffer {
   const head = '{"commits":[';
-  const commit = '{"id":"0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c","message":"Update README.md","distinct":true,"added":[],"modified":["README.md"]},';
   const body = Buffer.alloc(bytes, ' ');
   let at = body.write(head);
   while (at + commit.length + 2 < bytes) at += body.write(commit, at);

@@ -240,7 +240,7 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     const secondGate = Promise.withResolvers<void>();
     broker.consume(first, { batchSize: 100, prefetch: 200, maxBytes: 4_500_000 }, async (batch) => {
       await gate.promise;
-      if (handled.length > 1500) await secondGate.promise;
+      if (handled.length > 3500) await secondGate.promise;
       handled.push(...ids(batch));
       sizes.push(batch.length);
       return batch.map(() => 'ack' as const);
@@ -250,12 +250,12 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     await until(() => handled.length === 40, 'the large ones are handled');
     expect(new Set(handled)).to.have.property('size', 40);
     expect(Math.max(...sizes)).to.be.at.most(4);
-    const small = Array.from({ length: 2000 }, (_, index) => message(`small ${index}`));
+    const small = Array.from({ length: 4000 }, (_, index) => message(`small ${index}`));
     await Promise.all(small.map((one) => broker.publish(one, generousMs)));
-    await until(async () => 2040 - handled.length - (await broker.depth(first)) >= 120 && handled.length > 1500, 'it has many at hand, whoever is slow');
+    await until(async () => 4040 - handled.length - (await broker.depth(first)) >= 120 && handled.length > 3500, 'it has many at hand, whoever is slow');
     secondGate.resolve();
-    await until(() => handled.length === 2040, 'the small ones are handled');
-    expect(new Set(handled)).to.have.property('size', 2040);
+    await until(() => handled.length === 4040, 'the small ones are handled');
+    expect(new Set(handled)).to.have.property('size', 4040);
     expect(Math.max(...sizes)).to.be.above(50);
   });
 
