@@ -20,7 +20,7 @@ export type BatchWorkerParts = { readonly metrics: Metrics; readonly log: Log; r
 
 /** @returns a handler that throws only what fails for every delivery alike: then the broker keeps the batch */
 export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorkerParts): BatchHandler {
-  const { metrics, log, maxPayloadValues = 1_000_000, clock = Date.now } = parts;
+  const { metrics, log, maxPayloadValues = 1_200_000, clock = Date.now } = parts;
   const { worker, queue } = work;
   const inHand = createInHand(clock);
   const { runs, deliveries, delay } = createWorkerMetrics(metrics, work, inHand.oldestSeconds);

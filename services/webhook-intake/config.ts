@@ -20,7 +20,7 @@ const workerSettings = {
     summary: 'The most values of a delivery that the workers parse; others are dead-lettered. Not below the setting of the relay',
     min: 1000,
     max: 100_000_000,
-    default: 1_000_000,
+    default: 1_200_000,
   }),
 };
 

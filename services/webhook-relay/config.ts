@@ -22,7 +22,7 @@ export const settings = {
     summary: 'The most values a delivery may hold, counted by `{`, `[` and `,` before it is parsed: a value costs up to 70 bytes of memory',
     min: 1000,
     max: 100_000_000,
-    default: 1_000_000,
+    default: 1_200_000,
   }),
   maxBodyMemoryBytes: integer('Relay__MaxBodyMemoryBytes', {
     summary: 'Memory for the bodies of deliveries: each byte counts twice, as it came and parsed; one body always fits, further ones wait',

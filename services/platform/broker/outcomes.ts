@@ -33,6 +33,7 @@ const lastBatchMs = 10_000;
 /**
  * Where deliveries go that came back from a consumer without an answer. They are handled one by one, with nothing else in work, so that
  * one which ends its process, by its size perhaps, is found: it counts as tried, and those beside it do not.
+ * First in, first out: one that ended a consumer goes behind the others, and consumers killed for another reason do not end it again.
  */
 export const redeliveredQueue = (queue: string) => `${queue}.redelivered`;
 

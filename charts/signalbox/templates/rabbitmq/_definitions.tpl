@@ -17,7 +17,7 @@
 {{- $arguments := dict "forge.dead" $queue -}}
 {{- range $name := list "forge" "forge-database" -}}
 {{- $_ := set $arguments $name $forge -}}
-{{- $_ := set $arguments (printf "%s.redelivered" $name) $forge -}}
+{{- $_ := set $arguments (printf "%s.redelivered" $name) (merge (dict "x-dead-letter-exchange" "forge-dead-exchange") $queue) -}}
 {{- range $index, $delayMs := list 1000 10000 -}}
 {{- $_ := set $arguments (printf "%s.retry.%d" $name (add1 $index)) (merge (dict "x-message-ttl" $delayMs "x-dead-letter-routing-key" $name) $retry) -}}
 {{- end -}}

@@ -30,7 +30,7 @@ export async function declareTopology(model: ChannelModel, topology: Topology, t
   for (const queue of queues) {
     await declareQueue(channel, queue.name, queueArguments(queue, deadLetters.exchange, type));
     await channel.bindQueue(queue.name, exchange, '');
-    await declareQueue(channel, redeliveredQueue(queue.name), queueArguments(queue, deadLetters.exchange, type));
+    await declareQueue(channel, redeliveredQueue(queue.name), queueArguments({ prioritised: false }, deadLetters.exchange, type));
     for (const [index, delayMs] of queue.retryDelaysMs.entries()) {
       await declareQueue(channel, retryQueue(queue.name, index + 1), retryArguments(queue.name, delayMs, type));
     }
@@ -39,7 +39,7 @@ export async function declareTopology(model: ChannelModel, topology: Topology, t
 }
 
 // Quorum queues hand out by priority from RabbitMQ 4.3 on without an argument, and refuse `x-max-priority`.
-function queueArguments(queue: QueueTopology, deadLetterExchange: string, type: QueueType) {
+function queueArguments(queue: Pick<QueueTopology, 'prioritised'>, deadLetterExchange: string, type: QueueType) {
   const common = { 'x-dead-letter-exchange': deadLetterExchange };
   if (type === 'quorum') return { ...common, ...quorum };
   return queue.prioritised ? { ...common, 'x-max-priority': highestPriority } : common;

@@ -97,9 +97,10 @@ export function createEmbeddedConsumer({ source: { queue, from }, table, options
         // Deleting first asks whether the claim still holds; when another consumer has it by now, the outcome is its own.
         const deleted = await boss.deleteJob(from, job, { db });
         if (!('affected' in deleted) || deleted.affected !== 1) continue;
-        const copy = (attempt: number, delayMs = 0) => [toJob({ ...job.data, attempt }, { prioritised }, delayMs)];
-        if (decision.kind === 'retry') await boss.insert(queue, copy(job.data.attempt + 1, decision.delayMs), { db });
-        else if (decision.kind === 'alone') await boss.insert(redeliveredQueue(queue), copy(decision.attempt), { db });
+        if (decision.kind === 'retry')
+          await boss.insert(queue, [toJob({ ...job.data, attempt: job.data.attempt + 1 }, { prioritised }, decision.delayMs)], { db });
+        else if (decision.kind === 'alone')
+          await boss.insert(redeliveredQueue(queue), [toJob({ ...job.data, attempt: decision.attempt }, { prioritised: false })], { db });
         else await boss.insert(topology.deadLetters.queue, [toJob(toStored(decision.message, 1), { prioritised: false })], { db });
       }
     });
