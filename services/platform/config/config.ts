@@ -62,13 +62,10 @@ export function settingText(environment: Environment, name: string): string | un
 /** Whether a setting has a value of its own, in either form. */
 export const isGiven = (environment: Environment, name: string): boolean => [environment[name], environment[`${name}_FILE`]].some(Boolean);
 
-/** As the setting APP_ENV, whose own fault is told elsewhere. */
-const isProduction = (environment: Environment) => settingText(environment, 'APP_ENV')?.trim().toLowerCase() !== 'development';
-
-function read<T>(environment: Environment, setting: Setting<T>): T {
+function read<T>(environment: Environment, setting: Setting<T>, isProduction: boolean): T {
   try {
     const text = settingText(environment, setting.name);
-    if (text) return setting.parse(text, isProduction(environment));
+    if (text) return setting.parse(text, isProduction);
   } catch (error) {
     if (!(error instanceof InvalidSetting) || !setting.whenFaulty) throw error;
     return setting.whenFaulty(`${setting.name} ${error.message}`);
@@ -85,8 +82,11 @@ function read<T>(environment: Environment, setting: Setting<T>): T {
 export function readSettings<S extends Settings>(environment: Environment, settings: S, check: (values: Values<S>) => readonly string[] = () => []): Values<S> {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
+  // Where APP_ENV itself is faulty, the process' settings tell it.
+  const appEnv = collectFault([], 'APP_ENV', () => settingText(environment, 'APP_ENV'));
+  const isProduction = appEnv?.trim().toLowerCase() !== 'development';
   for (const [key, setting] of Object.entries(settings)) {
-    values[key] = collectFault(faults, setting.name, () => read(environment, setting));
+    values[key] = collectFault(faults, setting.name, () => read(environment, setting, isProduction));
   }
   // The loop gave every key the value of its own setting, or left a fault.
   const complete = values as Values<S>;

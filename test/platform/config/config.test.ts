@@ -63,6 +63,12 @@ describe('readSettings', () => {
     expect(readSettings({ ...short, APP_ENV: ' Development' }, settings).tokens).to.have.length(2);
   });
 
+  it('tells a fault of APP_ENV as no other setting’s, and takes it for production', () => {
+    const faulty = { ...complete, APP_ENV: 'development', APP_ENV_FILE: '/nowhere' };
+    expect(readSettings(faulty, settings).port).to.equal(8080);
+    expect(faultsOf({ ...faulty, TOKENS: 'short' })).to.deep.equal(['TOKENS must have at least 16 characters in each value']);
+  });
+
   it('refuses an integer outside its range, with a sign, a fraction or an exponent', () => {
     for (const PORT of ['0', '65536', '-1', '+1', '1.5', '1e3', '0x10', '99999999999999999999']) {
       expect(faultsOf({ ...complete, PORT }), PORT).to.deep.equal(['PORT must be an integer 1–65535']);
