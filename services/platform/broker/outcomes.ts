@@ -41,6 +41,8 @@ export const redeliveredQueue = (queue: string) => `${queue}.redelivered`;
 export function createHandOver({ queue, isAlone = false, topology, handle, log }: HandOverParts) {
   const isDeadLetters = queue === topology.deadLetters.queue;
   const retryDelaysMs = isDeadLetters ? [] : queueOf(topology, queue).retryDelaysMs;
+  /** Its id: whoever is given it a second time has not ended by it, but lost its connection. */
+  let lastAlone: string | undefined;
 
   function decide(delivery: Delivery, outcome: Outcome = { retry: 'no outcome' }): Decision {
     if (outcome === 'ack') return { kind: 'ack' };
@@ -57,7 +59,7 @@ export function createHandOver({ queue, isAlone = false, topology, handle, log }
 
   function decideRedelivered(delivery: Delivery): Decision {
     const { id, type, attempt } = delivery;
-    if (!isAlone) return { kind: 'alone', attempt };
+    if (!isAlone || id === lastAlone) return { kind: 'alone', attempt };
     // The end of a consumer that led here counts, too, for it alone.
     const decision = decide({ ...delivery, attempt: attempt + 1 }, { retry: 'its consumer ended without an answer, with nothing else in work' });
     if (decision.kind !== 'retry') return decision;
@@ -67,21 +69,23 @@ export function createHandOver({ queue, isAlone = false, topology, handle, log }
 
   /** Undefined when the handler threw and `over` ended the pause after it: the batch is void, or goes back. */
   return async <Item extends { readonly delivery: Delivery }>(items: readonly Item[], { over, stopping }: Signals) => {
-    const isBack = ({ delivery }: Item) => delivery.redelivered && !isDeadLetters;
-    const back = items.filter(isBack).map((item) => ({ ...item, decision: decideRedelivered(item.delivery) }));
-    const fresh = items.filter((item) => !isBack(item));
-    if (fresh.length === 0) return back;
+    const { back = [], fresh = [] } = Object.groupBy(items, ({ delivery }) => (delivery.redelivered && !isDeadLetters ? 'back' : 'fresh'));
+    const moved = back.map((item) => ({ ...item, decision: decideRedelivered(item.delivery) }));
+    if (fresh.length === 0) return moved;
+    if (isAlone) lastAlone = fresh[0]?.delivery.id;
     const batch = fresh.map(({ delivery }) => (isAlone ? { ...delivery, redelivered: true } : delivery));
     for (let failures = 1; ; failures += 1) {
       try {
         const handling = traceBatch(`${queue} batch`, batch, () => handle(batch));
         const outcomes = await finishWithin(lastBatchMs, stopping, handling);
-        if (outcomes.length === batch.length) return [...back, ...fresh.map((item, index) => ({ ...item, decision: decide(item.delivery, outcomes[index]) }))];
+        if (outcomes.length === batch.length) return [...moved, ...fresh.map((item, index) => ({ ...item, decision: decide(item.delivery, outcomes[index]) }))];
         throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
       } catch (error) {
         log.warn({ error, queue, deliveries: batch.length, failures }, 'batch failed as a whole, retrying with back-off');
       }
-      if (!(await pauseAfterFailure(failures, over))) return undefined;
+      // What was handled alone goes back by a decision: given back as it is, it would count as having ended its consumer.
+      if (!(await pauseAfterFailure(failures, over)))
+        return isAlone ? fresh.map((item) => ({ ...item, decision: { kind: 'alone' as const, attempt: item.delivery.attempt } })) : undefined;
     }
   };
 }

@@ -59,6 +59,25 @@ onBothAdapters((given) => {
     await until(() => new Set([...acknowledged, ...ids(deliveries)]).size === good.length, 'the others were handled');
   });
 
+  it('counts nothing against a delivery whose consumers stop in order while nothing can be stored', async () => {
+    const { topology, first } = newTopology([100, 100]);
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    for (let stopped = 0; stopped < 5; stopped += 1) {
+      const taken = Promise.withResolvers<void>();
+      const consumer = broker.consume(first, { batchSize: 1, prefetch: 1 }, () => {
+        taken.resolve();
+        return Promise.reject(new Error('the database is away'));
+      });
+      await taken.promise;
+      await consumer.stop();
+    }
+    const { deliveries } = collect(broker, first);
+    await until(() => deliveries.length === 1, 'it is handled');
+    expect(deliveries[0]).to.deep.include({ id: 'a', attempt: 1 });
+    expect(await broker.listDeadLetters({ limit: 1 })).to.deep.equal([]);
+  });
+
   it('gives a batch back when stopped while its handler hangs', async () => {
     const { topology, first } = newTopology();
     const broker = await connected(topology);

@@ -34,8 +34,7 @@ type Attachment = {
   readonly lost: AbortSignal;
   /** Ends pauses: when lost, and when the consumer stops. */
   readonly over: AbortSignal;
-  /** What was held is in memory no more. */
-  released(messages: readonly ConsumeMessage[]): void;
+  readonly window: ReturnType<typeof createPrefetchWindow>;
 };
 
 export function createAmqpConsumer({ source: { queue, from }, options, handOver, topology, publish, connect, log }: AmqpConsumerParts): Consumer {
@@ -64,7 +63,7 @@ export function createAmqpConsumer({ source: { queue, from }, options, handOver,
       const batch = attachment.held.splice(0, options.batchSize).map((source) => ({ source, delivery: toDelivery(source) }));
       const decided = await handOver(batch, { over: attachment.over, stopping: stopping.signal });
       if (decided && !attachment.lost.aborted) await settle(attachment, decided);
-      attachment.released(batch.map(({ source }) => source));
+      attachment.window.released(batch.map(({ source }) => source));
     }
   }
 
@@ -90,7 +89,7 @@ export function createAmqpConsumer({ source: { queue, from }, options, handOver,
       losing.abort();
       if (!stopping.signal.aborted) connection.reconnect(`consumer of "${from}": ${reason}`);
     });
-    current = { channel, held, lost: losing.signal, over: AbortSignal.any([losing.signal, stopping.signal]), released: window.released };
+    current = { channel, held, lost: losing.signal, over: AbortSignal.any([losing.signal, stopping.signal]), window };
     await window.open();
   }
 
@@ -98,6 +97,8 @@ export function createAmqpConsumer({ source: { queue, from }, options, handOver,
   return {
     async stop() {
       stopping.abort();
+      // A hanging server does not hold this up: what is sent later on the channel, it reads later.
+      current?.window.cancel().catch(() => undefined);
       await working;
       // Gives back what is unacknowledged. The closing of the connection alone could overtake acknowledgements.
       if (current && !current.lost.aborted) await current.channel.close().catch(() => undefined);

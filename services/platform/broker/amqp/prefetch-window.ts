@@ -27,13 +27,14 @@ export function createPrefetchWindow({ channel, queue, options, take, ended }: P
   let width = prefetch;
   const held = { count: 0, bytes: 0 };
   let onEmpty: (() => void) | undefined;
+  let tag = '';
 
   async function open(): Promise<void> {
     let arrivals = 0;
     let isFull = false;
     const over = Promise.withResolvers<void>();
     await channel.prefetch(width);
-    const { consumerTag } = await channel.consume(queue, (message) => {
+    const consuming = await channel.consume(queue, (message) => {
       if (!message) return ended();
       // One is always taken, whatever its size.
       isFull ||= held.count > 0 && held.bytes + weightOf(message) > maxBytes;
@@ -48,11 +49,12 @@ export function createPrefetchWindow({ channel, queue, options, take, ended }: P
       }
       if (isFull || (width < prefetch && arrivals >= width * calmWindows)) over.resolve();
     });
+    tag = consuming.consumerTag;
 
     const replace = async () => {
       await over.promise;
       // What was on its way has arrived when the server confirms the cancellation.
-      await channel.cancel(consumerTag);
+      await channel.cancel(tag);
       if (!isFull) width = Math.min(width * 2, prefetch);
       else if (held.count > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
       await open();
@@ -63,6 +65,8 @@ export function createPrefetchWindow({ channel, queue, options, take, ended }: P
   return {
     /** Consumes from now on, with another window whenever it has to be. */
     open,
+    /** Nothing comes after what is acknowledged from now on. */
+    cancel: async () => channel.cancel(tag),
     /** What was taken is in memory no more. */
     released(messages: readonly ConsumeMessage[]): void {
       held.count -= messages.length;
