@@ -14,11 +14,7 @@ import type { FailureLimit } from './credentials.ts';
 export type RateLimitParts = {
   /** The deployable: keys of several may share a Redis. */
   readonly service: string;
-  /**
-   * Counts here when given, else in the database: the service has a table among its migrations then, `rate_limits (key text primary key,
-   * points integer, expire bigint)`, unlogged, as a window that is lost with a crash does no harm. Rows of windows that have passed are
-   * deleted by the limiter itself, an hour later.
-   */
+  /** Counts here when given, else in the database: the service has the table `rate_limits` among its migrations then, as secrets has. */
   readonly redis?: RedisConnection | undefined;
   readonly database: Pool;
   readonly log: Log;
