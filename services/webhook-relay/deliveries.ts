@@ -9,7 +9,6 @@ import type { Secret } from '../platform/config/secret.ts';
 import { countValues, memberAt, parseJson } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import { Common, type Problem } from '../platform/problem.ts';
-import { createSemaphore } from '../platform/semaphore.ts';
 import { withTimeout } from '../platform/time.ts';
 import { activeTraceparent } from '../platform/trace-context.ts';
 import { version } from '../platform/version.ts';
@@ -59,13 +58,8 @@ export const budgetMs = 8000;
 /** What nobody signed is parsed for its score up to this size only. */
 const unsignedParseBytes = 64 * 1024;
 
-/**
- * Above this deliveries are parsed and published one at a time, each after a garbage collection: 25 MiB of JSON are over 100 MiB once
- * parsed, and 50 at once took up to 607 MiB when that was left to V8 (ADR 9).
- */
-const serialAboveBytes = 4 * 1024 * 1024;
-/** What a large delivery must have left of its budget when its turn comes. */
-const leastTimeForLargeMs = 1000;
+/** Above this a delivery is parsed after a garbage collection: 25 MiB of JSON are over 100 MiB once parsed, which V8 alone keeps too long (ADR 9). */
+const collectAboveBytes = 4 * 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
 /** A full collection: some 20 ms on a heap of 50 MB. */
@@ -73,7 +67,6 @@ const collectGarbage = () => void runInNewContext('gc()');
 
 export function createDeliveries(parts: DeliveriesParts) {
   const { signatures, scoring, senders, publisher, counter, clock } = parts;
-  const large = createSemaphore(1);
 
   const scoreOf = ({ identity: { event } }: Received, payload: unknown) =>
     scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
@@ -129,7 +122,7 @@ export function createDeliveries(parts: DeliveriesParts) {
   }
 
   return {
-    /** @throws Problem 400 when it cannot be understood or published, 413 for too many values, 503 when every connection is at its limit, or for too many large ones */
+    /** @throws Problem 400 when it cannot be understood or published, 413 for too many values, 503 when every connection is at its limit */
     async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
       const { body, headers, startedAtMs } = delivery;
       const receivedAt = clock();
@@ -137,16 +130,8 @@ export function createDeliveries(parts: DeliveriesParts) {
       const received: Received = { id, receivedAt, body, headers, startedAtMs, identity: readIdentity(headers, id) };
       const signature = headers['x-hub-signature-256'];
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return rejectUnsigned(received);
-      if (body.length <= serialAboveBytes) return publish(received);
-
-      if (!(await large.acquire(1, startedAtMs + budgetMs - leastTimeForLargeMs - performance.now())))
-        throw Common.unavailable({ detail: 'Too many large requests at once.', headers: { 'Retry-After': '5' } });
-      try {
-        collectGarbage();
-        return await publish(received);
-      } finally {
-        large.release(1);
-      }
+      if (body.length > collectAboveBytes) collectGarbage();
+      return publish(received);
     },
   };
 }

@@ -1,4 +1,5 @@
 // Real Signalbox processes for tests: started as an operator starts them, watched by their output, ended with the run.
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { signalGroup, spawnGuarded } from './guard.ts';
@@ -20,7 +21,7 @@ export type RunningProcess = {
 };
 
 export type ProcessOptions = {
-  /** All its settings: of the test run's own environment it gets PATH, HOME and TMPDIR only. */
+  /** All its settings: of the test run's own environment it gets PATH, HOME and TMPDIR only. The image's settings of malloc are there. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** What a container of it may use at most. */
@@ -69,7 +70,14 @@ export function startProcess(args: readonly string[], { env = {}, cwd, memoryByt
   return running;
 }
 
-const basics = () => Object.fromEntries(['PATH', 'HOME', 'TMPDIR'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+/** How the image has malloc work, which bounds the memory of a process. */
+const ofImage = Object.fromEntries(
+  [...readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8').matchAll(/^ENV (MALLOC_\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]),
+);
+const basics = () => ({
+  ...ofImage,
+  ...Object.fromEntries(['PATH', 'HOME', 'TMPDIR'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
+});
 
 type Search = { readonly lines: readonly string[]; readonly pattern: RegExp; readonly withinMs: number; hasEnded(): boolean };
 
