@@ -4,6 +4,7 @@ import { describeError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { isOutage } from '../platform/postgres/errors.ts';
+import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 import { receptionTime, Unreadable } from './delivery.ts';
 
 type BatchWork<Item> = {
@@ -15,12 +16,11 @@ type BatchWork<Item> = {
   readonly store: (items: readonly Item[]) => Promise<readonly boolean[]>;
 };
 
-/** Without `maxPayloadValues` it is what the setting has. */
 export type BatchWorkerParts = { readonly metrics: Metrics; readonly log: Log; readonly maxPayloadValues?: number; readonly clock?: () => number };
 
 /** @returns a handler that throws only what fails for every delivery alike: then the broker keeps the batch */
 export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorkerParts): BatchHandler {
-  const { metrics, log, maxPayloadValues = 1_200_000, clock = Date.now } = parts;
+  const { metrics, log, maxPayloadValues = usualMaxPayloadValues, clock = Date.now } = parts;
   const { worker, queue } = work;
   const inHand = createInHand(clock);
   const { runs, deliveries, delay } = createWorkerMetrics(metrics, work, inHand.oldestSeconds);

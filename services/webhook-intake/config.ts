@@ -1,6 +1,7 @@
 // The webhook intake's settings.
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
+import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 
 /** Of everything that connects to the brokers. */
 export const brokerSettings = {
@@ -20,7 +21,7 @@ const workerSettings = {
     summary: 'The most values of a delivery that the workers parse; others are dead-lettered. Not below the setting of the relay',
     min: 1000,
     max: 100_000_000,
-    default: 1_200_000,
+    default: usualMaxPayloadValues,
   }),
 };
 

@@ -1,6 +1,7 @@
 // The webhook relay's settings.
 import { type Environment, readAll, readSettings, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
+import { usualMaxPayloadValues } from './contract.ts';
 import { readTables, type Tables } from './scoring/tables.ts';
 
 export const settings = {
@@ -22,7 +23,7 @@ export const settings = {
     summary: 'The most values a delivery may hold, counted by `{`, `[` and `,` before it is parsed: a value costs up to 70 bytes of memory',
     min: 1000,
     max: 100_000_000,
-    default: 1_200_000,
+    default: usualMaxPayloadValues,
   }),
   maxBodyMemoryBytes: integer('Relay__MaxBodyMemoryBytes', {
     summary: 'Memory for the bodies of deliveries: each byte counts twice, as it came and parsed; one body always fits, further ones wait',

@@ -13,6 +13,9 @@ export const forgeTopology = {
   deadLetters: { exchange: 'forge-dead-exchange', queue: 'forge.dead' },
 } as const;
 
+/** What a delivery may hold, and its readers parse, where no setting says otherwise. */
+export const usualMaxPayloadValues = 1_200_000;
+
 /** Headers of a published message; `traceparent` (W3C) comes beside them. Times are ISO 8601 UTC with milliseconds. */
 export const messageHeaders = {
   deliveryId: 'x-delivery-id',

@@ -106,11 +106,16 @@ export function createReservations({ store, connections, database, clock, stockM
     });
   }
 
+  function giveUp(asking: readonly Waiter[]): void {
+    returnStock();
+    answer(asking, { outcome: 'databaseDown' });
+  }
+
   /** Never rejects. */
   async function ask(unusable: string, asking: readonly Waiter[], wantedStock: number): Promise<void> {
     await refunds.flush();
     // A server that hangs is not asked once more by those whom the refunds have kept waiting.
-    if (!database.isUp) return answer(asking, { outcome: 'databaseDown' });
+    if (!database.isUp) return giveUp(asking);
     const [period, changesBefore] = [periodOf(clock()), changes];
     const ahead = readers > 0 ? 0 : Math.max(0, wantedStock - (stock?.count ?? 0));
     const isUsable = (broker: string) => !unusable.split(' ').includes(broker);
@@ -128,8 +133,7 @@ export function createReservations({ store, connections, database, clock, stockM
     } catch (error) {
       // Also for a fault of another kind, such as a missing table: a delivery is spooled rather than lost.
       database.failed(error);
-      returnStock();
-      answer(asking, { outcome: 'databaseDown' });
+      giveUp(asking);
     }
   }
 
