@@ -146,8 +146,8 @@ command
 for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands)) {
   const parent = command.command(word).description(summary);
   if (process.argv[2] !== word) continue;
-  const [{ addVerbs }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
-  await addVerbs(parent, subcommands, { environment, words: process.argv.slice(3), print, writeError });
+  const [{ addSubcommands }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
+  await addSubcommands(parent, subcommands, { environment, words: process.argv.slice(3), print, writeError });
 }
 
 try {

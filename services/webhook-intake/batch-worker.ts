@@ -64,7 +64,7 @@ export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorke
       return outcomes;
     } catch (error) {
       runs.inc({ worker, outcome: 'failed' });
-      inHand.hold(batch, clock() + longestRetryPauseMs);
+      inHand.hold(batch, clock() + redeliveryGraceMs);
       throw error;
     }
   };
@@ -124,7 +124,7 @@ function bounded(batch: readonly Delivery[]): Delivery[][] {
 }
 
 /** A failed batch is retried within 5 s; if it is not back by now the broker has given it to another worker. */
-export const longestRetryPauseMs = 15_000;
+export const redeliveryGraceMs = 15_000;
 
 /** The batches that a worker is at, or whose next try it waits for. */
 function createInHand(clock: () => number) {

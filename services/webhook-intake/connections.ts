@@ -6,7 +6,7 @@ import type { Environment } from '../platform/config/config.ts';
 import { describeError, toError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { every, sleepUntil } from '../platform/time.ts';
-import { longestRetryPauseMs } from './batch-worker.ts';
+import { redeliveryGraceMs } from './batch-worker.ts';
 
 /** `BROKER_URL_<n>` and where it leads. */
 type Connection = { readonly name: string; readonly url: string };
@@ -74,7 +74,7 @@ export function createConnections({ queue, connect, handle, quietMs, clock, log 
         return outcomes;
       } catch (error) {
         progress.lastError = error;
-        one.busyUntilMs = Date.now() + longestRetryPauseMs;
+        one.busyUntilMs = Date.now() + redeliveryGraceMs;
         throw error;
       }
     });

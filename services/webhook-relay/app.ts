@@ -20,7 +20,7 @@ import { createDatabaseState } from './database.ts';
 import { budgetMs, createDeliveries, createSignatures } from './deliveries.ts';
 import { createHealthReport } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createDeliveryCounter, measureQueues, measureUsage } from './metrics.ts';
+import { createDeliveryCounter, measureConnections, measureQueues } from './metrics.ts';
 import { createRejected } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createRoutes } from './routes.ts';
@@ -103,7 +103,7 @@ function createPublishing({ connections, usageDatabase, lifecycle, log, metrics,
   const usage = createUsage({ store, reservations, connections, database: databaseState, clock });
   connections.onUsable(usage.changed); // after a reload the list is another
   const publisher = createPublisher(connections, reservations, metrics);
-  measureUsage(metrics, { connections, usage, database: databaseState });
+  measureConnections(metrics, { connections, usage, database: databaseState });
   measureQueues(metrics, connections);
   return { store, databaseState, usage, publisher };
 }

@@ -22,7 +22,7 @@ export function createDeliveryCounter(metrics: Metrics) {
 type UsageSources = { readonly connections: Connections; readonly usage: Usage; readonly database: DatabaseState };
 
 /** Use of the limits, and the state of the connections and of the database, which is asked at every scrape, at most once a second. */
-export function measureUsage(metrics: Metrics, { connections, usage, database }: UsageSources): void {
+export function measureConnections(metrics: Metrics, { connections, usage, database }: UsageSources): void {
   const ofUsage = (name: string, help: string, value: (used: BrokerUsage) => number) =>
     metrics.gauge({
       name,
