@@ -180,6 +180,8 @@ const headerNames = {
   targetType: ['x-github-hook-installation-target-type', 'x-forge-hook-installation-target-type'],
 };
 
+const identifyingHeaders = Object.values(headerNames).flat();
+
 /** AMQP's `type` holds 255 bytes; the forge's longest event name has 40. */
 const maxEventLength = 100;
 const maxIdLength = 255;
@@ -187,9 +189,7 @@ const maxIdLength = 255;
 /** Node joins repeated headers with a comma; none of these may hold one, so it means two values.
  *  @throws Problem 400 */
 function refuseRepeated(headers: IncomingHttpHeaders): void {
-  const repeated = Object.values(headerNames)
-    .flat()
-    .filter((name) => String(headers[name] ?? '').includes(','));
+  const repeated = identifyingHeaders.filter((name) => String(headers[name] ?? '').includes(','));
   if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
 }
 
