@@ -29,22 +29,26 @@ export const template = (
     input: JSON.stringify(values),
   });
 
+/** What was asked for before is answered from memory: Helm takes a third of a second, and parsing as long again. */
+function once<T>(make: (values?: Values, rendering?: Rendering) => Promise<T>) {
+  const made = new Map<string, Promise<T>>();
+  return (values?: Values, rendering?: Rendering): Promise<T> => {
+    const key = JSON.stringify([values, rendering]);
+    const known = made.get(key) ?? make(values, rendering);
+    made.set(key, known);
+    return known;
+  };
+}
+
 /** The rendered text; throws what Helm says when it refuses. */
-export async function renderText(values?: Values, rendering?: Rendering): Promise<string> {
+export const renderText = once(async (values, rendering): Promise<string> => {
   const { code, stdout, stderr } = await template(values, rendering);
   if (code !== 0) throw new Error(`helm refuses ${JSON.stringify(values)}: ${stderr}`);
   return stdout;
-}
+});
 
-const rendered = new Map<string, Promise<string>>();
-
-/** The rendered objects. */
-export async function render(values?: Values, rendering?: Rendering): Promise<Manifest[]> {
-  const key = JSON.stringify([values, rendering]);
-  const text = rendered.get(key) ?? renderText(values, rendering);
-  rendered.set(key, text);
-  return manifestsOf(await text);
-}
+/** The rendered objects, which are not to be changed. */
+export const render = once(async (values, rendering): Promise<readonly Manifest[]> => manifestsOf(await renderText(values, rendering)));
 
 export const manifestsOf = (text: string): Manifest[] =>
   parseAllDocuments(text)

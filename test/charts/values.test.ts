@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describeWith } from '../support/need.ts';
 import { leaves } from '../support/values.ts';
 import { changeOf } from './changes.ts';
-import { chart, helm, readValues, render } from './chart.ts';
+import { chart, helm, readValues, renderText } from './chart.ts';
 
 const all = leaves(await readValues());
 
@@ -32,7 +32,7 @@ describeWith(helm, 'values.yaml', () => {
   for (const { path, value } of all) {
     it(`changes what is rendered by ${path.join('.')}`, async () => {
       const { before, after } = changeOf(path, value);
-      expect(await render(after)).not.to.deep.equal(await render(before));
+      expect((await renderText(after)) === (await renderText(before))).to.equal(false);
     });
   }
 });

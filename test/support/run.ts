@@ -1,8 +1,8 @@
 // `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`.
-// All tests run in two processes, as the slow ones mostly wait. The last line counts, even when mocha could not begin.
+// All tests run in three processes, two for the slow ones, which mostly wait. The last line counts, even when mocha could not begin.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,9 +18,10 @@ const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/
 const without = (...patterns: readonly string[]) => patterns.flatMap((pattern) => ['--ignore', pattern]);
 
 const fastFiles = ['test/**/*.test.ts', ...without(...outside, slow)];
-const slowFiles = [slow, ...without(...outside)];
+const slowFiles = globSync(slow, { exclude: outside }).sort();
 const isWhole = !wanted.some((argument) => argument.endsWith('.ts'));
-const filesOfRuns = isWhole ? [fastFiles, ...(isFast ? [] : [slowFiles])] : [isFast ? without(slow) : []];
+const { even = [], odd = [] } = Object.groupBy(slowFiles, (_, index) => (index % 2 === 0 ? 'even' : 'odd'));
+const filesOfRuns = isWhole ? [fastFiles, ...(isFast ? [] : [even, odd])] : [isFast ? without(slow) : []];
 
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
 const runs = filesOfRuns.map((files) => startMocha([process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files]));
