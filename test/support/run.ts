@@ -1,5 +1,5 @@
 // `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`.
-// All tests run in three processes, two for the slow ones, which mostly wait. The last line counts, even when mocha could not begin.
+// All run in three processes, since many of them mostly wait. The last line counts, even when mocha could not begin.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
@@ -15,22 +15,20 @@ const isFast = process.argv.includes('--fast');
 const given = process.argv.slice(2).filter((argument) => argument !== '--fast');
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/*.test.ts') : argument));
-const without = (...patterns: readonly string[]) => patterns.flatMap((pattern) => ['--ignore', pattern]);
 
-const fastFiles = ['test/**/*.test.ts', ...without(...outside, slow)];
-const slowFiles = globSync(slow, { exclude: outside }).sort();
 const isWhole = !wanted.some((argument) => argument.endsWith('.ts'));
-const { even = [], odd = [] } = Object.groupBy(slowFiles, (_, index) => (index % 2 === 0 ? 'even' : 'odd'));
-const filesOfRuns = isWhole ? [fastFiles, ...(isFast ? [] : [even, odd])] : [isFast ? without(slow) : []];
+const allFiles = globSync('test/**/*.test.ts', { exclude: [...outside, ...(isFast ? [slow] : [])] }).sort();
+const shares = Object.values(Object.groupBy(allFiles, (_, index) => index % 3));
+const filesOfRuns = isWhole ? shares : [isFast ? ['--ignore', slow] : []];
 
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
-const runs = filesOfRuns.map((files) => startMocha([process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files]));
+const runs = filesOfRuns.map((files = []) => startMocha([process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files]));
 // Ctrl-C reaches mocha by itself; a supervisor's SIGTERM does not.
 process.on('SIGINT', () => undefined).on('SIGTERM', () => runs.forEach(({ child }) => child.kill('SIGTERM')));
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 const notRun = new Set<string>();
-// One after the other; what the second says meanwhile is kept.
+// One after the other; what the others say meanwhile is kept.
 for (const run of runs) {
   run.print();
   const { passed, failed, skipped } = await run.ended;
