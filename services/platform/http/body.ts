@@ -1,21 +1,23 @@
-// Reads a request's body: JSON, or the raw bytes within the memory that bodies share.
+// Reads a request's body: JSON, the raw bytes within the memory that bodies share, or a stream.
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { parseJson } from '../json.ts';
-import { Common, type Problem } from '../problem.ts';
-import type { RawBody, Schema } from './route.ts';
+import { Common, Problem } from '../problem.ts';
+import type { RawBody, Schema, Streamed, StreamedBody } from './route.ts';
 
-/** The parsed JSON or the bytes, and the release of the memory that bytes were counted against. */
+/** The parsed JSON, the bytes or what gives them, and the release of the memory that bytes were counted against. */
 type Body = { readonly value: unknown; readonly release?: () => void };
 
 const jsonBytes = 1_048_576;
 
-export function createBodyReader(body: Schema | RawBody, maxBytes = jsonBytes): (context: Context) => Promise<Body> {
+export function createBodyReader(body: Schema | RawBody | StreamedBody, maxBytes = jsonBytes): (context: Context) => Promise<Body> {
   if ('kind' in body)
-    return (context) => {
-      admitBody(context, body.mediaTypes, body.maxBytes);
-      return readRaw(context.req, body);
+    return async (context) => {
+      const mediaType = admitBody(context, body.mediaTypes, body.maxBytes);
+      if (body.kind === 'raw') return readRaw(context.req, body);
+      return { value: { mediaType, bytes: Readable.from(bytesOf(context.req, body), { objectMode: false }) } satisfies Streamed };
     };
   const readJson = createJsonReader(maxBytes);
   return async (context) => {
@@ -30,12 +32,12 @@ const noRoom = () => Common.unavailable({ detail: 'Too many large requests at on
 const tooSlow = () => Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } });
 const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
 
-/** What its head alone refuses, before a byte of it is asked for. */
-function admitBody({ req, res }: Context, mediaTypes: readonly string[], maxBytes: number): void {
+/** What its head alone refuses, before a byte of it is asked for. @returns which of the media types it is */
+function admitBody({ req, res }: Context, mediaTypes: readonly string[], maxBytes: number): string {
   // Parameters such as a charset are not looked at. RFC 9110 section 8.3.
   const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  const isTaken = mediaTypes.some((one) => one === type || (one === 'application/json' && type?.endsWith('+json')));
-  if (!isTaken) throw Common.mediaType({ detail: `The body must be ${mediaTypes.join(' or ')}.` });
+  const taken = mediaTypes.find((one) => one === type || (one === 'application/json' && type?.endsWith('+json')));
+  if (taken === undefined) throw Common.mediaType({ detail: `The body must be ${mediaTypes.join(' or ')}.` });
   // No coding is undone, so that a body's bytes are what is counted and what is signed. RFC 9110 section 15.5.16.
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity')
@@ -43,6 +45,7 @@ function admitBody({ req, res }: Context, mediaTypes: readonly string[], maxByte
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   // A client that waits to be asked for its body, RFC 9110 section 10.1.1; as node:http looks for it.
   if (/\b100-continue\b/i.test(req.headers.expect ?? '')) res.writeContinue();
+  return taken;
 }
 
 /**
@@ -69,6 +72,21 @@ function createJsonReader(maxBytes: number): (context: Context) => Promise<unkno
     const { body = '' } = context.request as { body?: string }; // put there by koa-body
     return parseJson(Buffer.from(body, 'latin1'));
   };
+}
+
+/** The request survives a reader that stops early: its answer is still to be sent. */
+async function* bytesOf(request: IncomingMessage, { maxBytes }: StreamedBody): AsyncGenerator<Buffer> {
+  let length = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      // no encoding is set on it
+      length += chunk.length;
+      if (length > maxBytes) throw bodyTooLarge(maxBytes);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof Problem ? error : interrupted();
+  }
 }
 
 /**

@@ -103,7 +103,7 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   return [
     ...(route.params || route.query || route.headers || route.body ? [Common.invalid, Common.malformed] : []),
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
-    ...(route.body && 'kind' in route.body && route.body.memory ? [Common.unavailable] : []),
+    ...(route.body && 'memory' in route.body ? [Common.unavailable] : []),
     ...(guardOf(route, area) ? [Common.unauthorized] : []),
     ...(area?.limit || (area?.failureLimit && guardOf(route, area)) ? [Common.tooMany] : []),
     ...(route.problems ?? []),

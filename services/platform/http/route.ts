@@ -19,10 +19,17 @@ export type RawBody = {
 };
 export const rawBody = (body: Omit<RawBody, 'kind'>): RawBody => ({ kind: 'raw', ...body });
 
+/** A body that the handler reads as it comes, such as a long import; the service gives its `listen` the time that one may take. */
+export type StreamedBody = { readonly kind: 'streamed'; readonly mediaTypes: readonly string[]; readonly maxBytes: number };
+export const streamedBody = (body: Omit<StreamedBody, 'kind'>): StreamedBody => ({ kind: 'streamed', ...body });
+
+/** What the handler gets of it. `bytes` fails with the problem to throw: 413 above `maxBytes`, 400 when the sender goes away. */
+export type Streamed = { readonly mediaType: string; readonly bytes: Readable };
+
 /** An object with a member for each header, as the header is spelled: `X-Timezone`. */
 export type HeaderSchema = z.ZodObject;
 
-type Parsed<S> = S extends Schema ? z.output<S> : S extends RawBody ? Buffer : undefined;
+type Parsed<S> = S extends Schema ? z.output<S> : S extends RawBody ? Buffer : S extends StreamedBody ? Streamed : undefined;
 
 export type RouteRequest<P, Q, B, H = undefined> = {
   readonly params: Parsed<P>;
@@ -101,14 +108,14 @@ export type Route<P, Q, B, A, H = undefined> = Declaration & {
 };
 
 /** A route as the app runs it, after its types have done their work. */
-export type AnyRoute = Omit<Route<Schema, Schema, Schema | RawBody, Answers, HeaderSchema>, 'handle'> & {
+export type AnyRoute = Omit<Route<Schema, Schema, Schema | RawBody | StreamedBody, Answers, HeaderSchema>, 'handle'> & {
   readonly handle: (request: RouteRequest<Schema, Schema, Schema, Schema>) => unknown;
 };
 
 export function route<
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
-  B extends Schema | RawBody | undefined = undefined,
+  B extends Schema | RawBody | StreamedBody | undefined = undefined,
   const A extends Answers = Answers,
   H extends HeaderSchema | undefined = undefined,
 >(declaration: Route<P, Q, B, A, H>): AnyRoute {

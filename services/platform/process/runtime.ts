@@ -5,7 +5,7 @@ import type { Environment } from '../config/config.ts';
 import { createHealth, type Health, measureHealth, readinessOfAll, watchReadiness } from '../http/health.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { App } from '../http/app.ts';
-import { listen, type Listening } from '../http/server.ts';
+import { listen, type Listening, type ListenOptions } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { describeError, hasCode } from '../errors.ts';
@@ -21,7 +21,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
   const healths = new Map<string, Health>();
   measureHealth(metrics, healths);
   lifecycle.draining.addEventListener('abort', () => healths.forEach((health) => health.markStopping()));
-  const open = ({ handler }: Pick<App, 'handler'>, port: number) => listen(handler, { port, ...(host !== undefined && { host }) });
+  const open = ({ handler }: Pick<App, 'handler'>, options: ListenOptions) => listen(handler, { ...options, ...(host !== undefined && { host }) });
   return {
     of(name: string, environment: Environment) {
       const log = logFor(name);
@@ -34,8 +34,11 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
         health,
         lifecycle,
         /** Opens the public port; its closing is registered with the lifecycle. */
-        async listen(app: Pick<App, 'handler'>, port: number): Promise<Pick<Listening, 'port'>> {
-          const listening = lifecycle.opened(`${name} port`, await open(app, port).catch(explain(name, port)));
+        async listen(app: Pick<App, 'handler'>, port: number, { requestMs }: Pick<ListenOptions, 'requestMs'> = {}): Promise<Pick<Listening, 'port'>> {
+          const listening = lifecycle.opened(
+            `${name} port`,
+            await open(app, { port, ...(requestMs !== undefined && { requestMs }) }).catch(explain(name, port)),
+          );
           ports.set(name, listening.port);
           log.info({ address: listening.address, port: listening.port }, 'listening');
           return listening;
@@ -48,7 +51,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     watchReadiness: (log: Log) => watchReadiness(healths, lifecycle, log),
     /** Opens the port of metrics and health. */
     async serveMetrics(port: number): Promise<void> {
-      lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, healths) }, port).catch(explain('metrics', port)));
+      lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, healths) }, { port }).catch(explain('metrics', port)));
     },
   };
 }
