@@ -6,6 +6,7 @@ const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>
   'webhook-relay': () => import('./webhook-relay/main.ts'),
   'webhook-intake': () => import('./webhook-intake/main.ts'),
   secrets: () => import('./secrets/main.ts'),
+  bookmarks: () => import('./bookmarks/main.ts'),
 };
 
 async function load(name: string): Promise<Deployable> {

@@ -30,10 +30,14 @@ const schemasOf = (services: readonly Migrated[], { withBroker }: Pick<MigrateCo
   ...(withBroker ? ['broker'] : []),
 ];
 
+const extensionsOf = (services: readonly Migrated[]) =>
+  services.flatMap(({ migrations: { schema, extensions = [] } }) => extensions.map((name) => ({ schema, name })));
+
 /** What `migrateSchemas` does as an administrator, for psql. */
 export function printRoles(command: Omit<MigrateCommand, 'log'>, services: readonly Migrated[]): void {
   const { environment, closeOtherDatabases: isServerOurs, print } = command;
-  print(rolesScript({ database: readDatabaseName(environment), schemas: schemasOf(services, command), isServerOurs }));
+  const extensions = extensionsOf(services);
+  print(rolesScript({ database: readDatabaseName(environment), schemas: schemasOf(services, command), extensions, isServerOurs }));
 }
 
 /** On a server of roles everything starts at once; at a desk a wrong address is told at once. */
@@ -57,7 +61,7 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
     }
   };
   if (target.kind === 'roles') {
-    const wanted = { database: target.database, schemas: [...target.passwords.keys()], isServerOurs };
+    const wanted = { database: target.database, schemas: [...target.passwords.keys()], extensions: extensionsOf(services), isServerOurs };
     const { adminUrl } = target;
     const rolesStep = adminUrl === undefined ? awaitRoles(target, wanted, print) : () => makeRoles({ ...target, adminUrl }, wanted, log);
     await during(`roles on ${target.server}`, rolesStep);

@@ -4,6 +4,8 @@ export type RolesWanted = {
   readonly database: string;
   /** A role of the same name owns each. */
   readonly schemas: readonly string[];
+  /** Of Postgres, each in a schema of these: only who may create in the database may create one. */
+  readonly extensions: readonly { readonly schema: string; readonly name: string }[];
   /** The server is Signalbox's alone: PUBLIC is kept out of its other databases, too. */
   readonly isServerOurs: boolean;
 };
@@ -16,7 +18,7 @@ export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 export const passwordParameter = (schema: string) => `signalbox.${schema}_password`;
 
 /** Runs in one transaction in the database of its name; doing it again changes nothing but passwords to those given. */
-export function rolesSql({ database, schemas, isServerOurs }: RolesWanted): string {
+export function rolesSql({ database, schemas, extensions, isServerOurs }: RolesWanted): string {
   const closed = [database, ...(isServerOurs ? ['postgres', 'template1'] : [])];
   return [
     '-- One at a time.',
@@ -30,6 +32,7 @@ export function rolesSql({ database, schemas, isServerOurs }: RolesWanted): stri
       `grant connect on database ${identifier(database)} to ${identifier(schema)};`,
       schemaSql(schema),
     ]),
+    ...extensions.map(({ schema, name }) => `create extension if not exists ${identifier(name)} with schema ${identifier(schema)};`),
     '',
     limitsSql(schemas, database),
     '',

@@ -11,6 +11,8 @@ export type MigrationSource = {
   readonly schema: string;
   /** Holds `0001_<thought>.sql` and so on, without a gap. */
   readonly directory: URL;
+  /** Of Postgres, that an administrator creates for a role which may not: the migrations create them where they may. */
+  readonly extensions?: readonly string[];
 };
 
 type Migration = { readonly version: number; readonly name: string; readonly sql: string; readonly hash: string };

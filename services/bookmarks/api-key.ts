@@ -1,0 +1,18 @@
+// Who may write: the holder of one of the configured keys.
+import type { Secret } from '../platform/config/secret.ts';
+import { type Guard, isOneOf } from '../platform/http/credentials.ts';
+import { Common } from '../platform/problem.ts';
+
+const header = 'X-Api-Key';
+
+export function apiKey(valid: readonly Secret[]): Guard {
+  const isValid = isOneOf(valid);
+  return {
+    name: header.toLowerCase(),
+    scheme: { type: 'apiKey', in: 'header', name: header },
+    check(headers) {
+      const presented = headers['x-api-key'];
+      if (typeof presented !== 'string' || !isValid(presented)) throw Common.unauthorized({ headers: { 'WWW-Authenticate': header } });
+    },
+  };
+}

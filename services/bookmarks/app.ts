@@ -1,0 +1,54 @@
+// The bookmark catalogue put together; what tests construct.
+import { type App, createApp } from '../platform/http/app.ts';
+import { createAddressOf } from '../platform/http/client-address.ts';
+import type { Health } from '../platform/http/health.ts';
+import type { AnyRoute } from '../platform/http/route.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Database } from '../platform/postgres/pool.ts';
+import { Common } from '../platform/problem.ts';
+import { systemClock } from '../platform/time.ts';
+import { version } from '../platform/version.ts';
+import { apiKey } from './api-key.ts';
+import { bookmarkRoutes } from './bookmarks.ts';
+import type { BookmarksConfig } from './config.ts';
+import { folderRoutes } from './folders.ts';
+import { listRoutes } from './lists/lists.ts';
+import { createListStore } from './lists/store.ts';
+import { createSnapshots, type SnapshotLimits } from './snapshots.ts';
+import { createStore } from './store.ts';
+
+export type BookmarksParts = {
+  readonly config: BookmarksConfig;
+  /** For reads. */
+  readonly database: Database;
+  /** For writes, which take turns: one that waits takes a connection from no read. */
+  readonly writeDatabase: Database;
+  readonly health: Health;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock?: () => Date;
+  readonly snapshotLimits?: SnapshotLimits;
+};
+
+const usualLimits: SnapshotLimits = { atOnce: 4, waitMs: 5000, longestMs: 600_000 };
+
+export function createBookmarksApp(parts: BookmarksParts): App {
+  const { config, database, writeDatabase, health, log, metrics, clock = systemClock, snapshotLimits = usualLimits } = parts;
+  const store = createStore(database, writeDatabase);
+  const listStore = createListStore(database);
+  const openSnapshot = createSnapshots(listStore, snapshotLimits);
+  return createApp({
+    description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
+    routes: [...listRoutes(listStore, openSnapshot), ...bookmarkRoutes(store, clock), ...folderRoutes(store, clock)].map(asksDatabase),
+    areas: [{ prefix: '/api', guard: apiKey(config.apiKeys) }],
+    health,
+    log,
+    metrics,
+    addressOf: createAddressOf(config.trustedProxies),
+    corsOrigins: config.corsOrigins,
+  });
+}
+
+/** No route answers without the database. */
+const asksDatabase = (route: AnyRoute): AnyRoute => ({ ...route, problems: [...(route.problems ?? []), Common.unavailable] });

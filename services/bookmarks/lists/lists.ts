@@ -1,0 +1,108 @@
+// The lists: their routes, pages and entity tags.
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { answer, Content, route } from '../../platform/http/route.ts';
+import { version } from '../../platform/version.ts';
+import { Bookmark, BookmarkFilterQuery, Folder } from '../contract.ts';
+import type { OpenSnapshot } from '../snapshots.ts';
+import { cursor, encodePosition, type Position } from './search.ts';
+import type { BookmarkFilter, FoundBookmark, ListStore, Snapshot } from './store.ts';
+
+const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor.optional() }).refine(
+  ({ q, after }) => after === undefined || (after.minusRank !== undefined) === (q !== undefined),
+  { path: ['after'], error: 'must be of a page of the same search' },
+);
+
+const conditional = { 'If-None-Match': 'The ETag of an answer that the caller has: while it is the same, the answer is 304' };
+
+export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
+  route({
+    method: 'get',
+    path: '/api/bookmarks',
+    access: 'open',
+    summary: 'Bookmarks, the oldest first, or the best match of a search',
+    query: BookmarkQuery,
+    answers: { 200: z.array(Bookmark), 304: null },
+    describedHeaders: conditional,
+    handle: ({ query: { limit, after, ...filter }, headers }) =>
+      unlessKnown(store, headers, async () => {
+        if (limit === undefined) {
+          const { revision, text } = await openSnapshot((snapshot) => jsonOf(snapshot, filter, after));
+          return answer(200, new Content('application/json; charset=utf-8', text), tagged(revision));
+        }
+        // One more tells whether there is a next page.
+        const { revision, rows } = await store.bookmarks(filter, { after, rows: limit + 1 });
+        const page = rows.slice(0, limit);
+        const last = rows.length > limit ? page.at(-1) : undefined;
+        return answer(200, page.map(bookmarkOf), { ...tagged(revision), ...(last && { Link: linkTo(last, { limit, ...filter }) }) });
+      }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/folders',
+    access: 'open',
+    summary: 'All folders, in the order in which they were added',
+    answers: { 200: z.array(Folder), 304: null },
+    describedHeaders: conditional,
+    handle: ({ headers }) =>
+      unlessKnown(store, headers, async () => {
+        const { revision, rows } = await store.folders();
+        return answer(200, rows.map(({ id, name, parentId, icon }) => ({ id, name, parentId, icon })), tagged(revision));
+      }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/tags',
+    access: 'open',
+    summary: 'The names of all tags, sorted; a tag stays when no bookmark has it any more',
+    answers: { 200: z.array(z.string()), 304: null },
+    describedHeaders: conditional,
+    handle: ({ headers }) =>
+      unlessKnown(store, headers, async () => {
+        const { revision, rows } = await store.tags();
+        return answer(200, rows, tagged(revision));
+      }),
+  }),
+];
+
+// Of the release too: its answers may have further members.
+const tagOf = (revision: string) => `"${revision}.${version}"`;
+const tagged = (revision: string) => ({ ETag: tagOf(revision) });
+
+/** 304 to who has it already, without reading a row of it. RFC 9110 section 13.1.2. */
+async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: IncomingHttpHeaders, respond: () => Promise<T>) {
+  if (known === undefined) return respond();
+  const current = tagOf(await store.revision());
+  const isKnown = known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === current);
+  return isKnown ? answer(304, null, { ETag: current }) : respond();
+}
+
+/** As the wire has it: a row has more. */
+const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite, dateAdded }: FoundBookmark): Bookmark => ({
+  id,
+  title,
+  url,
+  description,
+  thumbnail,
+  tags,
+  folderId,
+  favorite,
+  dateAdded,
+});
+
+async function* jsonOf(snapshot: Snapshot, filter: BookmarkFilter, after: Position | undefined): AsyncGenerator<string> {
+  let before = '[';
+  for await (const rows of snapshot.bookmarks(filter, after)) {
+    if (rows.length === 0) break;
+    yield before + rows.map((row) => JSON.stringify(bookmarkOf(row))).join(',');
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
+/** RFC 8288; the target is relative to what was asked, so that it holds behind any proxy. */
+function linkTo(last: FoundBookmark, { q, tag, folderId, favorite, limit }: BookmarkFilter & { readonly limit: number }): string {
+  const target = new URLSearchParams({ limit: String(limit), after: encodePosition(last) });
+  for (const [name, value] of Object.entries({ q, tag, folderId, favorite })) if (value !== undefined) target.set(name, String(value));
+  return `<?${target.toString()}>; rel="next"`;
+}

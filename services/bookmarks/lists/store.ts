@@ -1,0 +1,117 @@
+// All SQL of the lists, and of what is read from one snapshot. A list comes with the revision that it belongs to, by one statement or in one transaction.
+import knex from 'knex';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import type { Bookmark, Folder } from '../contract.ts';
+import { bookmarkColumns } from '../store.ts';
+import { escapedWords, type Position } from './search.ts';
+
+const builder = knex({ client: 'pg' });
+
+export type BookmarkFilter = {
+  readonly q?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly favorite?: boolean | undefined;
+};
+/** Undefined `after` is the first page. */
+export type Page = { readonly after: Position | undefined; readonly rows: number };
+
+/** Of a search: its rank, negated, so that all keys of the order ascend. */
+export type FoundBookmark = Bookmark & { readonly minusRank?: number };
+export type Listed<Row> = { readonly revision: string; readonly rows: Row[] };
+
+/** The one row of the revision beside each row of a list; without one of these the list is empty. */
+type BesideRevision<Row> = { readonly revision: string } & (Row | { readonly id: null });
+
+function listed<Row extends object>(rows: readonly BesideRevision<Row>[]): Listed<Row> {
+  const isRow = (row: BesideRevision<Row>): row is { readonly revision: string } & Row => !('id' in row) || row.id !== null;
+  return { revision: rows[0]?.revision ?? '', rows: rows.filter(isRow) };
+}
+
+const revision = statement<{ revision: string }>('catalogue.revision', 'select revision from catalogue');
+
+const bookmarksAfter = statement<BesideRevision<Bookmark>, [after: Date | string, id: string, rows: number]>(
+  'bookmarks.after',
+  `
+  select catalogue.revision, page.* from catalogue left join (
+    select ${bookmarkColumns} from bookmarks where (date_added, id) > ($1, $2) order by date_added, id limit $3
+  ) page on true
+  order by page."dateAdded", page.id`,
+);
+
+const folders = statement<BesideRevision<Folder>>(
+  'folders.all',
+  `
+  select catalogue.revision, folders.id, name, parent_id as "parentId", icon from catalogue left join folders on true order by created_at, folders.id`,
+);
+
+const tags = statement<{ revision: string; name: string | null }>(
+  'tags.all',
+  'select catalogue.revision, name from catalogue left join tags on true order by name',
+);
+
+/** In the order of the list, without an end. */
+function select({ q, tag, folderId, favorite }: BookmarkFilter, after?: Position) {
+  const query = builder.from('bookmarks').select(builder.raw(bookmarkColumns));
+  if (tag !== undefined) query.whereRaw('tags @> array[?]::text[]', [tag]);
+  if (folderId !== undefined) query.where('folder_id', folderId);
+  if (favorite !== undefined) query.where({ favorite });
+  if (q !== undefined) {
+    for (const word of escapedWords(q)) query.whereRaw('search_text like lower(?)', [`%${word}%`]);
+    // A word that stands as such ranks by where it stands, whether the others do or not.
+    const minusRank = builder.raw(`-ts_rank(search_words, replace(plainto_tsquery('simple', ?)::text, ' & ', ' | ')::tsquery)`, [q]);
+    query.select({ minusRank }).orderBy('minusRank');
+    if (after) query.whereRaw('(?, date_added, id) > (?::float4, ?, ?)', [minusRank, after.minusRank ?? 0, after.dateAdded, after.id]);
+  } else if (after) query.whereRaw('(date_added, id) > (?, ?)', [after.dateAdded, after.id]);
+  return query.orderBy(['date_added', 'id']);
+}
+
+const freeze = statement('snapshot.freeze', 'set transaction isolation level repeatable read, read only');
+
+export type ListStore = ReturnType<typeof createListStore>;
+export type Snapshot = ReturnType<typeof snapshotOn>;
+
+export const createListStore = (database: Database) => ({
+  revision: async () => (await database.first(revision))?.revision ?? '',
+
+  async bookmarks(filter: BookmarkFilter, { after, rows }: Page): Promise<Listed<FoundBookmark>> {
+    if (Object.values(filter).every((value) => value === undefined))
+      return listed(await database.all(bookmarksAfter, after?.dateAdded ?? '-infinity', after?.id ?? '00000000-0000-0000-0000-000000000000', rows));
+    const page = select(filter, after).limit(rows).as('page');
+    const order = filter.q === undefined ? [] : ['minusRank'];
+    const query = builder
+      .from('catalogue')
+      .select('catalogue.revision', 'page.*')
+      .leftJoin(page, builder.raw('true'))
+      .orderBy([...order, 'dateAdded', 'id']);
+    return listed(await database.select<BesideRevision<FoundBookmark>>(query));
+  },
+  folders: async () => listed(await database.all(folders)),
+  async tags(): Promise<Listed<string>> {
+    const rows = await database.all(tags);
+    return { revision: rows[0]?.revision ?? '', rows: rows.flatMap(({ name }) => name ?? []) };
+  },
+
+  /** What `work` reads is of one moment, however long it takes; it holds a connection all that time. */
+  inSnapshot: <T>(work: (snapshot: Snapshot, revision: string) => Promise<T>): Promise<T> =>
+    database.transaction(async (inTransaction) => {
+      await inTransaction.run(freeze);
+      return work(snapshotOn(inTransaction), (await inTransaction.first(revision))?.revision ?? '');
+    }),
+});
+
+/** Few enough to be held in memory, however long each is. */
+const rowsAtOnce = 200;
+
+const snapshotOn = (database: Database) => ({
+  /** All that match, a few at a time. One list at a time. */
+  async *bookmarks(filter: BookmarkFilter, after?: Position): AsyncGenerator<FoundBookmark[]> {
+    await database.select(builder.raw('declare list no scroll cursor for ?', [select(filter, after)]));
+    for (;;) {
+      const rows = await database.select<FoundBookmark>(builder.raw(`fetch ${rowsAtOnce} from list`));
+      yield rows;
+      if (rows.length < rowsAtOnce) break;
+    }
+    await database.select(builder.raw('close list'));
+  },
+});

@@ -1,0 +1,31 @@
+// Starts the bookmark catalogue: settings, databases, HTTP.
+import type { Deployable, Runtime } from '../platform/process/deployable.ts';
+import { createSchemaCheck } from '../platform/postgres/migrations.ts';
+import { createPool, type PoolOptions } from '../platform/postgres/pool.ts';
+import { createBookmarksApp } from './app.ts';
+import { type BookmarksConfig, readConfig, settings } from './config.ts';
+
+const migrations = { schema: 'bookmarks', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
+
+/** The whole of an import; its body is read no faster than it is stored. */
+const requestMs = 600_000;
+
+async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: BookmarksConfig): Promise<void> {
+  const databaseUrl = config.databaseUrl.reveal();
+  const open = (name: string, options: Omit<PoolOptions, 'schema' | 'log'>) =>
+    lifecycle.opened(name, createPool(databaseUrl, { schema: 'bookmarks', log, statementMs: 8000, answerMs: 10_000, ...options }));
+  const database = open('database', { maxConnections: 10 });
+  // Writes take turns anyway.
+  const writeDatabase = open('write database', { maxConnections: 2, lockMs: 5000 });
+  health.addCheck('schema', await createSchemaCheck(database, migrations));
+  await listen(createBookmarksApp({ config, database, writeDatabase, health, log, metrics }), config.port, { requestMs });
+}
+
+export const deployable: Deployable<BookmarksConfig> = {
+  name: 'bookmarks',
+  summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back',
+  settings,
+  migrations,
+  read: readConfig,
+  start,
+};

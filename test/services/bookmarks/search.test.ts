@@ -1,0 +1,108 @@
+// The search: what is found, in which order, and that nothing in it is a wildcard.
+import { expect } from 'chai';
+import { useService } from './service.ts';
+
+describe('GET /api/bookmarks?q=', () => {
+  const catalogue = useService();
+  const find = async (q: string): Promise<string[]> => {
+    const paged = await catalogue.get(`/api/bookmarks?limit=100&q=${encodeURIComponent(q)}`);
+    const whole = await catalogue.get(`/api/bookmarks?q=${encodeURIComponent(q)}`);
+    expect(whole.body).to.deep.equal(paged.body);
+    return paged.body.map(({ title }: { title: string }) => title);
+  };
+
+  it('looks at title, url, description and tags', async () => {
+    await catalogue.bookmark({ title: 'PostgreSQL' });
+    await catalogue.bookmark({ title: 'by url', url: 'https://www.postgresql.org/docs/' });
+    await catalogue.bookmark({ title: 'by description', description: 'All about PostgreSQL and more' });
+    await catalogue.bookmark({ title: 'by tag', tags: ['postgresql'] });
+    await catalogue.bookmark({ title: 'another', thumbnail: 'https://postgresql.org/icon.png' });
+    expect(await find('postgresql')).to.have.members(['PostgreSQL', 'by url', 'by description', 'by tag']);
+  });
+
+  it('finds parts of words, in any case, of any alphabet', async () => {
+    await catalogue.bookmark({ title: 'Übergrößenträger' });
+    await catalogue.bookmark({ title: '日本語の本' });
+    expect(await find('GRÖSSEN')).to.deep.equal([]);
+    expect(await find('GRÖß')).to.deep.equal(['Übergrößenträger']);
+    expect(await find('本語')).to.deep.equal(['日本語の本']);
+    expect(await find('ü')).to.deep.equal(['Übergrößenträger']);
+  });
+
+  it('wants every word, wherever it stands', async () => {
+    await catalogue.bookmark({ title: 'apple pie' });
+    await catalogue.bookmark({ title: 'cherry pie', description: 'no apples' });
+    await catalogue.bookmark({ title: 'apple' });
+    expect(await find(' pie \t apple ')).to.have.members(['apple pie', 'cherry pie']);
+  });
+
+  it('puts the best match first: words before parts of words, title before tags before description before url', async () => {
+    await catalogue.bookmark({ title: 'part', description: 'gardening' });
+    await catalogue.bookmark({ title: 'url', url: 'https://example.org/garden' });
+    await catalogue.bookmark({ title: 'description', description: 'a garden' });
+    await catalogue.bookmark({ title: 'tag', tags: ['garden'] });
+    await catalogue.bookmark({ title: 'title: garden' });
+    const found = await find('garden');
+    expect(found.slice(0, 3)).to.deep.equal(['title: garden', 'tag', 'description']);
+    expect(found.slice(3)).to.have.members(['url', 'part']);
+  });
+
+  it('ranks by the words that stand as such when others are parts', async () => {
+    await catalogue.bookmark({ title: 'roses', description: 'gardening' });
+    await catalogue.bookmark({ title: 'rose', description: 'gardening' });
+    expect(await find('rose garden')).to.deep.equal(['rose', 'roses']);
+  });
+
+  it('keeps the order of the list among equals', async () => {
+    for (const title of ['same 1', 'same 2', 'same 3']) await catalogue.bookmark({ title });
+    expect(await find('same')).to.deep.equal(['same 1', 'same 2', 'same 3']);
+  });
+
+  for (const [q, found] of [
+    ['%', ['100% sure']],
+    ['100%', ['100% sure']],
+    ['0_a', []],
+    ['_', ['snake_case']],
+    ['e_c', ['snake_case']],
+    ['\\', ['C:\\temp']],
+    [':\\t', ['C:\\temp']],
+    ['\\%', []],
+    ["'", ["it's"]],
+    ['a & !b | (c:*', []],
+  ] as const)
+    it(`takes ${q} literally`, async () => {
+      for (const title of ['100% sure', '1000 a', 'snake_case', 'C:\\temp', "it's", 'plain']) await catalogue.bookmark({ title, url: 'http://x' });
+      expect(await find(q)).to.deep.equal(found);
+    });
+
+  it('takes a blank one for none', async () => {
+    await catalogue.bookmark();
+    for (const q of ['', ' ', '%20%09']) expect((await catalogue.get(`/api/bookmarks?q=${q}`)).body).to.have.length(1);
+  });
+
+  it('finds nothing by what no bookmark can hold', async () => {
+    await catalogue.bookmark({ title: 'a\ufffdb' });
+    expect((await catalogue.get('/api/bookmarks?q=c%00')).body).to.deep.equal([]);
+  });
+
+  it('takes 200 characters', async () => {
+    await catalogue.bookmark({ title: 'q'.repeat(200) });
+    expect(await find('q'.repeat(200))).to.have.length(1);
+    expect(await find('z '.repeat(100))).to.have.length(0);
+  });
+
+  it('sees what was replaced, and no longer what was there before', async () => {
+    const { id } = await catalogue.bookmark({ title: 'before' });
+    await catalogue.put(`/api/bookmarks/${id}`, { title: 'afterwards', url: 'https://example.org/' });
+    expect(await find('before')).to.deep.equal([]);
+    expect(await find('terward')).to.deep.equal(['afterwards']);
+  });
+
+  it('is answered by the index of parts of words', async () => {
+    await catalogue.query(`insert into bookmarks (id, title, url, description, thumbnail, tags, favorite, date_added)
+      select gen_random_uuid(), md5(n::text), 'https://example.org/' || n, repeat('d', 500), '', '{}', false, now() from generate_series(1, 20000) n`);
+    await catalogue.query('analyze bookmarks');
+    const plan = await catalogue.query(`explain select id from bookmarks where search_text like lower('%abcd%') and search_text like '%5%'`);
+    expect(JSON.stringify(plan)).to.contain('bookmarks_by_text');
+  });
+});
