@@ -20,8 +20,7 @@ export function createSnapshots(store: ListStore, { atOnce, waitMs, longestMs }:
   const readers = createSemaphore(atOnce);
   /** @param write gives the text in pieces; the next one is asked for when the last was sent. @throws Problem 503 */
   return async (write: (snapshot: Snapshot) => AsyncIterable<string>): Promise<{ readonly revision: string; readonly text: Readable }> => {
-    if (!(await readers.acquire(1, waitMs)))
-      throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
+    if (!(await readers.acquire(1, waitMs))) throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
     const opened = Promise.withResolvers<{ revision: string; text: Readable }>();
     const reading = store.inSnapshot(async (snapshot, revision) => {
       const text = Readable.from(write(snapshot));

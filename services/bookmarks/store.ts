@@ -8,7 +8,16 @@ const folderColumns = `id, name, parent_id as "parentId", icon`;
 
 const bookmarkById = statement<Bookmark, [id: string]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = $1`);
 
-type BookmarkValues = [id: string, title: string, url: string, description: string, thumbnail: string, tags: string[], folderId: string | null, favorite: boolean];
+type BookmarkValues = [
+  id: string,
+  title: string,
+  url: string,
+  description: string,
+  thumbnail: string,
+  tags: string[],
+  folderId: string | null,
+  favorite: boolean,
+];
 const valuesOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite }: Omit<Bookmark, 'dateAdded'>): BookmarkValues => [
   id,
   title,

@@ -47,7 +47,11 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     handle: ({ headers }) =>
       unlessKnown(store, headers, async () => {
         const { revision, rows } = await store.folders();
-        return answer(200, rows.map(({ id, name, parentId, icon }) => ({ id, name, parentId, icon })), tagged(revision));
+        return answer(
+          200,
+          rows.map(({ id, name, parentId, icon }) => ({ id, name, parentId, icon })),
+          tagged(revision),
+        );
       }),
   }),
   route({

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { textFor } from '../../platform/schema.ts';
 
 /** The words of a search as patterns of `like`: what is a wildcard there stands for itself. */
-export const escapedWords = (q: string): string[] => [...new Set(q.split(/\s+/))].filter((word) => word !== '').map((word) => word.replaceAll(/[\\%_]/g, '\\$&'));
+export const escapedWords = (q: string): string[] =>
+  [...new Set(q.split(/\s+/))].filter((word) => word !== '').map((word) => word.replaceAll(/[\\%_]/g, '\\$&'));
 
 /** The keys of the last row of a page, as the list is ordered: whatever is added meanwhile, the next page begins behind it. */
 export type Position = {

@@ -39,13 +39,18 @@ describe('access to bookmarks', () => {
   });
 
   it('answers health and the API description without a key', async () => {
-    for (const path of ['/health', '/health/ready', '/swagger/v1/swagger.json', '/swagger/index.html']) expect((await catalogue.get(path)).status).to.equal(200);
+    for (const path of ['/health', '/health/ready', '/swagger/v1/swagger.json', '/swagger/index.html'])
+      expect((await catalogue.get(path)).status).to.equal(200);
   });
 
   it('takes each of several keys', async () => {
     const service = await startService({ databaseUrl: catalogue.databaseUrl, apiKeys: 'the key of before, the key from now on' });
     try {
-      for (const [key, status] of [['the key of before', 201], ['the key from now on', 201], [apiKey, 401]] as const)
+      for (const [key, status] of [
+        ['the key of before', 201],
+        ['the key from now on', 201],
+        [apiKey, 401],
+      ] as const)
         expect((await call(service.url, 'POST', '/api/bookmarks', { body, headers: { 'X-Api-Key': key } })).status).to.equal(status);
     } finally {
       await service.close();

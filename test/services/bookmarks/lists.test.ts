@@ -70,7 +70,16 @@ describe('lists', () => {
 
     it('tells tags apart by case, and looks at whole tags', async () => {
       await catalogue.bookmark({ tags: ['News'] });
-      for (const [tag, found] of [['News', 1], ['%20News%20', 1], ['news', 0], ['New', 0], ['%25', 0], ['', 1], ['%00', 0]] as const) expect(await list(`?tag=${tag}`), tag).to.have.length(found);
+      for (const [tag, found] of [
+        ['News', 1],
+        ['%20News%20', 1],
+        ['news', 0],
+        ['New', 0],
+        ['%25', 0],
+        ['', 1],
+        ['%00', 0],
+      ] as const)
+        expect(await list(`?tag=${tag}`), tag).to.have.length(found);
     });
 
     it('finds nothing in a folder that is not there', async () => {
@@ -78,7 +87,20 @@ describe('lists', () => {
       for (const id of [unknownId, 'x', '']) expect(await list(`?folderId=${id}`)).to.deep.equal([]);
     });
 
-    for (const query of ['favorite=1', 'favorite=', 'limit=0', 'limit=1001', 'limit=x', 'limit=', 'limit=1.5', 'after=x', 'after=', 'after=WzEsMl0', 'q=a&q=b', `q=${'q'.repeat(201)}`])
+    for (const query of [
+      'favorite=1',
+      'favorite=',
+      'limit=0',
+      'limit=1001',
+      'limit=x',
+      'limit=',
+      'limit=1.5',
+      'after=x',
+      'after=',
+      'after=WzEsMl0',
+      'q=a&q=b',
+      `q=${'q'.repeat(201)}`,
+    ])
       it(`answers 400 to ${query.slice(0, 20)}`, async () => {
         const { status, body } = await catalogue.get(`/api/bookmarks?${query}`);
         expect([status, Object.keys(body.errors)]).to.deep.equal([400, [query.split('=', 1)[0]]]);
@@ -92,7 +114,7 @@ describe('lists', () => {
   describe('pages', () => {
     async function pages(query: string): Promise<Listed[]> {
       const found: Listed[] = [];
-      for (let target: string | undefined = query; target !== undefined; ) {
+      for (let target: string | undefined = query; target !== undefined;) {
         const { status, headers, body } = await catalogue.get(`/api/bookmarks${target}`);
         expect(status).to.equal(200);
         found.push(body);
@@ -119,7 +141,8 @@ describe('lists', () => {
     });
 
     it('of a search go on in its order, each bookmark once', async () => {
-      for (let index = 0; index < 10; index++) await catalogue.bookmark({ title: index % 3 === 0 ? 'tulip' : `a field of tulips ${index}`, description: index % 2 === 0 ? 'tulip' : '' });
+      for (let index = 0; index < 10; index++)
+        await catalogue.bookmark({ title: index % 3 === 0 ? 'tulip' : `a field of tulips ${index}`, description: index % 2 === 0 ? 'tulip' : '' });
       const whole = await list('?q=tulip');
       expect(whole).to.have.length(10);
       expect((await pages('?q=tulip&limit=3')).flat()).to.deep.equal(whole);
