@@ -32,7 +32,7 @@ export function rolesSql({ database, schemas, extensions, isServerOurs }: RolesW
       `grant connect on database ${identifier(database)} to ${identifier(schema)};`,
       schemaSql(schema),
     ]),
-    ...extensions.map(({ schema, name }) => `create extension if not exists ${identifier(name)} with schema ${identifier(schema)};`),
+    ...extensions.map(extensionSql),
     '',
     limitsSql(schemas, database),
     '',
@@ -88,6 +88,17 @@ begin
   elsif owner <> to_regrole(${literal(role)})::text then
     raise exception ${literal(`schema ${schema} belongs to role %, not to role ${schema}`)}, owner
       using hint = ${literal(`As its owner: "reassign owned by … to ${schema}" for what is in it, "alter schema ${schema} owner to ${schema}".`)};
+  end if;
+end $$;`;
+}
+
+// `if not exists` would tell of one that is there already at each run.
+function extensionSql({ schema, name }: RolesWanted['extensions'][number]): string {
+  return `-- ${schema}: extension ${name}
+do $$
+begin
+  if not exists (select from pg_extension where extname = ${literal(name)}) then
+    create extension ${identifier(name)} with schema ${identifier(schema)};
   end if;
 end $$;`;
 }

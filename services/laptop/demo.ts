@@ -1,4 +1,4 @@
-// `signalbox demo`: sends a signed example delivery to the running relay and waits until the dashboard API shows it.
+// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, and adds and finds a bookmark.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.n
 const Events = z.object({
   items: z.array(z.looseObject({ id: z.string(), deliveryId: z.string(), event: z.string(), action: z.string().nullable(), score: z.number() })),
 });
+
+const Bookmark = z.object({ id: z.string(), title: z.string() });
 
 const shownWithinMs = 10_000;
 
@@ -30,6 +32,24 @@ export async function demo(options: { environment: Environment; data: string; po
   const event = await shown(intake, credentials('Intake__AccessTokens'), deliveryId);
   const ms = Math.round(performance.now() - begun);
   print(`intake  200  /api/v1/events/${event.id}\n        ${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms\n`);
+
+  const bookmark = await bookmarked(`http://127.0.0.1:${portOf('bookmarks', portBase)}`, credentials('Bookmarks__ApiKeys'));
+  print(`bookmarks  201  /api/bookmarks/${bookmark.id}\n           "${bookmark.title}", found by "nalbo", and deleted again\n`);
+}
+
+/** @returns what was added, as the search answers it */
+async function bookmarked(catalogue: string, key: string) {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${catalogue}/api/bookmarks${path}`, { ...init, headers: { 'X-Api-Key': key, 'Content-Type': 'application/json' } });
+    if (!response.ok) throw new Error(`The bookmark catalogue answered ${response.status}: ${await response.text()}`);
+    return response;
+  };
+  const added = Bookmark.parse(await (await ask('', { method: 'POST', body: '{"title":"Signalbox","url":"https://example.org/signalbox"}' })).json());
+  const found = z.array(Bookmark).parse(await (await ask('?q=nalbo')).json());
+  await ask(`/${added.id}`, { method: 'DELETE' });
+  const bookmark = found.find(({ id }) => id === added.id);
+  if (!bookmark) throw new Error('The bookmark was not found; see the log');
+  return bookmark;
 }
 
 async function readCredentials(file: string, environment: Environment): Promise<(name: string) => string> {

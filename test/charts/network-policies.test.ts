@@ -48,7 +48,7 @@ async function flows(values?: Values): Promise<string[]> {
   });
 }
 
-const services = ['webhook-relay', 'webhook-intake', 'secrets'];
+const services = ['webhook-relay', 'webhook-intake', 'secrets', 'bookmarks'];
 const workers = ['webhook-intake-service', 'webhook-intake-database-service'];
 const servers = ['postgres', 'rabbitmq'];
 

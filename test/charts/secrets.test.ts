@@ -38,7 +38,14 @@ describeWith(helm, 'the keys of a pod', () => {
       postgres: own('postgres-admin-password'),
       rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-intake-password', 'rabbitmq-password', 'rabbitmq-relay-password'),
       redis: own('redis-password'),
-      migrate: own('postgres-admin-password', 'postgres-intake-password', 'postgres-relay-password', 'postgres-secrets-password'),
+      bookmarks: own('Bookmarks__ApiKeys', 'postgres-bookmarks-password'),
+      migrate: own(
+        'postgres-admin-password',
+        'postgres-bookmarks-password',
+        'postgres-intake-password',
+        'postgres-relay-password',
+        'postgres-secrets-password',
+      ),
       credentials: [],
       test: own('Forge__WebhookSecrets', 'Intake__AccessTokens'),
     });

@@ -15,6 +15,7 @@ const ofServices = {
   'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets'],
   'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens'],
   secrets: ['postgres-secrets-password', 'Management__AdminApiKey', 'Encryption__MasterKeys'],
+  bookmarks: ['postgres-bookmarks-password', 'Bookmarks__ApiKeys'],
 };
 const all = [...ofServers, ...Object.values(ofServices).flat()].sort();
 

@@ -33,7 +33,9 @@ export async function startRolesServer(): Promise<RolesServer> {
   };
 }
 
-const passwords = Object.fromEntries(['relay', 'intake', 'secrets', 'broker'].map((role) => [`POSTGRES_${role.toUpperCase()}_PASSWORD`, `${role}-password`]));
+const passwords = Object.fromEntries(
+  ['relay', 'intake', 'secrets', 'bookmarks', 'broker'].map((role) => [`POSTGRES_${role.toUpperCase()}_PASSWORD`, `${role}-password`]),
+);
 
 /** What a user gets for a statement. */
 export async function rows(url: string, sql: string): Promise<readonly unknown[][]> {

@@ -11,7 +11,7 @@ import { refusal, type RolesServer, runMigrate, startRolesServer } from './serve
 // As `postgres.external.createRoles: false` of the chart leaves it: the migrate Job has no administrator's password.
 describeWith(commandLine('psql'), 'the SQL of --print-roles', () => {
   const database = 'signalbox';
-  const roles = ['relay', 'intake', 'secrets', 'broker'];
+  const roles = ['relay', 'intake', 'secrets', 'bookmarks', 'broker'];
   let server: RolesServer;
   before(async () => {
     server = await startRolesServer();

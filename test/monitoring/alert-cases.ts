@@ -30,6 +30,7 @@ const always = (value: number) => `${value}+0x90`;
 const rising = (by: number) => `0+${by}x90`;
 const onRelay = (name: string, labels: Labels = {}) => series(name, { ...labels, ...relayTarget });
 const onWorker = (name: string, labels: Labels = {}) => series(name, { worker: 'service', ...labels, ...workerTarget });
+const onBookmarks = (name: string, labels: Labels = {}) => series(name, { ...labels, namespace, pod: 'bookmarks-0', instance: '10.0.0.4:9090' });
 const onSecrets = (name: string, labels: Labels = {}) => series(name, { ...labels, ...secretsTarget });
 
 const relayRuns = { [onRelay('signalbox_health_check_ok', { service: 'webhook-relay', check: 'spool' })]: always(1) };
@@ -257,6 +258,12 @@ const otherCases: readonly Cases[] = [
     labels: { severity: 'warning', namespace, pod: 'service-0', worker: 'service', broker },
     fires: { 'when it is away': [{ [onWorker('signalbox_worker_connected', { broker })]: always(0) }, '11m'] },
     silent: { 'while it is away for three minutes': [{ [onWorker('signalbox_worker_connected', { broker })]: '0 0 0 0 1+0x30' }, '3m'] },
+  },
+  {
+    alert: 'SignalboxBookmarksDown',
+    labels: { severity: 'critical', service: 'bookmarks' },
+    fires: { 'while only the relay runs': [relayRuns, '6m'] },
+    silent: { 'while one runs, though unready': [{ [onBookmarks('signalbox_health_check_ok', { service: 'bookmarks', check: 'schema' })]: always(0) }, '20m'] },
   },
   {
     alert: 'SignalboxSecretsDown',

@@ -24,7 +24,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
     });
 
     it('shows the demo delivery', () => {
-      expect(run(demo)).to.match(/relay {3}202.*intake {2}200/s);
+      expect(run(demo)).to.match(/relay {3}202.*intake {2}200.*bookmarks {2}201/s);
     });
 
     it('delivers and reads back by hand', () => {

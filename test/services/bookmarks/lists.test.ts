@@ -322,10 +322,21 @@ describe('lists', () => {
 
     it('are cut in the end, and then others are answered', async () => {
       const sockets = await Promise.all([stalledReader(), stalledReader()]);
-      const cut = sockets.map((socket) => once(socket, 'close'));
       await eventually(async () => expect(await status('/api/bookmarks')).to.equal(200), { withinMs: 10_000 });
-      for (const socket of sockets) socket.resume();
-      await Promise.all(cut);
+      for (const socket of sockets) socket.destroy();
+    });
+
+    it('do not take what was cut for a whole list', async () => {
+      const hasty = await startService({ databaseUrl: catalogue.databaseUrl, snapshotLimits: { ...limits, longestMs: 1 } });
+      try {
+        const read = fetch(`${hasty.url}/api/bookmarks`).then((answer) => answer.text());
+        await read.then(
+          () => expect.fail('it came to an end'),
+          (error: unknown) => expect(error).to.be.instanceOf(TypeError),
+        );
+      } finally {
+        await hasty.close();
+      }
     });
   });
 });
