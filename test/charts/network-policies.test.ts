@@ -75,7 +75,9 @@ describeWith(helm, 'network policies', () => {
     ['a Gateway', { gateway: { enabled: true, domain: 'example.test', parentRefs: [{ name: 'traefik' }] } }],
   ] as const) {
     it(`let ${set}’s controller reach public ports`, async () => {
-      expect(await flows(values)).to.deep.equal([...byDefault, ...expand(['controller'], toEach(['webhook-relay', 'webhook-intake'], 8080))].sort());
+      expect(await flows(values)).to.deep.equal(
+        [...byDefault, ...expand(['controller'], toEach(['webhook-relay', 'webhook-intake', 'bookmarks'], 8080))].sort(),
+      );
       const asked = merged(values, { services: { secrets: { host: 'secrets' } } });
       expect(await flows(asked)).to.deep.equal([...byDefault, ...expand(['controller'], toEach(services, 8080))].sort());
     });
@@ -106,7 +108,7 @@ describeWith(helm, 'network policies', () => {
       postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db', ...(postgres ? { peers: postgres } : {}) } },
       rabbitmq: { enabled: false, external: { existingSecret: 'brokers', ...(rabbitmq ? { peers: rabbitmq } : {}) } },
     });
-    const beside = (flow: string) => !/^credentials|→ (dns|secrets|webhook-)/.test(flow);
+    const beside = (flow: string) => !/^credentials|→ (dns|secrets|bookmarks|webhook-)/.test(flow);
     const asked = [
       ...expand([...services, ...workers, 'migrate'], ['internet:5432', 'pod elsewhere:5432', 'pod beside:5432']),
       ...expand(['webhook-relay', ...workers], ['internet:5672', 'pod elsewhere:5672']),

@@ -85,7 +85,7 @@ describeWith(commandLine('psql'), 'the SQL of --print-roles', () => {
     await eventually(() => output.includes('commit;'));
     expect(await psql(output)).to.deep.equal({ code: 0, stderr: '' });
     await migrated;
-    expect(output.match(/version/g)).to.have.length(3);
+    expect(output.match(/version/g)).to.have.length(4);
     expect(output.match(/commit;/g)).to.have.length(1);
   });
 

@@ -69,6 +69,13 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
     });
   });
 
+  describe('docs/bookmarks.md', () => {
+    it('has its requests answered', () => {
+      const [, requests = ''] = shellBlocks('docs/bookmarks.md');
+      expect(run(withCredentials, requests)).to.match(/"title":"PostgreSQL".*\[.*"PostgreSQL".*\]\[.*"PostgreSQL".*\]$/s);
+    });
+  });
+
   describe('Ctrl-C', () => {
     it('stops all of it', async () => {
       expect(await clone.stop()).to.equal(0);
@@ -77,7 +84,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
 });
 
 // The values are our own; that no setting is missing in a page is what is tested.
-for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md']) {
+for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/bookmarks.md']) {
   describe(`${page}, the service by itself`, () => {
     const [block = ''] = shellBlocks(page);
     const [settings = '', migrate = '', ...others] = block.split('\n');

@@ -317,7 +317,7 @@ describe('lists', () => {
       expect(refused.headers.get('retry-after')).to.equal('5');
       for (const path of ['/api/bookmarks?limit=10', '/api/folders', '/api/tags', '/health/ready']) expect(await status(path)).to.equal(200);
       for (const socket of sockets) socket.destroy();
-      await eventually(async () => expect((await (await fetch(`${service.url}/api/bookmarks`)).json()).length).to.equal(3000));
+      await eventually(async () => expect(await (await fetch(`${service.url}/api/bookmarks`)).json()).to.have.length(3000));
     });
 
     it('are cut in the end, and then others are answered', async () => {
