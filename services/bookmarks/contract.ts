@@ -74,7 +74,7 @@ export const FolderInput = z.object({
   parentId: Reference,
   icon: trimmed({ max: 200 })
     .nullish()
-    .transform((icon) => icon || null),
+    .transform((icon) => (icon === undefined || icon === '' ? null : icon)),
 });
 export type FolderInput = z.output<typeof FolderInput>;
 

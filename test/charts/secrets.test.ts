@@ -38,7 +38,7 @@ describeWith(helm, 'the keys of a pod', () => {
       postgres: own('postgres-admin-password'),
       rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-intake-password', 'rabbitmq-password', 'rabbitmq-relay-password'),
       redis: own('redis-password'),
-      bookmarks: own('Bookmarks__ApiKeys', 'postgres-bookmarks-password'),
+      bookmarks: own('Bookmarks__ApiKeys', 'postgres-bookmarks-password', 'redis-password'),
       migrate: own(
         'postgres-admin-password',
         'postgres-bookmarks-password',

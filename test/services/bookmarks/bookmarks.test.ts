@@ -130,7 +130,7 @@ describe('bookmarks', () => {
 
     it('tells ids by their very text', async () => {
       const { id } = await catalogue.bookmark();
-      expect((await catalogue.get(`/api/bookmarks/${id.toUpperCase()}`)).status).to.equal(404);
+      expect((await catalogue.get(`/api/bookmarks/${String(id).toUpperCase()}`)).status).to.equal(404);
     });
   });
 

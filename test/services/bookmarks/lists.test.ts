@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import pg from 'pg';
 import { eventually } from '../../support/wait.ts';
-import { startService, unknownId, useService } from './service.ts';
+import { startService, type TestService, unknownId, useService } from './service.ts';
 
 type Listed = { readonly id: string; readonly title: string }[];
 const titles = (list: Listed) => list.map(({ title }) => title);
@@ -185,7 +185,7 @@ describe('lists', () => {
       const second = await catalogue.folder({ name: 'second', parentId: first.id, icon: 'i' });
       expect((await catalogue.get('/api/folders')).body).to.deep.equal([first, second]);
       await catalogue.put(`/api/folders/${first.id}`, { name: 'first again' });
-      expect((await catalogue.get('/api/folders')).body.map(({ id }: { id: string }) => id)).to.deep.equal([first.id, second.id]);
+      expect((await catalogue.get('/api/folders')).body[0]).to.include({ id: first.id, name: 'first again' });
     });
 
     it('answers an empty array when there is none', async () => {
@@ -286,12 +286,11 @@ describe('lists', () => {
   });
 
   describe('slow readers of the whole list', () => {
-    const limits = { atOnce: 2, waitMs: 200, longestMs: 1500 };
-    let service: Awaited<ReturnType<typeof startService>>;
-    before(async () => {
-      service = await startService({ databaseUrl: catalogue.databaseUrl, snapshotLimits: limits });
-    });
-    after(() => service.close());
+    let service: TestService;
+    const start = async (longestMs: number) => {
+      service = await startService({ databaseUrl: catalogue.databaseUrl, snapshotLimits: { atOnce: 2, waitMs: 200, longestMs } });
+    };
+    afterEach(() => service.close());
     beforeEach(() =>
       catalogue.query(`insert into bookmarks (id, title, url, description, thumbnail, tags, favorite, date_added)
         select gen_random_uuid(), n, 'https://example.org/' || n, repeat('d', 10000), '', '{}', false, now() from generate_series(1, 3000) n`),
@@ -307,6 +306,7 @@ describe('lists', () => {
     const status = async (path: string) => (await fetch(service.url + path)).status;
 
     it('leave connections to all other requests; further ones are 503 with Retry-After', async () => {
+      await start(60_000);
       const sockets = await Promise.all([stalledReader(), stalledReader()]);
       const refused = await eventually(async () => {
         const answer = await fetch(`${service.url}/api/bookmarks`);
@@ -321,22 +321,19 @@ describe('lists', () => {
     });
 
     it('are cut in the end, and then others are answered', async () => {
+      await start(1500);
       const sockets = await Promise.all([stalledReader(), stalledReader()]);
       await eventually(async () => expect(await status('/api/bookmarks')).to.equal(200), { withinMs: 10_000 });
       for (const socket of sockets) socket.destroy();
     });
 
     it('do not take what was cut for a whole list', async () => {
-      const hasty = await startService({ databaseUrl: catalogue.databaseUrl, snapshotLimits: { ...limits, longestMs: 1 } });
-      try {
-        const read = fetch(`${hasty.url}/api/bookmarks`).then((answer) => answer.text());
-        await read.then(
-          () => expect.fail('it came to an end'),
-          (error: unknown) => expect(error).to.be.instanceOf(TypeError),
-        );
-      } finally {
-        await hasty.close();
-      }
+      await start(1);
+      const read = fetch(`${service.url}/api/bookmarks`).then((answer) => answer.text());
+      await read.then(
+        () => expect.fail('it came to an end'),
+        (error: unknown) => expect(error).to.be.instanceOf(TypeError),
+      );
     });
   });
 });

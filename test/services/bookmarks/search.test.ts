@@ -8,7 +8,7 @@ describe('GET /api/bookmarks?q=', () => {
     const paged = await catalogue.get(`/api/bookmarks?limit=100&q=${encodeURIComponent(q)}`);
     const whole = await catalogue.get(`/api/bookmarks?q=${encodeURIComponent(q)}`);
     expect(whole.body).to.deep.equal(paged.body);
-    return paged.body.map(({ title }: { title: string }) => title);
+    return (paged.body as { title: string }[]).map(({ title }) => title);
   };
 
   it('looks at title, url, description and tags', async () => {
