@@ -47,7 +47,7 @@ export const oddValue: fc.Arbitrary<unknown> = fc.oneof(
 export const oddText = fc.oneof(fc.constantFrom(...oddTexts), fc.string({ unit: 'binary', maxLength: 40 }));
 
 const Schema = z.looseObject({
-  type: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
   enum: z.array(z.unknown()).optional(),
   anyOf: z.array(z.looseObject({})).optional(),
   format: z.string().optional(),
@@ -79,6 +79,7 @@ export function valueOf(given: JsonSchema): fc.Arbitrary<unknown> {
   const schema = Schema.parse(given);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map(valueOf));
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => valueOf({ ...given, type })));
   if (schema.type === 'null') return fc.constant(null);
   if (schema.type === 'boolean') return fc.boolean();
   if (schema.type === 'integer') return fc.integer({ min: schema.minimum ?? 0, max: schema.maximum ?? 1000 });
