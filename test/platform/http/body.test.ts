@@ -229,7 +229,7 @@ describe('the body of a request', () => {
     it('is taken from bodies that stall while others wait: 503 with Retry-After, and those go on', async () => {
       const memory = createBodyMemory(4_000_000, 3_000_000);
       const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 20_000, memory: { shared: memory, waitMs: 20_000 } });
-      const stalling = [1_500_000, 500_000].map((bytes) => {
+      const stalling = [1_500_000, 440_000, 60_000].map((bytes) => {
         const socket = connect(port, '127.0.0.1');
         socket.write(head('Content-Length: 3000000') + 'x'.repeat(bytes));
         return socket;
@@ -245,6 +245,18 @@ describe('the body of a request', () => {
         expect(answered).to.match(/^Retry-After: \d+\r$/m);
       }
       for (const socket of stalling) socket.destroy();
+    });
+
+    it('has a part that large bodies leave: one of at most 64 KiB does not wait behind them', () => {
+      const memory = createBodyMemory(1_800_000, 1_000_000);
+      const release = hold(memory, 700_000);
+      const large = Array.from({ length: 3 }, () => memory.open(() => undefined));
+      expect(large.map((body) => body.take(90_000)).at(-1)).to.be.a('promise');
+      const small = memory.open(() => undefined);
+      expect(small.take(60_000)).to.equal(undefined);
+      for (const body of [...large, small]) body.release();
+      release();
+      expect(memory.used).to.equal(0);
     });
 
     it('lets bodies that together need far more come to their end one after the other', async () => {
