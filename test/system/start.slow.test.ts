@@ -1,5 +1,6 @@
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseDotenv } from '../../services/platform/config/dotenv.ts';
@@ -17,6 +18,15 @@ function newFolder(): string {
   return path;
 }
 
+const isReached = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const end = (reached: boolean) => () => {
+      socket.destroy();
+      resolve(reached);
+    };
+    const socket = connect(port, host).once('connect', end(true)).once('error', end(false)).setTimeout(2000, end(false));
+  });
+
 describe('npm start', function () {
   this.timeout(120_000);
   let data: string;
@@ -33,7 +43,7 @@ describe('npm start', function () {
   before(async () => {
     data = newFolder();
     portBase = String(await freePorts(7)); // it and one for each of six services
-    running = await start();
+    running = await start(['--metrics-port', String(await freePort())]);
   });
   after(() => running.kill());
 
@@ -46,6 +56,23 @@ describe('npm start', function () {
       .to.contain(`http://127.0.0.1:${Number(portBase) + 1}`)
       .and.to.contain(token)
       .and.to.contain('signalbox.log');
+  });
+
+  it('listens on loopback only', async () => {
+    const ports = [...running.lines.join('\n').matchAll(/http:\/\/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port));
+    expect(ports).not.to.have.length(0);
+    for (const port of new Set(ports)) {
+      expect(await isReached('127.0.0.1', port), String(port)).to.equal(true);
+      // Linux has all of 127.0.0.0/8: a server that listens on every address answers there.
+      expect(await isReached('127.0.0.2', port), String(port)).to.equal(false);
+    }
+  });
+
+  it('keeps its credentials, its log, its data and its spool from other users', () => {
+    const open = ['credentials.env', 'signalbox.log', 'postgres/data', 'postgres/postgres.log', 'spool'].filter(
+      (name) => (statSync(join(data, name)).mode & 0o077) !== 0,
+    );
+    expect(open).to.deep.equal([]);
   });
 
   it('shows an example delivery from the relay to the dashboard API', async () => {
