@@ -145,6 +145,15 @@ const usageRoutes = ({ usage }: RouteParts) => [
   }),
 ];
 
+/** Up to 2 MB: those who ask at once and do not read share one text. */
+const statisticsTexts = new WeakMap<SenderStatistics, Buffer>();
+
+function textOfStatistics(statistics: SenderStatistics): Buffer {
+  const bytes = statisticsTexts.get(statistics) ?? Buffer.from(JSON.stringify(statistics));
+  statisticsTexts.set(statistics, bytes);
+  return bytes;
+}
+
 const senderRoute = ({ senders }: RouteParts) =>
   route({
     method: 'get',
@@ -152,7 +161,7 @@ const senderRoute = ({ senders }: RouteParts) =>
     access: 'open',
     summary: 'Activity of each sender',
     answers: { 200: SenderStatistics },
-    handle: () => answerInTime(senders.statistics()),
+    handle: async () => new Content('application/json; charset=utf-8', textOfStatistics(await answerInTime(senders.statistics()))),
   });
 
 const reportRoutes = ({ reportHealth }: RouteParts) => [

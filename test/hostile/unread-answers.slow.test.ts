@@ -1,5 +1,6 @@
 // H1: answers that nobody reads. Whoever asks much and reads nothing must not fill the memory of a service.
 import { expect } from 'chai';
+import pg from 'pg';
 import { swaggerRoutes } from '../../services/platform/http/swagger.ts';
 import { mebibyte, procfs, residentBytes } from '../support/usage.ts';
 import { describeWith } from '../support/need.ts';
@@ -48,10 +49,22 @@ async function settledBytes(pid: number): Promise<number> {
   );
 }
 
+/** As many as `GET /Stats` tells, so that its answer is as long as it can be. */
+async function addSenders(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`insert into relay.senders (login, is_bot, event_count, first_at, last_at)
+    select 'sender-' || n, false, n, now(), now() from generate_series(1, 10000) n`);
+  await client.end();
+}
+
 describeWith(procfs, 'answers that nobody reads', function () {
   this.timeout(240_000);
   let house: House;
-  before(async () => (house = await startHouse()));
+  before(async () => {
+    house = await startHouse();
+    await addSenders(house.databaseUrl);
+  });
   after(() => house.close());
 
   /** MiB by route, of those that cost too much. */

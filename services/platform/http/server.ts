@@ -1,7 +1,7 @@
 // A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 
 export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
 
@@ -22,7 +22,8 @@ export type ListenOptions = {
   readonly requestMs?: number;
 };
 
-export async function listen(handler: RequestListener, { port, host, drainMs = 12_000, requestMs = 60_000 }: ListenOptions): Promise<Listening> {
+export async function listen(handle: RequestListener, { port, host, drainMs = 12_000, requestMs = 60_000 }: ListenOptions): Promise<Listening> {
+  const handler = oneAtATime(handle);
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -46,6 +47,17 @@ export async function listen(handler: RequestListener, { port, host, drainMs = 1
     port: address.port,
     address: address.address,
     close: () => (closing ??= drain(server, drainMs)),
+  };
+}
+
+/** Of the requests that a connection pipelines each waits for the answer before it: one that is not read is made once, not as often as it was asked for. */
+function oneAtATime(handler: RequestListener): RequestListener {
+  const answers = new WeakMap<Socket, ServerResponse>();
+  return (request, response) => {
+    const before = answers.get(request.socket);
+    answers.set(request.socket, response);
+    if (!before || before.closed) handler(request, response);
+    else before.once('close', () => handler(request, response));
   };
 }
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { Agent, createServer, request } from 'node:http';
+import { Agent, createServer, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { listen } from '../../../services/platform/http/server.ts';
+import { eventually } from '../../support/wait.ts';
 
 const host = '127.0.0.1';
 
@@ -32,6 +33,27 @@ describe('listen', () => {
     const listening = await listen(() => undefined, { port: 0, host });
     const failure = await listen(() => undefined, { port: listening.port, host }).catch((error: unknown) => error);
     expect(failure).to.include({ code: 'EADDRINUSE' });
+    await listening.close();
+  });
+
+  it('takes up a pipelined request when the answer before it is done, and those of other connections at once', async () => {
+    const begun: string[] = [];
+    const open: ServerResponse[] = [];
+    const listening = await listen(
+      ({ url = '' }, response) => {
+        begun.push(url);
+        if (url === '/first') open.push(response);
+        else response.end(url);
+      },
+      { port: 0, host },
+    );
+    const socket = connect(listening.port, host);
+    socket.write('GET /first HTTP/1.1\r\nHost: x\r\n\r\nGET /second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await eventually(() => expect(begun).to.deep.equal(['/first']));
+    await get(listening.port, new Agent());
+    expect(begun).to.deep.equal(['/first', '/']);
+    open[0]?.end('/first');
+    expect(await textOf(socket)).to.match(/\/first.*\/second$/s);
     await listening.close();
   });
 
