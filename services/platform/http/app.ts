@@ -9,7 +9,7 @@ import type { Metrics } from '../metrics.ts';
 import { isCancelled, isUnavailable, isUnmigrated } from '../postgres/errors.ts';
 import { Common, Problem, toDocument } from '../problem.ts';
 import type { AddressOf } from './client-address.ts';
-import { type Area, findArea } from './credentials.ts';
+import { type Area, findArea, type Guard } from './credentials.ts';
 import { type Health, healthRoutes } from './health.ts';
 import { describe, type Description } from './openapi.ts';
 import type { AnyRoute } from './route.ts';
@@ -21,6 +21,8 @@ export type AppParts = {
   readonly routes: readonly AnyRoute[];
   /** Looked at in order; the first that covers a path counts. */
   readonly areas?: readonly Area[];
+  /** Of the API description, which is open unless given. */
+  readonly descriptionGuard?: Guard | undefined;
   readonly health: Health;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -34,13 +36,14 @@ export type App = { readonly handler: RequestListener; readonly openapi: object 
 
 /** @throws TypeError for a route that no guarded area covers and that does not declare its `access` */
 export function createApp(parts: AppParts): App {
-  const { areas = [], health, log, corsOrigins = [] } = parts;
+  const { health, log, descriptionGuard, corsOrigins = [] } = parts;
+  const areas = [...(descriptionGuard ? [{ prefix: '/swagger', guard: descriptionGuard } as const] : []), ...(parts.areas ?? [])];
   const own = [...parts.routes, ...healthRoutes(health)];
   const areaOf = ({ path }: AnyRoute) => findArea(areas, path);
   own.forEach((route) => requireAccess(route, areaOf(route)));
   const openapi = describe(parts.description, own, areaOf);
   const routing = { ...parts, areas };
-  const router = createRouter([...own, ...swaggerRoutes(openapi)], routing);
+  const router = createRouter([...own, ...swaggerRoutes(openapi, { isGuarded: descriptionGuard !== undefined })], routing);
 
   const app = new Koa<State>();
   app.use(logRequests(parts));

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuerystring } from 'node:querystring';
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { z } from 'zod';
+import { type Faults, noFaults, parseInto, type Place } from '../faults.ts';
 import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from './client-address.ts';
@@ -107,19 +107,7 @@ function parseRequest(context: Context, route: AnyRoute, value: unknown): RouteR
 const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) =>
   Object.fromEntries(Object.keys(shape).map((name) => [name, headers[name.toLowerCase()]]));
 
-type Faults = Record<string, string[]>;
-/** Callers name them: `__proto__` and `constructor` must be names like any other. */
-const noFaults = () => Object.create(null) as Faults; // nothing is in it, and nothing inherited
-/** What faults of the whole are filed under, and where. */
-type Place = { readonly root: string; readonly faults: Faults };
-
-function parse(schema: Schema | undefined, value: unknown, { root, faults }: Place): unknown {
-  if (!schema) return undefined;
-  const result = schema.safeParse(value, { reportInput: true });
-  if (result.success) return result.data;
-  for (const issue of result.error.issues) (faults[memberName(issue.path) || root] ??= []).push(wording(issue));
-  return undefined;
-}
+const parse = (schema: Schema | undefined, value: unknown, place: Place): unknown => schema && parseInto(schema, value, place);
 
 /** A parameter that stands there twice means nothing: which one a proxy before us reads is anybody's guess. */
 function parseQuery(schema: Schema, querystring: string, faults: Faults): unknown {
@@ -127,16 +115,6 @@ function parseQuery(schema: Schema, querystring: string, faults: Faults): unknow
   const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
   for (const name of repeated) faults[name] = ['is given more than once'];
   return repeated.length === 0 ? parse(schema, given, { root: 'query', faults }) : undefined;
-}
-
-/** `routingKeys[0]`, `[2].expiresAt`. */
-const memberName = (path: readonly PropertyKey[]) =>
-  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${name && '.'}${String(part)}`), '');
-
-// zod tells an absent member as a wrong type, which is not how people speak of it.
-function wording({ code, path, input, message }: z.core.$ZodIssue): string {
-  const isAbsent = path.length > 0 && input === undefined;
-  return isAbsent && (code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union') ? 'is required' : message;
 }
 
 /** A body itself is 200 and JSON; `answer(…)` and `new Content(…)` say otherwise. */

@@ -40,9 +40,12 @@ const forBrowsers = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-export function swaggerRoutes(openapi: object): AnyRoute[] {
+/** @param options `isGuarded`: an area that covers `/swagger` asks for a credential */
+export function swaggerRoutes(openapi: object, { isGuarded = false } = {}): AnyRoute[] {
+  const access = isGuarded ? {} : ({ access: 'open' } as const);
+  const declared = { method: 'get', summary: 'API description', ...access } as const;
   const get = (path: `/${string}`, content: () => Content) =>
-    route({ method: 'get', path, access: 'open', summary: 'API description', answers: { 200: z.any() }, handle: () => answer(200, content(), forBrowsers) });
+    route({ ...declared, path, answers: { 200: z.any() }, handle: () => answer(200, content(), forBrowsers) });
   const description = Buffer.from(JSON.stringify(openapi));
   return [
     get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', description)),
@@ -50,10 +53,8 @@ export function swaggerRoutes(openapi: object): AnyRoute[] {
     get('/swagger/initializer.js', () => new Content('text/javascript; charset=utf-8', initializer)),
     ...files.map(({ name, content }) => get(`/swagger/${name}`, () => content)),
     route({
-      method: 'get',
+      ...declared,
       path: '/swagger',
-      access: 'open',
-      summary: 'API description',
       answers: { 301: null },
       handle: () => answer(301, null, { Location: '/swagger/index.html' }),
     }),

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { Secret } from '../../../services/platform/config/secret.ts';
+import { authorization } from '../../../services/platform/http/credentials.ts';
 import { startApp, stopApps } from './app-fixture.ts';
 
 describe('the pages of the API description', () => {
@@ -44,6 +46,15 @@ describe('the pages of the API description', () => {
     const { url } = await startApp({});
     const { text } = await request(url).get('/swagger/initializer.js');
     expect(text).to.include('validatorUrl: null').and.to.include("url: 'v1/swagger.json'");
+  });
+
+  it('asks for a credential where the service has a guard for it, on unknown paths too', async () => {
+    const guard = authorization('Bearer', [new Secret('the token')]);
+    const { url } = await startApp({ descriptionGuard: guard });
+    for (const path of ['/swagger', '/swagger/index.html', '/swagger/v1/swagger.json', '/swagger/swagger-ui.css', '/swagger/unknown', '/SWAGGER/'])
+      expect((await request(url).get(path)).status, path).to.equal(401);
+    expect((await request(url).get('/swagger/v1/swagger.json').set('Authorization', 'Bearer the token')).status).to.equal(200);
+    expect((await request(url).get('/health')).status).to.equal(200);
   });
 
   it('serves nothing but its own files', async () => {

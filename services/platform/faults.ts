@@ -1,0 +1,26 @@
+// What is wrong with a value, in words: the `errors` of a problem document, or of one item among many.
+import type { z } from 'zod';
+
+/** Member name to messages: `routingKeys[0]`, `[2].expiresAt`. */
+export type Faults = Record<string, string[]>;
+/** Callers name them: `__proto__` and `constructor` must be names like any other. */
+export const noFaults = () => Object.create(null) as Faults; // nothing is in it, and nothing inherited
+/** What faults of the whole are filed under, and where. */
+export type Place = { readonly root: string; readonly faults: Faults };
+
+/** A value as its schema reads it; undefined when it does not, and every reason is added to the faults. */
+export function parseInto<S extends z.ZodType>(schema: S, value: unknown, { root, faults }: Place): z.output<S> | undefined {
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) (faults[memberName(issue.path) || root] ??= []).push(wording(issue));
+  return undefined;
+}
+
+const memberName = (path: readonly PropertyKey[]) =>
+  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}${name && '.'}${String(part)}`), '');
+
+// zod tells an absent member as a wrong type, which is not how people speak of it.
+function wording({ code, path, input, message }: z.core.$ZodIssue): string {
+  const isAbsent = path.length > 0 && input === undefined;
+  return isAbsent && (code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union') ? 'is required' : message;
+}
