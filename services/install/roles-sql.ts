@@ -4,7 +4,7 @@ export type RolesWanted = {
   readonly database: string;
   /** A role of the same name owns each. */
   readonly schemas: readonly string[];
-  /** Of Postgres, each in a schema of these: only who may create in the database may create one. */
+  /** Of Postgres, each for a schema of these: only who may create in the database may create one, and every role may use what is in public. */
   readonly extensions: readonly { readonly schema: string; readonly name: string }[];
   /** The server is Signalbox's alone: PUBLIC is kept out of its other databases, too. */
   readonly isServerOurs: boolean;
@@ -98,7 +98,7 @@ function extensionSql({ schema, name }: RolesWanted['extensions'][number]): stri
 do $$
 begin
   if not exists (select from pg_extension where extname = ${literal(name)}) then
-    create extension ${identifier(name)} with schema ${identifier(schema)};
+    create extension ${identifier(name)} with schema public;
   end if;
 end $$;`;
 }
