@@ -1,0 +1,69 @@
+// The listing triage service put together; what tests construct.
+import { createAddressOf } from '../platform/http/client-address.ts';
+import { authorization } from '../platform/http/credentials.ts';
+import type { Health } from '../platform/http/health.ts';
+import { createRateLimit } from '../platform/http/rate-limit.ts';
+import { type App, createApp } from '../platform/http/app.ts';
+import type { AnyRoute } from '../platform/http/route.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Pool } from '../platform/postgres/pool.ts';
+import { Common } from '../platform/problem.ts';
+import { connectRedis } from '../platform/redis.ts';
+import { systemClock } from '../platform/time.ts';
+import { version } from '../platform/version.ts';
+import type { ListingsConfig } from './config.ts';
+import { createHeartbeatCheck } from './geocoding/heartbeat.ts';
+import { createGeocodingStore } from './geocoding/store.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createIngest, ingestRoutes } from './ingest.ts';
+import { createBoundedParser } from './mails/bounded-parser.ts';
+import { createMails, mailRoutes } from './mails/mails.ts';
+import { createMailStore } from './mails/store.ts';
+import { measureWorker } from './metrics.ts';
+import { presetRoutes } from './presets/presets.ts';
+import { createPresetStore } from './presets/store.ts';
+import { propertyRoutes } from './properties.ts';
+import { createListingStore } from './store.ts';
+
+export type ListingsParts = {
+  readonly config: ListingsConfig;
+  readonly database: Pool;
+  readonly health: Health;
+  readonly lifecycle: Lifecycle;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock?: () => Date;
+};
+
+export function createListingsApp({ config, database, health, lifecycle, log, metrics, clock = systemClock }: ListingsParts): App {
+  const store = createListingStore(database);
+  const ingest = createIngest(store);
+  const mailStore = createMailStore(database);
+  const mails = createMails({ store: mailStore, ingest, parse: createBoundedParser(config.linkPattern), clock, log, metrics });
+  const geocoding = createGeocodingStore(database);
+  health.addCheck('geocoding worker', createHeartbeatCheck(geocoding, clock));
+  measureWorker({ geocoding, mails: mailStore, metrics, clock });
+  startHousekeeping({ database, lifecycle, log, clock, rawMailsDays: config.rawMailsDays, geocodeCacheDays: config.geocodeCacheDays });
+
+  const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox listings', log }));
+  const window = { name: 'requests', requests: config.requestsPerMinute, seconds: 60 };
+  const limit = createRateLimit({ service: 'listings', redis, database, log, metrics }, window);
+  const guard = authorization('Bearer', config.accessTokens);
+  return createApp({
+    description: { title: 'listings', summary: 'Takes rental listings in, and lets people decide on them.', version },
+    routes: [...propertyRoutes(store, clock), ...presetRoutes(createPresetStore(database), clock), ...ingestRoutes(ingest, clock), ...mailRoutes(mails)].map(
+      asksDatabase,
+    ),
+    areas: [{ prefix: '/api', limit, guard }],
+    descriptionGuard: config.appEnv === 'production' ? guard : undefined,
+    health,
+    log,
+    metrics,
+    addressOf: createAddressOf(config.trustedProxies),
+    corsOrigins: config.corsOrigins,
+  });
+}
+
+const asksDatabase = (route: AnyRoute): AnyRoute => ({ ...route, problems: [...(route.problems ?? []), Common.unavailable] });

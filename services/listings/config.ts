@@ -1,0 +1,89 @@
+// The listing triage service's settings, and those of its geocoding worker.
+import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
+import {
+  choice,
+  commonSettings,
+  integer,
+  optional,
+  processSettings,
+  randomCredential,
+  secret,
+  secretList,
+  secretUrl,
+  url,
+} from '../platform/config/settings.ts';
+
+const parsePattern = (source: string): RegExp => {
+  try {
+    return new RegExp(source, 'i');
+  } catch {
+    throw new InvalidSetting('must be a regular expression');
+  }
+};
+
+/** A link of the form that daft.ie has: `/for-rent/<slug>/<digits>`. */
+const linkPattern: Setting<RegExp> = {
+  name: 'Ingest__LinkPattern',
+  summary: 'Regular expression, in any case, of links in alert mails that lead to a listing; its first group is the sourceId. Links of daft.ie unless given',
+  shape: 'regular expression',
+  isSecret: false,
+  parse: parsePattern,
+  fallback: { value: parsePattern(String.raw`^https?://(?:[\w-]+\.)*daft\.ie/for-rent/[^/?#]+/(\d+)(?![^/?#])`) },
+};
+
+const geocodeCacheDays = integer('Retention__GeocodeCacheDays', {
+  summary: 'Days that found coordinates are used again for the same address',
+  min: 1,
+  max: 36_500,
+  default: 365,
+});
+
+export const geocodingProviders = ['none', 'nominatim', 'google'] as const;
+
+/** What the geocoding worker needs; it serves nothing, and parses failed mails again. */
+const workerSettings = {
+  databaseUrl: commonSettings.databaseUrl,
+  geocodingProvider: choice('Geocoding__Provider', geocodingProviders, { summary: 'Who turns addresses into coordinates', default: 'none' }),
+  geocodingBaseUrl: optional(
+    url('Geocoding__BaseUrl', ['http', 'https'], { summary: "Where the provider is asked; the provider's own public server unless given" }),
+  ),
+  geocodingApiKey: optional(secret('Geocoding__ApiKey', { summary: 'The key of google; nominatim has none' })),
+  geocodingIntervalSeconds: integer('Geocoding__IntervalSeconds', {
+    summary: 'Pause between two runs of the geocoding worker; the service is unready 5 minutes after the last one',
+    min: 1,
+    max: 240,
+    default: 60,
+  }),
+  geocodeCacheDays,
+  linkPattern,
+};
+
+const serviceSettings = {
+  ...commonSettings,
+  appEnv: processSettings.appEnv,
+  accessTokens: secretList('Listings__AccessTokens', { summary: 'Bearer tokens of everything below /api', generate: randomCredential }),
+  redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
+  requestsPerMinute: integer('RateLimit__PerMinute', {
+    summary: 'Requests below /api that an address may send in 60 seconds',
+    min: 1,
+    max: 1_000_000,
+    default: 300,
+  }),
+  linkPattern,
+  rawMailsDays: integer('Retention__RawMailsDays', { summary: 'Days that alert mails are kept as they came', min: 1, max: 36_500, default: 90 }),
+  geocodeCacheDays,
+};
+
+export const settings = { ...serviceSettings, ...workerSettings } as const;
+
+export type ListingsConfig = Values<typeof serviceSettings>;
+export type GeocodingConfig = Values<typeof workerSettings>;
+
+/** @throws ConfigError with every fault */
+export const readServiceConfig = (environment: Environment): ListingsConfig => readSettings(environment, serviceSettings);
+
+/** @throws ConfigError with every fault */
+export const readWorkerConfig = (environment: Environment): GeocodingConfig =>
+  readSettings(environment, workerSettings, ({ geocodingProvider, geocodingApiKey }) =>
+    geocodingProvider === 'google' && geocodingApiKey === undefined ? ['Geocoding__ApiKey is required when Geocoding__Provider is google'] : [],
+  );

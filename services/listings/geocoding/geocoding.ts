@@ -1,0 +1,98 @@
+// Fills in coordinates of listings, a run at a time: oldest first, from the cache or the geocoder, with a back-off for each listing
+// that it does not know.
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { backOffMs, sleepUntil } from '../../platform/time.ts';
+import type { Answer, Provider } from './providers.ts';
+import type { GeocodingStore, Unplaced } from './store.ts';
+
+export type GeocodingParts = {
+  readonly store: GeocodingStore;
+  /** Undefined: nobody is asked; the loop runs all the same. */
+  readonly provider: Provider | undefined;
+  readonly cacheDays: number;
+  readonly stopping: AbortSignal;
+  readonly clock: () => Date;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
+
+const listingsPerRun = 20;
+const missBackOff = { firstMs: 60_000, longestMs: 86_400_000 };
+/** So many requests in a row without a usable answer, and the geocoder is treated as away until the next run. */
+const mostFailures = 3;
+const dayMs = 86_400_000;
+const outcomes = ['cached', 'found', 'missing', 'failed', 'refused'] as const;
+
+type Outcome = Answer | { readonly kind: 'cached'; readonly latitude: number; readonly longitude: number };
+
+export function createGeocoding({ store, provider, cacheDays, stopping, clock, log, metrics }: GeocodingParts) {
+  const lookups = metrics.counter({
+    name: 'signalbox_geocoding_lookups_total',
+    help: 'Places that the geocoding worker looked up, by what came of it.',
+    labels: ['outcome'],
+    series: outcomes.map((outcome) => ({ outcome })),
+  });
+  const after = (ms: number) => new Date(clock().getTime() + ms);
+
+  async function lookUp(from: Provider, listing: Unplaced): Promise<Outcome> {
+    const known = await store.cached(from.name, listing, after(-cacheDays * dayMs));
+    if (known) return { kind: 'cached', ...known };
+    const nextAtMs = performance.now() + from.intervalMs;
+    const answer = await from.locate(listing, stopping);
+    if (answer.kind === 'found') await store.cache(from.name, listing, answer, clock());
+    // Also after the last one: the next run, of this process or of another, begins with a request.
+    await sleepUntil(stopping, Math.max(0, nextAtMs - performance.now()));
+    return answer;
+  }
+
+  async function miss(listing: Unplaced): Promise<void> {
+    const misses = listing.misses + 1;
+    await store.backOff(listing, misses, after(backOffMs(misses, missBackOff)));
+  }
+
+  /** Away, or nothing to be asked: no miss of any listing. What failed goes behind the others, so that it cannot hold them up. */
+  async function giveUp(failed: readonly Unplaced[], reason: string, retryAfterMs: number): Promise<void> {
+    for (const listing of failed) await store.backOff(listing, listing.misses, clock());
+    await store.setFailing(clock(), after(retryAfterMs));
+    log.warn({ reason, retryAfterMs }, 'geocoder unavailable, retrying in a later run');
+  }
+
+  async function settle(listing: Unplaced, outcome: Exclude<Outcome, { kind: 'failed' | 'refused' }>): Promise<void> {
+    if (outcome.kind === 'missing') return miss(listing);
+    await store.place(listing, outcome);
+  }
+
+  async function work(from: Provider): Promise<void> {
+    let failed: Unplaced[] = [];
+    let reason = '';
+    for (const listing of await store.due(clock(), listingsPerRun)) {
+      if (stopping.aborted) return;
+      const outcome = await lookUp(from, listing);
+      if (stopping.aborted && outcome.kind === 'failed') return; // cut off by the stop
+      lookups.inc({ outcome: outcome.kind });
+      if (outcome.kind === 'refused') return giveUp(failed, outcome.reason, outcome.retryAfterMs);
+      if (outcome.kind === 'failed') {
+        reason = outcome.reason;
+        if (failed.push(listing) === mostFailures) break;
+        continue;
+      }
+      await settle(listing, outcome);
+      if (outcome.kind === 'cached') continue;
+      // The geocoder answers others: these failures are the fault of what they asked.
+      for (const one of failed) await miss(one);
+      failed = [];
+      await store.setAnswering();
+    }
+    if (failed.length > 0) await giveUp(failed, reason, 0);
+  }
+
+  return {
+    /** One run, of at most 20 listings. Its beginning is the heartbeat. */
+    async run(): Promise<void> {
+      const pausedUntil = await store.beat(clock());
+      if (!provider || (pausedUntil && pausedUntil > clock())) return;
+      await work(provider);
+    },
+  };
+}

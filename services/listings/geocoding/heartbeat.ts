@@ -1,0 +1,15 @@
+// Readiness by the heartbeat of the geocoding worker, which may be another process.
+import type { Check } from '../../platform/http/health.ts';
+import type { GeocodingStore } from './store.ts';
+
+const freshMs = 5 * 60_000;
+
+/** The loop ran within the last 5 minutes; whether it had anything to do, or could do it, is not asked. */
+export const createHeartbeatCheck =
+  (store: Pick<GeocodingStore, 'state'>, clock: () => Date): Check =>
+  async () => {
+    const state = await store.state();
+    if (!state) return { ok: false, detail: 'the geocoding worker has not run yet' };
+    const agoMs = clock().getTime() - state.ranAt.getTime();
+    return agoMs <= freshMs ? { ok: true } : { ok: false, detail: `the geocoding worker ran last ${Math.round(agoMs / 1000)} s ago` };
+  };

@@ -1,0 +1,33 @@
+// What the service deletes, and when: alert mails as they came, and coordinates that are used again.
+import type { Log } from '../platform/log.ts';
+import type { Database } from '../platform/postgres/pool.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
+import { runPeriodically } from '../platform/process/periodic-job.ts';
+import { createGeocodingStore } from './geocoding/store.ts';
+import { createMailStore } from './mails/store.ts';
+
+export type HousekeepingParts = {
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+  readonly log: Log;
+  readonly clock: () => Date;
+  readonly rawMailsDays: number;
+  readonly geocodeCacheDays: number;
+};
+
+const everyMs = 60 * 60_000;
+const dayMs = 86_400_000;
+
+/** At once and then every hour, on one replica at a time, until the lifecycle stops. */
+export function startHousekeeping(parts: HousekeepingParts): void {
+  const { database, log, clock, rawMailsDays, geocodeCacheDays } = parts;
+  const mails = createMailStore(database);
+  const geocoding = createGeocodingStore(database);
+  const before = (days: number) => new Date(clock().getTime() - days * dayMs);
+  const work = async () => {
+    const deletedMails = await mails.deleteReceived(before(rawMailsDays));
+    const deletedPlaces = await geocoding.deleteCached(before(geocodeCacheDays));
+    if (deletedMails > 0 || deletedPlaces > 0) log.info({ mails: deletedMails, places: deletedPlaces }, 'deleted what is expired');
+  };
+  runPeriodically(parts, { name: 'listings.housekeeping', everyMs, work });
+}

@@ -1,0 +1,144 @@
+// How listings come in: what a repeat changes of the listing that is there, and the door for JSON and NDJSON.
+import { isDeepStrictEqual } from 'node:util';
+import { v7 as newId } from 'uuid';
+import { z } from 'zod';
+import { noFaults, parseInto } from '../platform/faults.ts';
+import { route, streamedBody } from '../platform/http/route.ts';
+import { parseJson } from '../platform/json.ts';
+import { Common } from '../platform/problem.ts';
+import { IngestResult, maxIngestItems, NewProperty, Problems, type Property, type Rejected, type Upserted } from './contract.ts';
+import { linesOf } from './lines.ts';
+import type { ListingStore, PriceSeen } from './store.ts';
+
+/** A listing as an item makes it, or leaves it: its facts and receivedAt, what is absent stays as it is known. */
+export function merge(known: Property | undefined, item: NewProperty, now: Date): { readonly property: Property; readonly outcome: Upserted['outcome'] } {
+  const facts = {
+    sourceId: item.sourceId,
+    sourceUrl: item.sourceUrl,
+    address: item.address,
+    priceMonthly: item.priceMonthly,
+    eircode: item.eircode ?? known?.eircode ?? null,
+    routingKey: item.routingKey ?? known?.routingKey ?? null,
+    currency: item.currency ?? known?.currency ?? 'EUR',
+    beds: item.beds ?? known?.beds ?? 0,
+    baths: item.baths ?? known?.baths ?? 0,
+    propertyType: item.propertyType ?? known?.propertyType ?? 'Other',
+    berRating: item.berRating ?? known?.berRating ?? null,
+    mainImageUrl: item.mainImageUrl ?? known?.mainImageUrl ?? null,
+  };
+  const given = { latitude: item.latitude ?? null, longitude: item.longitude ?? null };
+  const receivedAt = item.receivedAt ?? now;
+  if (!known) {
+    const decided = { status: 'inbox', approvedAt: null, recycledAt: null, notes: item.notes ?? null } as const;
+    return { property: { id: newId(), ...facts, ...given, ...decided, receivedAt }, outcome: 'created' };
+  }
+  const isPlaced = known.latitude !== null && facts.address === known.address && facts.eircode === known.eircode;
+  const repeated = { ...known, ...facts, ...(!isPlaced && given) };
+  return { property: { ...repeated, receivedAt }, outcome: isDeepStrictEqual(repeated, known) ? 'unchanged' : 'updated' };
+}
+
+export type Ingest = ReturnType<typeof createIngest>;
+
+export const createIngest = (store: Pick<ListingStore, 'ingest'>) => ({
+  /**
+   * Inserts or updates by sourceId, all or none; a sourceId that comes twice is updated by the later item.
+   * @returns what became of each item, in their order
+   */
+  upsert: (items: readonly NewProperty[], now: Date): Promise<Upserted[]> =>
+    store.ingest(async ({ lockBySource, write, addPrices }) => {
+      const known = await lockBySource(items.map(({ sourceId }) => sourceId));
+      const bySource = new Map(known.map((property) => [property.sourceId, property]));
+      const prices: PriceSeen[] = [];
+      const upserted = items.map((item) => {
+        const before = bySource.get(item.sourceId);
+        const { property, outcome } = merge(before, item, now);
+        bySource.set(item.sourceId, property);
+        const { id, priceMonthly, currency, receivedAt } = property;
+        if (priceMonthly !== before?.priceMonthly || currency !== before.currency)
+          prices.push({ propertyId: id, priceMonthly, currency, changedAt: receivedAt });
+        return { id, outcome };
+      });
+      await write([...bySource.values()]);
+      await addPrices(prices);
+      return upserted;
+    }),
+});
+
+const json = 'application/json';
+const ndjson = 'application/x-ndjson';
+const maxArrayBytes = 1_048_576;
+const maxLineBytes = 65_536;
+/** They are kept until the answer. */
+const maxRejected = 50_000;
+
+export const ingestRoutes = (ingest: Ingest, clock: () => Date) => [
+  route({
+    method: 'post',
+    path: '/api/ingest/properties',
+    summary: `Takes listings in: an array of 1 to ${maxIngestItems}, or any number of lines of ${maxLineBytes / 1024} KiB at most`,
+    body: streamedBody({ mediaTypes: [json, ndjson], maxBytes: Infinity }),
+    answers: { 200: IngestResult },
+    problems: [Problems.tooManyRejected],
+    handle: ({ body: { mediaType, bytes } }) => takeIn(ingest, mediaType === json ? itemsOfArray(bytes) : itemsOfLines(bytes), clock),
+  }),
+];
+
+/** A listing as it came, or why it is none; by its place from 0. */
+type Given = { readonly index: number; readonly value: unknown } | Rejected;
+
+async function* itemsOfArray(bytes: AsyncIterable<Buffer>): AsyncGenerator<Given> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of bytes) {
+    length += part.length;
+    if (length > maxArrayBytes) throw Common.tooLarge({ detail: `An array is at most ${maxArrayBytes} bytes; send ${ndjson} for more.` });
+    parts.push(part);
+  }
+  const items = parseInto(Items, parseJson(Buffer.concat(parts)), { root: 'body', faults: {} });
+  if (!items)
+    throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { body: [`must be an array of 1 to ${maxIngestItems} listings`] } });
+  yield* items.map((value, index) => ({ index, value }));
+}
+const Items = z.array(z.unknown()).min(1).max(maxIngestItems);
+
+async function* itemsOfLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Given> {
+  let index = -1;
+  for await (const line of linesOf(bytes, maxLineBytes)) {
+    index += 1;
+    if (!line) yield { index, errors: { line: [`must be at most ${maxLineBytes} bytes long`] } };
+    else if (!isBlank(line)) yield readLine(line, index);
+  }
+}
+
+const isBlank = (line: Buffer) => line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+
+function readLine(line: Buffer, index: number): Given {
+  try {
+    return { index, value: parseJson(line) };
+  } catch {
+    return { index, errors: { line: ['must be JSON in UTF-8'] } };
+  }
+}
+
+/** Stores in batches, as they come: what was stored stays when a later one cannot be read. */
+async function takeIn(ingest: Ingest, given: AsyncIterable<Given>, clock: () => Date): Promise<IngestResult> {
+  const result: IngestResult = { created: 0, updated: 0, unchanged: 0, rejected: [] };
+  let batch: NewProperty[] = [];
+  const store = async () => {
+    const items = batch;
+    batch = [];
+    for (const { outcome } of await ingest.upsert(items, clock())) result[outcome] += 1;
+  };
+  for await (const one of given) {
+    const errors = 'errors' in one ? one.errors : noFaults();
+    const item = 'value' in one ? parseInto(NewProperty, one.value, { root: 'item', faults: errors }) : undefined;
+    if (item) batch.push(item);
+    else if (result.rejected.push({ index: one.index, errors }) > maxRejected) throw tooManyRejected(result);
+    if (batch.length === maxIngestItems) await store();
+  }
+  if (batch.length > 0) await store();
+  return result;
+}
+
+const tooManyRejected = ({ created, updated, unchanged }: IngestResult) =>
+  Problems.tooManyRejected({ detail: `More than ${maxRejected} lines; ${created} listings were created before, ${updated} updated, ${unchanged} unchanged.` });

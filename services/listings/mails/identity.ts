@@ -1,0 +1,23 @@
+// Which mail it is, told from its head alone, so that one that came before is not parsed again. Pure.
+import { createHash } from 'node:crypto';
+
+/** Above this a mail is not parsed; its identity is told from what comes first. */
+export const maxHeadBytes = 262_144;
+
+/** The bytes before the first empty line; all of them where there is none. */
+export function headLength(raw: Buffer): number {
+  const ends = ['\n\n', '\n\r\n'].map((end) => raw.indexOf(end)).filter((at) => at >= 0);
+  return Math.min(...ends, raw.length);
+}
+
+/** SHA-256 of the Message-Id; where there is none, of Date, From and Subject; where there is nothing of these, of the whole mail. */
+export function identityOf(raw: Buffer): Buffer {
+  const head = raw.toString('latin1', 0, Math.min(headLength(raw), maxHeadBytes)).replace(/\r?\n[ \t]+/g, ' ');
+  const header = (name: string) => new RegExp(`^${name}[ \\t]*:(.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';
+  const messageId = header('message-id');
+  const others = ['date', 'from', 'subject'].map(header);
+  const isNamed = others.some((value) => value !== '');
+  const hash = createHash('sha256');
+  if (messageId !== '') return hash.update(messageId, 'latin1').digest();
+  return isNamed ? hash.update(others.join('\n'), 'latin1').digest() : hash.update(raw).digest();
+}

@@ -1,0 +1,67 @@
+// Presets, the named filters: their routes, and the rule that one of them at most is the default.
+import { v7 as newId } from 'uuid';
+import { z } from 'zod';
+import { answer, route } from '../../platform/http/route.ts';
+import { FilterPreset, NewPreset, Problems } from '../contract.ts';
+import type { PresetStore } from './store.ts';
+
+const ById = z.object({ id: z.string() });
+const isGuid = (id: string) => z.guid().safeParse(id).success;
+
+const found = <T>(preset: T | undefined): T => {
+  if (!preset) throw Problems.presetMissing();
+  return preset;
+};
+
+export const presetRoutes = (store: PresetStore, clock: () => Date) => [
+  route({
+    method: 'get',
+    path: '/api/presets',
+    summary: 'The presets: the default first, the others by name',
+    answers: { 200: z.array(FilterPreset) },
+    handle: () => store.list(),
+  }),
+  route({
+    method: 'get',
+    path: '/api/presets/{id}',
+    summary: 'One preset',
+    params: ById,
+    answers: { 200: FilterPreset },
+    problems: [Problems.presetMissing],
+    handle: async ({ params: { id } }) => found(isGuid(id) ? await store.find(id) : undefined),
+  }),
+  route({
+    method: 'post',
+    path: '/api/presets',
+    summary: 'Adds a preset; a new default takes the place of the old one',
+    body: NewPreset,
+    answers: { 201: FilterPreset },
+    async handle({ body }) {
+      const preset = await store.insert({ ...body, id: newId(), createdAt: clock() });
+      return answer(201, preset, { Location: `/api/presets/${preset.id}` });
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/api/presets/{id}',
+    summary: 'Replaces a preset, which keeps its id and when it was made',
+    params: ById,
+    body: NewPreset,
+    answers: { 200: FilterPreset },
+    problems: [Problems.presetMissing],
+    handle: async ({ params: { id }, body }) => found(isGuid(id) ? await store.replace(id, body) : undefined),
+  }),
+  route({
+    method: 'delete',
+    path: '/api/presets/{id}',
+    summary: 'Deletes a preset',
+    params: ById,
+    answers: { 204: null },
+    problems: [Problems.presetMissing],
+    async handle({ params: { id } }) {
+      const isDeleted = isGuid(id) && (await store.remove(id));
+      if (!isDeleted) throw Problems.presetMissing();
+      return answer(204, null);
+    },
+  }),
+];

@@ -1,0 +1,84 @@
+// Listings: reading them by filters, deciding on them one by one or many at once, their prices and their statistics.
+import { z } from 'zod';
+import { route } from '../platform/http/route.ts';
+import { type BulkAction, BulkResult, BulkUpdate, PriceChange, Problems, Property, PropertyPage, PropertyUpdate, Stats, type Status } from './contract.ts';
+import { PropertyQuery } from './property-query.ts';
+import type { ListingStore } from './store.ts';
+
+const ById = z.object({ id: z.string() });
+const isGuid = (id: string) => z.guid().safeParse(id).success;
+const statusAfter: Readonly<Record<BulkAction, Status>> = { approve: 'approved', recycle: 'recycled', restore: 'inbox' };
+/** A listing that changes its price daily is told of for years. */
+const longestHistory = 1000;
+
+async function findProperty(store: ListingStore, id: string): Promise<Property> {
+  const property = isGuid(id) ? await store.find(id) : undefined;
+  if (!property) throw Problems.propertyMissing();
+  return property;
+}
+
+export const propertyRoutes = (store: ListingStore, clock: () => Date) => [...readingRoutes(store), ...decidingRoutes(store, clock)];
+
+const readingRoutes = (store: ListingStore) => [
+  route({
+    method: 'get',
+    path: '/api/properties',
+    summary: 'The listings of a status that match every filter, a page of them, and how many there are',
+    query: PropertyQuery,
+    answers: { 200: PropertyPage },
+    async handle({ query: { page, pageSize, sortBy, sortDir, ...filter } }) {
+      const [items, total] = await Promise.all([store.page(filter, { page, pageSize, sortBy, sortDir }), store.count(filter)]);
+      return { items, total, page, pageSize };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/properties/{id}',
+    summary: 'One listing',
+    params: ById,
+    answers: { 200: Property },
+    problems: [Problems.propertyMissing],
+    handle: ({ params }) => findProperty(store, params.id),
+  }),
+  route({
+    method: 'get',
+    path: '/api/properties/{id}/history',
+    summary: `The prices that a listing had, newest first, ${longestHistory} at most`,
+    params: ById,
+    answers: { 200: z.array(PriceChange) },
+    problems: [Problems.propertyMissing],
+    handle: async ({ params }) => store.history((await findProperty(store, params.id)).id, longestHistory),
+  }),
+  route({
+    method: 'get',
+    path: '/api/stats',
+    summary: 'How many listings have each status, and the average and median price of those approved',
+    answers: { 200: Stats },
+    handle: () => store.stats(),
+  }),
+];
+
+const decidingRoutes = (store: ListingStore, clock: () => Date) => [
+  route({
+    method: 'patch',
+    path: '/api/properties/{id}',
+    summary: 'Decides on a listing, or changes its notes',
+    params: ById,
+    body: PropertyUpdate,
+    answers: { 200: Property },
+    problems: [Problems.propertyMissing],
+    async handle({ params: { id }, body }) {
+      const property = isGuid(id) ? await store.update(id, body, clock()) : undefined;
+      if (!property) throw Problems.propertyMissing();
+      return property;
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/properties/bulk',
+    summary: 'Decides on many listings at once; those that have the status already do not count',
+    body: BulkUpdate,
+    answers: { 200: BulkResult },
+    handle: async ({ body: { ids, action } }) => ({ updated: await store.updateAll(ids, statusAfter[action], clock()) }),
+  }),
+];

@@ -1,0 +1,50 @@
+// What listings are read by: filters, order and page, as a query says them.
+import { z } from 'zod';
+import { storable } from '../platform/json.ts';
+import { queryChoice, queryInteger, textFor } from '../platform/schema.ts';
+import { bounds, energyGrades, inOrder, propertyTypes, RoutingKey, statuses } from './contract.ts';
+
+const entries = (text: string) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+/** Blank entries are none. */
+const listOf = <T>(entry: z.ZodType<T, string>) =>
+  z
+    .string()
+    .default('')
+    .transform(entries)
+    .pipe(z.array(entry))
+    .meta({ override: { type: 'string', description: 'Comma separated' } });
+const bound = queryInteger(bounds);
+const decimal = textFor((text) => (/^[+-]?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined), 'must be a number')
+  .optional()
+  .meta({ override: { type: 'number' } });
+
+export const PropertyQuery = z
+  .object({
+    status: queryChoice(statuses),
+    page: queryInteger({ min: 1, max: 999_999_999_999_999, default: 1 }),
+    pageSize: queryInteger({ min: 1, max: 100, default: 24 }),
+    search: z
+      .string()
+      .transform((text) => storable(text.trim()) || undefined)
+      .optional()
+      .meta({ override: { type: 'string', description: 'A part of the address or of the notes, in any case' } }),
+    routingKeys: listOf(RoutingKey),
+    minBeds: bound,
+    maxBeds: bound,
+    minBaths: bound,
+    minPrice: decimal,
+    maxPrice: decimal,
+    propertyTypes: listOf(queryChoice(propertyTypes)),
+    berMin: queryChoice(energyGrades).optional(),
+    sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt'),
+    sortDir: queryChoice(['asc', 'desc']).default('desc'),
+  })
+  .refine(...inOrder('minBeds', 'maxBeds'))
+  .refine(...inOrder('minPrice', 'maxPrice'));
+export type PropertyQuery = z.output<typeof PropertyQuery>;
+export type PropertyOrder = Pick<PropertyQuery, 'page' | 'pageSize' | 'sortBy' | 'sortDir'>;
+export type PropertyFilter = Omit<PropertyQuery, keyof PropertyOrder>;

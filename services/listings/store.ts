@@ -1,0 +1,159 @@
+// All SQL of listings and presets; that of mails and of geocoding is beside them.
+import knex from 'knex';
+import { type Database, statement, toColumns } from '../platform/postgres/pool.ts';
+import { gradesFrom, type PriceChange, type Property, type PropertyUpdate, type Status, type Stats } from './contract.ts';
+import type { PropertyFilter, PropertyOrder } from './property-query.ts';
+
+const builder = knex({ client: 'pg' });
+
+const columns = `id, source_id as "sourceId", source_url as "sourceUrl", address, eircode, routing_key as "routingKey",
+  price_monthly as "priceMonthly", currency, beds, baths, property_type as "propertyType", ber_rating as "berRating",
+  main_image_url as "mainImageUrl", latitude, longitude, status, received_at as "receivedAt", approved_at as "approvedAt",
+  recycled_at as "recycledAt", notes`;
+
+const find = statement<Property, [id: string]>('listings.find', `select ${columns} from properties where id = $1`);
+
+/** What a status sets when it is another than before: inbox clears both times, the other two set their own. */
+const withStatus = (wanted: string, now: string) => `
+    status = coalesce(${wanted}, status),
+    approved_at = case nullif(${wanted}, status) when 'approved' then ${now}::timestamptz when 'inbox' then null else approved_at end,
+    recycled_at = case nullif(${wanted}, status) when 'recycled' then ${now}::timestamptz when 'inbox' then null else recycled_at end`;
+
+const update = statement<Property, [id: string, status: string | null, notes: string | null, now: Date]>(
+  'listings.update',
+  `
+  update properties set notes = coalesce($3, notes), ${withStatus('$2::text', '$4')}
+  where id = $1 returning ${columns}`,
+);
+
+// Rows are locked in order of their ids, as an ingest locks them: neither can wait for the other while that waits for it.
+const updateAll = statement<unknown, [ids: readonly string[], status: string, now: Date]>(
+  'listings.updateAll',
+  `
+  with chosen as (select id as chosen_id from properties where id = any($1::uuid[]) and status <> $2 order by id for update)
+  update properties set ${withStatus('$2::text', '$3')} from chosen where id = chosen_id`,
+);
+
+const stats = statement<Stats>(
+  'listings.stats',
+  `
+  select
+    coalesce(sum(count) filter (where status = 'inbox'), 0)::bigint as "inboxCount",
+    coalesce(sum(count) filter (where status = 'approved'), 0)::bigint as "approvedCount",
+    coalesce(sum(count) filter (where status = 'recycled'), 0)::bigint as "recycledCount",
+    coalesce(round(avg, 2), 0) as "avgApprovedPrice",
+    coalesce(round(median::numeric, 2), 0) as "medianApprovedPrice"
+  from (select status, count(*) as count from properties group by status) as counted,
+    (select avg(price_monthly), percentile_cont(0.5) within group (order by price_monthly) as median from properties where status = 'approved') as approved
+  group by avg, median`,
+);
+
+const nothing: Stats = { inboxCount: 0, approvedCount: 0, recycledCount: 0, avgApprovedPrice: 0, medianApprovedPrice: 0 };
+
+const history = statement<PriceChange, [id: string, limit: number]>(
+  'listings.history',
+  `
+  select price_monthly as "priceMonthly", currency, changed_at as "changedAt" from price_history
+  where property_id = $1 order by id desc limit $2`,
+);
+
+const takeTurn = statement('listings.takeTurn', `select pg_advisory_xact_lock(hashtextextended('signalbox.listings.ingest', 0))`);
+
+const lockBySource = statement<Property, [sourceIds: readonly string[]]>(
+  'listings.lockBySource',
+  `select ${columns} from properties where source_id = any($1) order by id for update`,
+);
+
+const written = [
+  ...(['id', 'sourceId', 'sourceUrl', 'address', 'eircode', 'routingKey', 'priceMonthly', 'currency', 'beds', 'baths'] as const),
+  ...(['propertyType', 'berRating', 'mainImageUrl', 'latitude', 'longitude', 'receivedAt', 'notes'] as const),
+] as const;
+
+// Status, its times and the notes are not among what an ingest changes. What was not found at another address may be found at the new one.
+const write = statement<unknown, unknown[][]>(
+  'listings.write',
+  `
+  insert into properties (id, source_id, source_url, address, eircode, routing_key, price_monthly, currency, beds, baths,
+    property_type, ber_rating, main_image_url, latitude, longitude, received_at, notes, status)
+  select *, 'inbox' from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::int[], $10::int[],
+    $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[], $16::timestamptz[], $17::text[])
+  on conflict (source_id) do update set
+    (source_url, address, eircode, routing_key, price_monthly, currency, beds, baths, property_type, ber_rating, main_image_url, latitude, longitude, received_at)
+    = row (excluded.source_url, excluded.address, excluded.eircode, excluded.routing_key, excluded.price_monthly, excluded.currency, excluded.beds,
+      excluded.baths, excluded.property_type, excluded.ber_rating, excluded.main_image_url, excluded.latitude, excluded.longitude, excluded.received_at),
+    geocode_misses = case when (properties.address, properties.eircode) is not distinct from (excluded.address, excluded.eircode)
+      then properties.geocode_misses else 0 end,
+    geocode_after = case when (properties.address, properties.eircode) is not distinct from (excluded.address, excluded.eircode)
+      then properties.geocode_after else '-infinity' end`,
+);
+
+export type PriceSeen = PriceChange & { readonly propertyId: string };
+
+const addPrices = statement<unknown, [ids: string[], prices: number[], currencies: string[], times: Date[]]>(
+  'listings.addPrices',
+  `
+  insert into price_history (property_id, price_monthly, currency, changed_at)
+  select * from unnest($1::uuid[], $2::numeric[], $3::text[], $4::timestamptz[])`,
+);
+
+const sortColumns = { receivedAt: 'received_at', price: 'price_monthly', beds: 'beds' } as const;
+
+/** Of text that stands for itself. */
+const containing = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+
+function matching(filter: PropertyFilter) {
+  const query = builder.from('properties').where('status', filter.status);
+  if (filter.search !== undefined) query.whereRaw('(address ilike :text or notes ilike :text)', { text: containing(filter.search) });
+  if (filter.routingKeys.length > 0) query.whereIn('routing_key', filter.routingKeys);
+  if (filter.propertyTypes.length > 0) query.whereIn('property_type', filter.propertyTypes);
+  if (filter.minBeds !== undefined) query.where('beds', '>=', filter.minBeds);
+  if (filter.maxBeds !== undefined) query.where('beds', '<=', filter.maxBeds);
+  if (filter.minBaths !== undefined) query.where('baths', '>=', filter.minBaths);
+  if (filter.minPrice !== undefined) query.where('price_monthly', '>=', filter.minPrice);
+  if (filter.maxPrice !== undefined) query.where('price_monthly', '<=', filter.maxPrice);
+  if (filter.berMin !== undefined) query.whereRaw('(ber_rating is null or ber_rating = any(?))', [[...gradesFrom(filter.berMin)]]);
+  return query;
+}
+
+export type ListingStore = ReturnType<typeof createListingStore>;
+
+export const createListingStore = (database: Database) => ({
+  /** Ties by id ascending, whatever the direction. */
+  page(filter: PropertyFilter, { sortBy, sortDir, page, pageSize }: PropertyOrder): Promise<Property[]> {
+    const order = [
+      { column: sortColumns[sortBy], order: sortDir },
+      { column: 'id', order: 'asc' },
+    ];
+    const query = matching(filter).select(builder.raw(columns)).orderBy(order);
+    return database.select<Property>(query.limit(pageSize).offset((page - 1) * pageSize));
+  },
+
+  async count(filter: PropertyFilter): Promise<number> {
+    const [row] = await database.select<{ total: number }>(matching(filter).count({ total: '*' }));
+    return row?.total ?? 0;
+  },
+
+  find: (id: string) => database.first(find, id),
+  /** Undefined when there is none of this id; what is undefined stays as it is. */
+  update: (id: string, { status, notes }: PropertyUpdate, now: Date) => database.first(update, id, status ?? null, notes ?? null, now),
+  /** @returns how many had another status; unknown ids are none */
+  updateAll: (ids: readonly string[], status: Status, now: Date) => database.run(updateAll, ids, status, now),
+  stats: async () => (await database.first(stats)) ?? nothing,
+  /** Newest first. */
+  history: (id: string, limit: number) => database.all(history, id, limit),
+
+  /** One transaction; ingests of all processes take turns. */
+  ingest: <T>(work: (questions: ReturnType<typeof ingestQuestions>) => Promise<T>): Promise<T> =>
+    database.transaction(async (inTransaction) => {
+      await inTransaction.run(takeTurn);
+      return work(ingestQuestions(inTransaction));
+    }),
+});
+
+const ingestQuestions = (database: Database) => ({
+  /** Nobody changes these until the end of the transaction. */
+  lockBySource: (sourceIds: readonly string[]) => database.all(lockBySource, sourceIds),
+  /** New ones, and the facts of those that are there. */
+  write: (properties: readonly Property[]) => database.run(write, ...toColumns(properties, written)),
+  addPrices: (prices: readonly PriceSeen[]) => database.run(addPrices, ...toColumns(prices, ['propertyId', 'priceMonthly', 'currency', 'changedAt'])),
+});

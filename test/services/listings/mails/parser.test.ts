@@ -1,0 +1,242 @@
+// What is read out of alert mails: each rule on a mail that shows it, and whole mails as mail programs leave them.
+import { expect } from 'chai';
+import { readWorkerConfig } from '../../../../services/listings/config.ts';
+import { parseAlertMail } from '../../../../services/listings/mails/parser.ts';
+import { alertMail, card, fixture, linkTo } from './alert-mails.ts';
+
+const { linkPattern } = readWorkerConfig({ DATABASE_URL: 'postgres://nobody/nothing' });
+const parse = (raw: Buffer) => parseAlertMail(raw, linkPattern);
+
+async function listingIn(raw: Buffer) {
+  const parsed = await parse(raw);
+  if (parsed.kind !== 'listing') throw new Error(`${parsed.kind}: ${parsed.reason}`);
+  return parsed.listing;
+}
+const listingOf = (parts: Parameters<typeof card>[0]) => listingIn(alertMail({ html: card(parts) }));
+const inText = (text: string) => listingIn(alertMail({ text: `${text}\r\n${linkTo(1)}` }));
+
+describe('parseAlertMail', () => {
+  it('reads an alert of daft.ie: quoted-printable, both parts, encoded subject, links that count clicks', async () => {
+    const sourceUrl = 'https://www.daft.ie/for-rent/house-27-leinster-road-rathmines-dublin-6/5912345';
+    expect(await listingIn(await fixture('daft-alert.eml'))).to.deep.include({
+      sourceId: '5912345',
+      sourceUrl,
+      address: '27 Leinster Road, Rathmines, Dublin 6, D06 W2F4',
+      eircode: 'D06 W2F4',
+      routingKey: 'D06',
+      priceMonthly: 3250,
+      beds: 4,
+      baths: 3,
+      propertyType: 'House',
+      berRating: 'C1',
+      mainImageUrl: 'https://media.daft.ie/photos/5912345/main.jpg?w=600',
+    });
+  });
+
+  it('reads an alert that Outlook forwarded in base64', async () => {
+    const read = await listingIn(await fixture('forwarded-by-outlook.eml'));
+    expect(read).to.include({
+      sourceId: '5900777',
+      address: '5 Mount Street Lower, Dublin 2',
+      priceMonthly: 1495,
+      propertyType: 'Studio',
+      berRating: 'D2',
+      baths: 1,
+    });
+  });
+
+  it('reads a mail of text alone, in another character set', async () => {
+    const read = await listingIn(await fixture('plain-text.eml'));
+    expect(read).to.include({
+      sourceId: '5907001',
+      address: '14 Patrick Street, Cork, T12 W8K3',
+      priceMonthly: 1200,
+      propertyType: 'Shared',
+      berRating: 'Exempt',
+    });
+    expect(read).to.include({ beds: 1, baths: 2, sourceUrl: 'https://www.daft.ie/for-rent/room-14-patrick-street-cork/5907001' });
+  });
+
+  it('prefers the HTML part, and takes the text where that has no listing link', async () => {
+    const text = `Flat 1, Cork, T12 W8K3\r\n€900 per month\r\n${linkTo(2)}`;
+    expect(await listingIn(alertMail({ html: card({ id: 1 }), text }))).to.include({ sourceId: '1', priceMonthly: 1850 });
+    expect(await listingIn(alertMail({ html: '<p>See the text</p>', text }))).to.include({ sourceId: '2', priceMonthly: 900 });
+  });
+
+  describe('the listing link', () => {
+    const linked = async (attributes: string) => (await listingIn(alertMail({ html: `<a ${attributes}>1 Main St</a> €900 per month` }))).sourceUrl;
+    const safe = (url: string) => `https://eur01.safelinks.protection.outlook.com/?url=${encodeURIComponent(url)}&amp;data=05`;
+
+    it('has the form /for-rent/<slug>/<digits> on daft.ie; what follows is dropped', async () => {
+      expect(await linked(`href="${linkTo(77)}?utm_source=x#photos"`)).to.equal(linkTo(77));
+      expect(await linked(`href="http://daft.ie/for-rent/a/77/"`)).to.equal('http://daft.ie/for-rent/a/77');
+    });
+
+    it('is originalsrc before href', async () => {
+      expect(await linked(`href="${linkTo(1)}" originalsrc="${linkTo(2)}"`)).to.equal(linkTo(2));
+      expect(await linked(`href="${linkTo(1)}" originalsrc="https://example.org"`)).to.equal(linkTo(1));
+    });
+
+    it('is taken out of SafeLinks, however often they were wrapped', async () => {
+      expect(await linked(`href="${safe(linkTo(3))}"`)).to.equal(linkTo(3));
+      expect(await linked(`href="${safe(safe(linkTo(3)).replace('&amp;', '&'))}"`)).to.equal(linkTo(3));
+    });
+
+    it('is the first of several, and a second listing lends it nothing', async () => {
+      const html = card({ id: 1, facts: '2 Bed' }) + card({ id: 2, price: '€2,000 per month', facts: '3 Bed · 4 Bath · House' });
+      const read = await listingIn(alertMail({ html }));
+      expect(read).to.include({ sourceId: '1', priceMonthly: 1850, beds: 2 });
+      expect([read.baths, read.propertyType]).to.deep.equal([undefined, undefined]);
+    });
+
+    for (const link of [
+      'https://www.daft.ie/for-sale/a/1',
+      'https://www.daft.ie/for-rent/a/1x',
+      'https://daft.ie.example.org/for-rent/a/1',
+      'https://notdaft.ie/for-rent/a/1',
+    ]) {
+      it(`is not ${link}`, async () => {
+        expect(await parse(alertMail({ html: card({ link }) }))).to.deep.equal({ kind: 'ignored', reason: 'no listing link' });
+      });
+    }
+
+    it('has the pattern of the setting', async () => {
+      const { linkPattern: own } = readWorkerConfig({
+        DATABASE_URL: 'postgres://nobody/nothing',
+        Ingest__LinkPattern: String.raw`^https://rent\.example/l\?id=(\w+)`,
+      });
+      const link = 'https://rent.example/l?id=Ab9&amp;from=mail';
+      const read = await parseAlertMail(alertMail({ html: card({ link }) }), own);
+      expect(read.kind === 'listing' && [read.listing.sourceId, read.listing.sourceUrl]).to.deep.equal(['Ab9', 'https://rent.example/l?id=Ab9']);
+      expect((await parseAlertMail(alertMail(), own)).kind).to.equal('ignored');
+    });
+  });
+
+  describe('the price', () => {
+    const prices: Readonly<Record<string, number>> = {
+      '€1,850 per month': 1850,
+      '€ 1,850.50 per month': 1850.5,
+      '€950 a month': 950,
+      '€950/month': 950,
+      '€12,950 pcm': 12_950,
+      'EUR 950 p/m': 950,
+      '<b>€1,850</b> <span>per&nbsp;month</span>': 1850,
+      '€0 per month, then €900 per month': 900,
+      'Deposit €500. €900 per month': 900,
+      '€300 per week': 1300,
+      '€300 per week or €1,250 per month': 1250,
+    };
+    for (const [price, expected] of Object.entries(prices)) {
+      it(`of "${price}" is ${expected}`, async () => expect((await listingOf({ price })).priceMonthly).to.equal(expected));
+    }
+    for (const price of ['€0 per month', '', 'Price on application', 'Deposit €900', '1,850 per month', '€ per month']) {
+      it(`is not in "${price}", and the mail has failed`, async () => {
+        expect(await parse(alertMail({ html: card({ price }) }))).to.deep.equal({ kind: 'failed', reason: 'no price' });
+      });
+    }
+
+    it('above what is kept has failed, with the reason', async () => {
+      const parsed = await parse(alertMail({ html: card({ price: '€100,000,000 per month' }) }));
+      expect(parsed).to.deep.equal({ kind: 'failed', reason: 'priceMonthly must be at most 99999999.99' });
+    });
+  });
+
+  describe('beds and baths', () => {
+    it('are the number before Bed and Bath', async () => {
+      expect(await listingOf({ facts: '3 Beds | 2 Baths' })).to.include({ beds: 3, baths: 2 });
+      expect(await listingOf({ facts: '1 bedroom, 1 bathroom' })).to.include({ beds: 1, baths: 1 });
+      expect(await listingOf({ facts: '<td>10 Bed</td><td>2 Bath</td>' })).to.include({ beds: 10, baths: 2 });
+    });
+
+    it('are unknown without it, so that a new listing gets 0 and a known one keeps what it has', async () => {
+      const { beds, baths } = await listingOf({ facts: 'Bed and Bath; en-suite' });
+      expect([beds, baths]).to.deep.equal([undefined, undefined]);
+    });
+
+    it('are not read out of the address', async () => {
+      const { beds, baths, propertyType } = await listingOf({ address: '7 Bath Avenue, 12 Bed House Lane, Dublin 4', facts: '1 Bath' });
+      expect([beds, baths, propertyType]).to.deep.equal([undefined, 1, undefined]);
+    });
+  });
+
+  describe('the type', () => {
+    for (const type of ['House', 'Apartment', 'Studio', 'Shared']) {
+      it(`is ${type}, a whole word in any case`, async () => {
+        expect((await listingOf({ facts: `Lovely ${type.toUpperCase()}, 2 Bed` })).propertyType).to.equal(type);
+        expect((await listingOf({ facts: `${type}s, 2 Bed` })).propertyType).to.equal(undefined);
+      });
+    }
+  });
+
+  describe('the energy grade', () => {
+    const grade = async (facts: string) => (await listingOf({ facts })).berRating;
+    it('comes from the name of its image', async () => {
+      expect(await grade('<img src="https://static.daft.ie/ber/B2.svg">')).to.equal('B2');
+      expect(await grade('<img src="https://static.daft.ie/i/ber_a3@2x.png?v=C1">')).to.equal('A3');
+      expect(await grade('<img src="cid:BERG.png">')).to.equal('G');
+      expect(await grade('<img src="https://static.daft.ie/ber/exempt.png">')).to.equal('Exempt');
+    });
+
+    it('comes from the text where there is no such image, or it names no grade', async () => {
+      expect(await grade('BER C3')).to.equal('C3');
+      expect(await grade('BER Rating: e1 <img src="https://static.daft.ie/ber/logo.png"><img src="https://media.daft.ie/A1.png">')).to.equal('E1');
+    });
+
+    it('of the image comes before that of the text', async () => {
+      expect(await grade('BER C3 <img src="https://static.daft.ie/ber/B1.png">')).to.equal('B1');
+    });
+
+    it('is none when nothing names one that there is', async () => {
+      for (const facts of ['BER D3', 'BER: pending', 'NUMBER B2', '<img src="https://media.daft.ie/number/B2.png">'])
+        expect(await grade(facts)).to.equal(undefined);
+    });
+  });
+
+  describe('the address', () => {
+    const html = (before: string) => `${before}<p>Elsewhere, T12 W8K3</p><a href="${linkTo(1)}">The link</a> €900 per month`;
+    const address = async (before: string) => (await listingIn(alertMail({ html: html(before) }))).address;
+
+    it('is the text of the first element whose class or css-class names it', async () => {
+      expect(await address('<span class="card propertyAddress"> 1 Main <b>St</b>,&nbsp;<br> Cork </span><i class="address">2</i>')).to.equal('1 Main St, Cork');
+      expect(await address('<span css-class="address">1 Main St</span>')).to.equal('1 Main St');
+      expect(await address('<i class="address">\u200c </i><i class="address">1 Main St</i>')).to.equal('1 Main St');
+    });
+
+    it('is else the line that holds an eircode', async () => {
+      expect(await address('<p>In the D02 year</p>')).to.equal('Elsewhere, T12 W8K3');
+      expect((await inText('New!\r\n1 Main St, Dublin 6W, d6wxy00\r\n€900 per month')).address).to.equal('1 Main St, Dublin 6W, d6wxy00');
+    });
+
+    it("is else the listing link's text", async () => {
+      const link = (text: string) => `<a href="${linkTo(1)}">${text}</a>`;
+      const parsed = await listingIn(alertMail({ html: `${link('<img src="https://media.daft.ie/1.jpg">')}${link('1 Main St')} €900 per month` }));
+      expect(parsed.address).to.equal('1 Main St');
+    });
+
+    it('gives the eircode, with its routing key', async () => {
+      const upper = await inText('1 Main St, Dublin 6W, d6wxy00\r\n€900 per month');
+      expect([upper.eircode, upper.routingKey]).to.deep.equal(['D6W XY00', 'D6W']);
+      expect((await listingOf({ address: '1 Main St' })).eircode).to.equal(undefined);
+    });
+
+    it('is needed', async () => {
+      expect(await parse(alertMail({ text: `€900 per month ${linkTo(1)}` }))).to.deep.equal({ kind: 'failed', reason: 'no address' });
+      expect(await parse(alertMail({ html: card({ address: 'x'.repeat(513) }) }))).to.deep.equal({
+        kind: 'failed',
+        reason: 'address must be at most 512 characters long',
+      });
+    });
+  });
+
+  it('sees nothing in styles, scripts, titles and comments, nor in attached mails', async () => {
+    const hidden = '<style>9 Bed €9,999 per month</style><script>"8 Bath"</script><!-- House --><title>7 Bed</title>';
+    expect(await listingOf({ price: `${hidden}€900 per month`, facts: 'Studio' })).to.include({ priceMonthly: 900, propertyType: 'Studio' });
+    const attached = `Content-Type: multipart/mixed; boundary=outer\r\n\r\n--outer\r\n\r\nFYI\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n`;
+    const mail = Buffer.concat([Buffer.from(`From: a@example.org\r\n${attached}`), alertMail(), Buffer.from('\r\n--outer--\r\n')]);
+    expect((await parse(mail)).kind).to.equal('ignored');
+  });
+
+  it('ignores a mail without a body, and what is no mail', async () => {
+    for (const raw of ['Subject: hello\r\n\r\n', 'no mail at all', '\0\u00ff'.repeat(1000)]) expect((await parse(Buffer.from(raw))).kind).to.equal('ignored');
+  });
+});
