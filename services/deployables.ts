@@ -7,6 +7,7 @@ const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>
   'webhook-intake': () => import('./webhook-intake/main.ts'),
   secrets: () => import('./secrets/main.ts'),
   bookmarks: () => import('./bookmarks/main.ts'),
+  listings: () => import('./listings/main.ts'),
 };
 
 async function load(name: string): Promise<Deployable> {
@@ -19,12 +20,14 @@ async function load(name: string): Promise<Deployable> {
 const withSubcommands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly subcommands: SubcommandLoaders }> }>> = {
   'webhook-intake': { summary: 'list and return dead letters', load: () => import('./webhook-intake/main.ts') },
   secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('./secrets/commands/main.ts') },
+  listings: { summary: 'import listings', load: () => import('./listings/commands/main.ts') },
 };
 
 /** `signalbox worker <name>`, and the deployable that has it. */
 const workers: Readonly<Record<string, string>> = {
   service: 'webhook-intake',
   'database-service': 'webhook-intake',
+  geocoding: 'listings',
 };
 
 async function loadWorker(name: string): Promise<Worker> {

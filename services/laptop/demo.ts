@@ -1,4 +1,4 @@
-// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, and adds and finds a bookmark.
+// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, adds and finds a bookmark, and takes a listing in.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +14,8 @@ const Events = z.object({
 });
 
 const Bookmark = z.object({ id: z.string(), title: z.string() });
+
+const Listings = z.object({ items: z.array(z.object({ id: z.string(), sourceId: z.string(), address: z.string(), priceMonthly: z.number() })) });
 
 const shownWithinMs = 10_000;
 
@@ -35,6 +37,9 @@ export async function demo(options: { environment: Environment; data: string; po
 
   const bookmark = await bookmarked(`http://127.0.0.1:${portOf('bookmarks', portBase)}`, credentials('Bookmarks__ApiKeys'));
   print(`bookmarks  201  /api/bookmarks/${bookmark.id}\n           "${bookmark.title}", found by "nalbo", and deleted again\n`);
+
+  const listing = await triaged(`http://127.0.0.1:${portOf('listings', portBase)}`, credentials('Listings__AccessTokens'));
+  print(`listings  200  /api/properties/${listing.id}\n          "${listing.address}", found by "exampl", ${listing.priceMonthly} a month\n`);
 }
 
 /** @returns what was added, as the search answers it */
@@ -50,6 +55,28 @@ async function bookmarked(catalogue: string, key: string) {
   const bookmark = found.find(({ id }) => id === added.id);
   if (!bookmark) throw new Error('The bookmark was not found; see the log');
   return bookmark;
+}
+
+/** The same listing each time, so that there is one of it. @returns what was taken in, as the search answers it */
+async function triaged(service: string, token: string) {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${service}/api${path}`, { ...init, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
+    if (!response.ok) throw new Error(`The listing triage service answered ${response.status}: ${await response.text()}`);
+    return response;
+  };
+  const example = {
+    sourceId: 'demo',
+    sourceUrl: 'https://example.org/for-rent/demo/1',
+    address: '1 Example Street, Dublin 2',
+    eircode: 'D02 X285',
+    priceMonthly: 1850,
+  };
+  await ask('/ingest/properties', { method: 'POST', body: JSON.stringify([example]) });
+  // Somebody may have decided on it since it was taken in first.
+  const pages = ['inbox', 'approved', 'recycled'].map(async (status) => (await ask(`/properties?status=${status}&search=exampl&routingKeys=D02`)).json());
+  const listing = (await Promise.all(pages)).flatMap((page) => Listings.parse(page).items).find(({ sourceId }) => sourceId === example.sourceId);
+  if (!listing) throw new Error('The listing was not found; see the log');
+  return listing;
 }
 
 async function readCredentials(file: string, environment: Environment): Promise<(name: string) => string> {

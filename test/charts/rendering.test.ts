@@ -32,7 +32,9 @@ describeWith(helm, 'helm template', () => {
   it('has a pod of each service, its workers and the servers by default', async () => {
     const names = podsOf(await render()).map(({ owner }) => keyOf(owner).replace(/-[0-9a-f]{8}$/, '-*'));
     expect(names.sort()).to.deep.equal([
+      'CronJob/signalbox-listings-geocoding',
       'Deployment/signalbox-bookmarks',
+      'Deployment/signalbox-listings',
       'Deployment/signalbox-secrets',
       'Deployment/signalbox-webhook-intake',
       'Deployment/signalbox-webhook-intake-database-service',

@@ -10,7 +10,7 @@ const ways: Readonly<Record<string, Values>> = {
   'ingress.enabled': { ingress: { enabled: true, domain } },
   'gateway.enabled': { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } },
 };
-const byDefault = ['bookmarks.example.test/', 'intake.example.test/', 'relay.example.test/'];
+const byDefault = ['bookmarks.example.test/', 'intake.example.test/', 'listings.example.test/', 'relay.example.test/'];
 
 describeWith(helm, 'what is public', () => {
   it('is nothing unless it is asked for', async () => {
@@ -20,7 +20,7 @@ describeWith(helm, 'what is public', () => {
   });
 
   for (const [way, values] of Object.entries(ways)) {
-    it(`by ${way} is relay, intake and bookmarks, and nothing of the secrets service`, async () => {
+    it(`by ${way} is every service but the secrets service`, async () => {
       expect(publicAddresses(await render(values))).to.deep.equal(byDefault);
     });
 
@@ -37,7 +37,8 @@ describeWith(helm, 'what is public', () => {
     });
 
     it(`by ${way} is of any service what its paths say`, async () => {
-      const narrow = merged(values, { services: { 'webhook-relay': { paths: ['/Forge'] }, 'webhook-intake': { host: '' }, bookmarks: { host: '' } } });
+      const others = { 'webhook-intake': { host: '' }, bookmarks: { host: '' }, listings: { host: '' } };
+      const narrow = merged(values, { services: { 'webhook-relay': { paths: ['/Forge'] }, ...others } });
       expect(publicAddresses(await render(narrow))).to.deep.equal(['relay.example.test/Forge']);
     });
   }

@@ -71,6 +71,7 @@ export async function startHouse({ services: names = described, brokerUrl, setti
     BROKER_URL_1: brokerUrl ?? database.url,
     Broker__MonthlyMessageLimit: '100000000',
     Management__MaxFailedCredentials: '1000000',
+    RateLimit__PerMinute: '1000000',
     FailedPayloads__Directory: spoolDirectory,
     ...given,
   };
@@ -89,6 +90,8 @@ export async function startHouse({ services: names = described, brokerUrl, setti
     await process.waitForLine(/"msg":"ready"/);
     return one;
   }
+  // Listings are not ready before it has run.
+  if (names.includes('listings')) await start('geocoding', ['worker', 'geocoding', '--loop'], memory.worker);
   const services = await Promise.all(names.map((name) => start(name, ['serve', name], memory.of(name))));
   return {
     databaseUrl: database.url,

@@ -16,6 +16,7 @@ const ofServices = {
   'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens'],
   secrets: ['postgres-secrets-password', 'Management__AdminApiKey', 'Encryption__MasterKeys'],
   bookmarks: ['postgres-bookmarks-password', 'Bookmarks__ApiKeys'],
+  listings: ['postgres-listings-password', 'Listings__AccessTokens'],
 };
 const all = [...ofServers, ...Object.values(ofServices).flat()].sort();
 

@@ -31,6 +31,7 @@ const rising = (by: number) => `0+${by}x90`;
 const onRelay = (name: string, labels: Labels = {}) => series(name, { ...labels, ...relayTarget });
 const onWorker = (name: string, labels: Labels = {}) => series(name, { worker: 'service', ...labels, ...workerTarget });
 const onBookmarks = (name: string, labels: Labels = {}) => series(name, { ...labels, namespace, pod: 'bookmarks-0', instance: '10.0.0.4:9090' });
+const onListings = (name: string, labels: Labels = {}) => series(name, { ...labels, namespace, pod: 'listings-0', instance: '10.0.0.5:9090' });
 const onSecrets = (name: string, labels: Labels = {}) => series(name, { ...labels, ...secretsTarget });
 
 const relayRuns = { [onRelay('signalbox_health_check_ok', { service: 'webhook-relay', check: 'spool' })]: always(1) };
@@ -56,6 +57,8 @@ const notEmptyFor = (pod: string, name: string, values: string) => ({
   [series('signalbox_broker_queue_oldest_message_seconds', { broker, queue: name, ...relayTarget, pod })]: values,
 });
 const runs = (outcome: string, values: string) => ({ [onWorker('signalbox_worker_runs_total', { outcome })]: values });
+const heartbeat = { service: 'listings', check: 'geocoding worker' };
+const mails = (outcome: string, values: string) => ({ [onListings('signalbox_alert_mails_total', { outcome })]: values });
 const requests = (status: string, values: string, route = '/Forge') => ({
   [onRelay('signalbox_http_request_duration_seconds_count', { service: 'webhook-relay', method: 'POST', route, status })]: values,
 });
@@ -264,6 +267,39 @@ const otherCases: readonly Cases[] = [
     labels: { severity: 'critical', service: 'bookmarks' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },
     silent: { 'while one runs, though unready': [{ [onBookmarks('signalbox_health_check_ok', { service: 'bookmarks', check: 'schema' })]: always(0) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxListingsDown',
+    labels: { severity: 'critical', service: 'listings' },
+    fires: { 'while only the relay runs': [relayRuns, '6m'] },
+    silent: { 'while one runs': [{ [onWorker('signalbox_health_check_ok', { service: 'listings', check: 'schema' })]: always(1) }, '20m'] },
+  },
+  {
+    alert: 'SignalboxGeocodingStopped',
+    labels: { severity: 'critical', namespace, pod: 'listings-0' },
+    fires: { 'when the worker has not run for a while': [{ [onListings('signalbox_health_check_ok', heartbeat)]: always(0) }, '4m'] },
+    silent: {
+      'while it runs': [{ [onListings('signalbox_health_check_ok', heartbeat)]: always(1) }, '20m'],
+      'in the minutes before its first run': [{ [onListings('signalbox_health_check_ok', heartbeat)]: '0 0 1+0x30' }, '3m'],
+    },
+  },
+  {
+    alert: 'SignalboxGeocoderFailing',
+    labels: { severity: 'warning', namespace },
+    fires: { 'when it has not answered for an hour': [{ [onListings('signalbox_geocoder_failing_seconds')]: '0+60x90' }, '60m'] },
+    silent: {
+      'while it answers': [{ [onListings('signalbox_geocoder_failing_seconds')]: always(0) }, '60m'],
+      'after ten minutes without an answer': [{ [onListings('signalbox_geocoder_failing_seconds')]: '0+60x90' }, '10m'],
+    },
+  },
+  {
+    alert: 'SignalboxAlertMailsFailing',
+    labels: { severity: 'warning', namespace },
+    fires: { 'when most mails fail': [{ ...mails('failed', rising(1)), ...mails('created', '0+1x9 9+0x90') }, '60m'] },
+    silent: {
+      'while few of many fail': [{ ...mails('failed', rising(1)), ...mails('created', rising(2)) }, '60m'],
+      'when two mails fail': [{ ...mails('failed', '0 2+0x90'), ...mails('created', always(0)) }, '60m'],
+    },
   },
   {
     alert: 'SignalboxSecretsDown',

@@ -1,4 +1,4 @@
-// Relay, intake, workers and secrets as real processes that have had work of each kind, and what their metrics ports say.
+// Relay, intake, secrets, listings and their workers as real processes that have had work of each kind, and what their metrics ports say.
 import { randomUUID } from 'node:crypto';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
@@ -31,14 +31,19 @@ export async function startScraped(): Promise<Scraped> {
   const brokerUrls = ['one', 'two'].map((schema) => `${database.url}${database.url.includes('?') ? '&' : '?'}schema=${schema}`);
   const flow = await startFlow({ databaseUrl: database.url, brokerUrls, settings: limits });
   const [service, databaseService] = await Promise.all([flow.startWorker('service'), flow.startWorker('database-service')]);
-  const secrets = await startSecrets(database.url);
+  const secrets = await startOne(database.url, ['serve', 'secrets'], {
+    Management__AdminApiKey: 'the administrator of the tests',
+    Encryption__MasterKeys: masterKeys,
+  });
+  const geocoding = await startOne(database.url, ['worker', 'geocoding', '--loop'], {});
+  const listings = await startOne(database.url, ['serve', 'listings'], { Listings__AccessTokens: 'the reader of the tests' });
 
   const forge = createForge(flow.relayUrls);
   const answers: Answer[] = [];
   for (let number = 0; number < sent; number++) answers.push(await forge.deliver(examplePayload(number)));
   forge.close();
   const strangers = [randomUUID(), ...answers.map(({ deliveryId }) => deliveryId), 'stationmaster', 'railway/signals'];
-  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
+  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url, listings.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
   await fetch(`${flow.relayUrls[0] ?? ''}/Forge`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
   await eventually(async () => (await loggedDeliveries(database.url)).size === promised(answers).length, { withinMs: 60_000 });
 
@@ -52,6 +57,8 @@ export async function startScraped(): Promise<Scraped> {
     'service-0': service.metricsUrl,
     'database-service-0': databaseService.metricsUrl,
     'secrets-0': secrets.metricsUrl,
+    'listings-0': listings.metricsUrl,
+    'geocoding-0': geocoding.metricsUrl,
   };
   return {
     targets,
@@ -66,18 +73,17 @@ export async function startScraped(): Promise<Scraped> {
         { withinMs: 60_000 },
       ),
     async close() {
-      await secrets.process.kill();
+      await Promise.all([secrets, listings, geocoding].map(({ process }) => process.kill()));
       await flow.close();
       await database.drop();
     },
   };
 }
 
-async function startSecrets(databaseUrl: string) {
+async function startOne(databaseUrl: string, words: readonly string[], settings: Readonly<Record<string, string>>) {
   const [port, metricsPort] = [String(await freePort()), String(await freePort())];
-  const settings = { Management__AdminApiKey: 'the administrator of the tests', Encryption__MasterKeys: masterKeys };
   const env = { DATABASE_URL: databaseUrl, APP_ENV: 'development', PORT: port, METRICS_PORT: metricsPort, ...settings };
-  const process = startProcess(['serve', 'secrets'], { env });
+  const process = startProcess(words, { env });
   await process.waitForLine(/"msg":"ready"/);
   return { process, url: `http://127.0.0.1:${port}`, metricsUrl: `http://127.0.0.1:${metricsPort}` };
 }

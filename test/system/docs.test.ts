@@ -24,7 +24,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
     });
 
     it('shows the demo delivery', () => {
-      expect(run(demo)).to.match(/relay {3}202.*intake {2}200.*bookmarks {2}201/s);
+      expect(run(demo)).to.match(/relay {3}202.*intake {2}200.*bookmarks {2}201.*listings {2}200/s);
     });
 
     it('delivers and reads back by hand', () => {
@@ -76,6 +76,22 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
     });
   });
 
+  describe('docs/listings.md', () => {
+    it('has its requests answered', () => {
+      const [, requests = ''] = shellBlocks('docs/listings.md');
+      expect(run(withCredentials, requests)).to.match(/"created":1.*"status":"approved".*"notes":"call on Monday".*"changedAt".*"approvedCount":1/s);
+    });
+
+    it('takes its file and its mail in', () => {
+      const [, requests = '', importing = '', mailing = ''] = shellBlocks('docs/listings.md');
+      const [listings = '', token = '', , listing = ''] = requests.split('\n');
+      const file = [listing, `printf '[%s]' "$listing" | sed s/'"1"'/'"2"'/ > listings.json`];
+      expect(run(withCredentials, ...file, importing.replace('=…', ''))).to.contain('1 created, 0 updated, 0 unchanged, 0 rejected');
+      const mail = `Subject: A flat\n\n3 Main Street, D02 X285\n€900 per month\nhttps://www.daft.ie/for-rent/a/3`;
+      expect(run(withCredentials, listings, token, `printf '${mail.replaceAll('\n', '\\n')}' > alert.eml`, mailing)).to.contain('"outcome":"created"');
+    });
+  });
+
   describe('Ctrl-C', () => {
     it('stops all of it', async () => {
       expect(await clone.stop()).to.equal(0);
@@ -84,7 +100,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
 });
 
 // The values are our own; that no setting is missing in a page is what is tested.
-for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/bookmarks.md']) {
+for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/bookmarks.md', 'docs/listings.md']) {
   describe(`${page}, the service by itself`, () => {
     const [block = ''] = shellBlocks(page);
     const [settings = '', migrate = '', ...others] = block.split('\n');
