@@ -12,6 +12,8 @@ import { version } from '../platform/version.ts';
 import { apiKey } from './api-key.ts';
 import { bookmarkRoutes } from './bookmarks.ts';
 import type { BookmarksConfig } from './config.ts';
+import { fileRoutes } from './files/files.ts';
+import { createImporter } from './files/import.ts';
 import { folderRoutes } from './folders.ts';
 import { listRoutes } from './lists/lists.ts';
 import { createListStore } from './lists/store.ts';
@@ -40,7 +42,12 @@ export function createBookmarksApp(parts: BookmarksParts): App {
   const openSnapshot = createSnapshots(listStore, snapshotLimits);
   return createApp({
     description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
-    routes: [...listRoutes(listStore, openSnapshot), ...bookmarkRoutes(store, clock), ...folderRoutes(store, clock)].map(asksDatabase),
+    routes: [
+      ...listRoutes(listStore, openSnapshot),
+      ...bookmarkRoutes(store, clock),
+      ...folderRoutes(store, clock),
+      ...fileRoutes(createImporter(store, clock), openSnapshot),
+    ].map(asksDatabase),
     areas: [{ prefix: '/api', guard: apiKey(config.apiKeys) }],
     health,
     log,

@@ -79,7 +79,8 @@ export const FolderInput = z.object({
 export type FolderInput = z.output<typeof FolderInput>;
 
 const isTrue = (choice: 'true' | 'false' | undefined) => choice === 'true';
-export const FolderDeletion = z.object({ cascade: queryChoice(['true', 'false']).optional().transform(isTrue) });
+const flag = queryChoice(['true', 'false']).optional().transform(isTrue);
+export const FolderDeletion = z.object({ cascade: flag });
 
 /** Blank is none. What cannot be stored is in no bookmark; it is looked for as it would have been stored. */
 const searched = (max: number) =>
@@ -97,8 +98,19 @@ export const BookmarkFilterQuery = z.object({
   limit: queryInteger({ min: 1, max: maxPage }).meta({ description: 'A page of the list; `Link` leads to the next one. All of it unless given' }),
 });
 
+export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Only tells what would be done' }) });
+export const ImportResult = z.object({
+  created: z.int(),
+  /** Those whose address is in the same folder already. */
+  skipped: z.int(),
+  /** By their place among the bookmarks of the file, from 0. */
+  failed: z.array(z.object({ index: z.int(), title: z.string(), reason: z.string() })),
+});
+export type ImportResult = z.output<typeof ImportResult>;
+
 export const Problems = problems({
   bookmarkMissing: { status: 404, title: 'No such bookmark' },
   folderMissing: { status: 404, title: 'No such folder' },
   folderNotEmpty: { status: 409, title: 'The folder is not empty' },
+  notBookmarks: { status: 400, title: 'The file is not usable as Netscape bookmark HTML' },
 });

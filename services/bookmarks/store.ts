@@ -48,9 +48,34 @@ const updateBookmark = statement<Bookmark, BookmarkValues>(
   returning ${bookmarkColumns}`,
 );
 
+/** Of what an import brings, as JSON, those whose address is not in the same folder already. */
+const missing = `
+  select given.* from json_to_recordset($1::json) as given (id uuid, title text, url text, description text, thumbnail text, tags text[], "folderId" uuid,
+    favorite boolean, "dateAdded" timestamptz)
+  where not exists (select from bookmarks where bookmarks.url = given.url and bookmarks.folder_id is not distinct from given."folderId")`;
+
+const insertMissing = statement<unknown, [bookmarks: string]>(
+  'bookmarks.insertMissing',
+  `
+  with missing as (${missing}),
+    added as (insert into tags (name) select distinct unnest(tags) from missing on conflict do nothing)
+  insert into bookmarks (id, title, url, description, thumbnail, tags, folder_id, favorite, date_added) select * from missing`,
+);
+
+const countMissing = statement<{ count: number }, [bookmarks: string]>('bookmarks.countMissing', `select count(*) from (${missing}) missing`);
+
 const removeBookmark = statement<unknown, [id: string]>('bookmarks.remove', 'delete from bookmarks where id = $1');
 
 const folderById = statement<Folder, [id: string]>('folders.byId', `select ${folderColumns} from folders where id = $1`);
+
+const folderAtTop = statement<{ id: string }, [name: string]>(
+  'folders.atTop',
+  'select id from folders where name = $1 and parent_id is null order by created_at, id limit 1',
+);
+const subfolder = statement<{ id: string }, [name: string, parentId: string]>(
+  'folders.below',
+  'select id from folders where name = $1 and parent_id = $2 order by created_at, id limit 1',
+);
 
 type FolderValues = [id: string, name: string, parentId: string | null, icon: string | null];
 const valuesOfFolder = ({ id, name, parentId, icon }: Folder): FolderValues => [id, name, parentId, icon];
@@ -100,6 +125,8 @@ export type CatalogueWriter = ReturnType<typeof writerOn>;
 export const createStore = (database: Database, writeDatabase: Database) => ({
   findBookmark: (id: string) => database.first(bookmarkById, id),
   findFolder: (id: string) => database.first(folderById, id),
+  ...lookupsOn(database),
+  countMissing: async (bookmarks: readonly Bookmark[]) => (await database.first(countMissing, JSON.stringify(bookmarks)))?.count ?? 0,
 
   /**
    * One write at a time over all replicas, each in a transaction: what it has asked holds until it is done, so that moves of folders that
@@ -112,7 +139,16 @@ export const createStore = (database: Database, writeDatabase: Database) => ({
     }),
 });
 
+const lookupsOn = (database: Database) => ({
+  /** The oldest one of that name; null is the top. */
+  findSubfolder: async (name: string, parentId: string | null) =>
+    (await (parentId === null ? database.first(folderAtTop, name) : database.first(subfolder, name, parentId)))?.id,
+});
+
 const writerOn = (database: Database) => ({
+  ...lookupsOn(database),
+  /** @returns how many that was */
+  insertMissing: (bookmarks: readonly Bookmark[]) => database.run(insertMissing, JSON.stringify(bookmarks)),
   insertBookmark: (bookmark: Bookmark) => database.run(insertBookmark, ...valuesOf(bookmark), bookmark.dateAdded),
   /** Undefined when there is none. */
   updateBookmark: (bookmark: Omit<Bookmark, 'dateAdded'>) => database.first(updateBookmark, ...valuesOf(bookmark)),

@@ -10,7 +10,8 @@ const builder = knex({ client: 'pg' });
 export type BookmarkFilter = {
   readonly q?: string | undefined;
   readonly tag?: string | undefined;
-  readonly folderId?: string | undefined;
+  /** Null: in no folder. */
+  readonly folderId?: string | null | undefined;
   readonly favorite?: boolean | undefined;
 };
 /** Undefined `after` is the first page. */
@@ -54,7 +55,8 @@ const tags = statement<{ revision: string; name: string | null }>(
 function select({ q, tag, folderId, favorite }: BookmarkFilter, after?: Position) {
   const query = builder.from('bookmarks').select(builder.raw(bookmarkColumns));
   if (tag !== undefined) query.whereRaw('tags @> array[?]::text[]', [tag]);
-  if (folderId !== undefined) query.where('folder_id', folderId);
+  if (folderId === null) query.whereNull('folder_id');
+  else if (folderId !== undefined) query.where('folder_id', folderId);
   if (favorite !== undefined) query.where({ favorite });
   if (q !== undefined) {
     for (const word of escapedWords(q)) query.whereRaw('search_text like lower(?)', [`%${word}%`]);
@@ -104,6 +106,7 @@ export const createListStore = (database: Database) => ({
 const rowsAtOnce = 200;
 
 const snapshotOn = (database: Database) => ({
+  folders: async () => listed(await database.all(folders)).rows,
   /** All that match, a few at a time. One list at a time. */
   async *bookmarks(filter: BookmarkFilter, after?: Position): AsyncGenerator<FoundBookmark[]> {
     await database.select(builder.raw('declare list no scroll cursor for ?', [select(filter, after)]));

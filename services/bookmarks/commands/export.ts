@@ -1,0 +1,51 @@
+// `signalbox bookmarks export`: writes all bookmarks as a file that browsers take.
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { readSettings } from '../../platform/config/config.ts';
+import { describeError } from '../../platform/errors.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { ask } from './service.ts';
+import { exportSettings } from './settings.ts';
+
+export const exportFile: Subcommand = {
+  summary: `write all bookmarks as a file that browsers take, to standard output unless a file is named; reads ${exportSettings.address.name}`,
+  operands: '[file]',
+  options: [],
+  settings: exportSettings,
+  async run({ environment, rest: [file], stopping }) {
+    const { address } = readSettings(environment, exportSettings);
+    const { body } = await ask(`${address}/api/export`, { signal: stopping });
+    const progress = createProgress(process.stderr, undefined);
+    try {
+      await write(counted(body ?? [], progress), file, stopping);
+    } catch (error) {
+      throw new Error(`the export is not whole: ${describeError(error)}`, { cause: error });
+    } finally {
+      progress.end();
+    }
+    return 0;
+  },
+};
+
+/** A file is in its place only once it is whole. */
+async function write(bytes: AsyncIterable<Uint8Array>, file: string | undefined, signal: AbortSignal): Promise<void> {
+  if (file === undefined) return pipeline(Readable.from(bytes), process.stdout, { end: false, signal });
+  const partial = `${file}.partial`;
+  try {
+    await pipeline(Readable.from(bytes), createWriteStream(partial), { signal });
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function* counted(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    yield chunk;
+    progress.add(chunk.length);
+  }
+}

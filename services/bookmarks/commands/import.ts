@@ -1,0 +1,68 @@
+// `signalbox bookmarks import`: sends a bookmark file of a browser to the service, and tells what became of it.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { readSettings } from '../../platform/config/config.ts';
+import { describeError } from '../../platform/errors.ts';
+import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
+import { ImportResult } from '../contract.ts';
+import { importSettings } from './settings.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { ask } from './service.ts';
+
+const Options = z.object({ dryRun: z.boolean().default(false) });
+
+export const importFile: Subcommand = {
+  summary: `take bookmarks of a file that a browser exported, or, as -, of standard input; run again it skips what is there; reads ${Object.values(
+    importSettings,
+  )
+    .map(({ name }) => name)
+    .join(' and ')} (or its _FILE)`,
+  operands: '<file>',
+  options: [{ flags: '--dry-run', summary: 'only tell what would be done' }],
+  settings: importSettings,
+  async run({ environment, options, rest: [file], print, writeError, stopping }) {
+    if (file === undefined) throw new Error('there is no file to import');
+    const { dryRun } = readOptions(Options, options);
+    const { address, apiKeys } = readSettings(environment, importSettings);
+    const { bytes, size } = await open(file);
+    const progress = createProgress(process.stderr, size);
+    try {
+      const response = await ask(`${address}/api/import?dryRun=${dryRun}`, {
+        method: 'POST',
+        headers: { 'X-Api-Key': apiKeys[0]?.reveal() ?? '', 'Content-Type': 'text/html' },
+        body: counted(bytes, progress),
+        duplex: 'half',
+        signal: stopping,
+      });
+      const { created, skipped, failed } = ImportResult.parse(await response.json());
+      progress.end();
+      for (const { index, title, reason } of failed) writeError(`not imported, number ${index + 1} (${visible(title)}): ${reason}`);
+      print(`${dryRun ? 'dry run, nothing was written: ' : ''}${created} created, ${skipped} skipped, ${failed.length} failed\n`);
+      return failed.length > 0 ? 1 : 0;
+    } finally {
+      progress.end();
+    }
+  },
+};
+
+/** A title must not send control sequences to the terminal. */
+const visible = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}').slice(0, 80);
+
+async function open(file: string): Promise<{ readonly bytes: AsyncIterable<Uint8Array>; readonly size: number | undefined }> {
+  if (file === '-') return { bytes: process.stdin, size: undefined };
+  try {
+    const found = await stat(file);
+    if (found.isDirectory()) throw new Error('it is a folder');
+    return { bytes: createReadStream(file), size: found.isFile() ? found.size : undefined };
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${describeError(error)}`, { cause: error });
+  }
+}
+
+async function* counted(bytes: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    yield chunk;
+    progress.add(chunk.length);
+  }
+}

@@ -1,0 +1,27 @@
+// Requests of the commands to the service, with what went wrong in words.
+import { z } from 'zod';
+import { describeError } from '../../platform/errors.ts';
+
+const ProblemBody = z.looseObject({ title: z.string(), detail: z.string().optional() });
+
+/** @returns an answer of success @throws Error that says what stands in the way */
+export async function ask(url: string, init: RequestInit): Promise<Response> {
+  // A redirect is not followed: it would take the key to another host.
+  const response = await fetch(url.replace(/([^:])\/\/+/g, '$1/'), { ...init, redirect: 'manual' }).catch((error: unknown) => {
+    if (init.signal?.aborted === true) throw new Error('interrupted; the same command may be given again', { cause: error });
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    throw new Error(`the bookmark catalogue cannot be reached, or broke off: ${describeError(cause)}`, { cause: error });
+  });
+  if (response.ok) return response;
+  if (response.status === 401) throw new Error('the service refuses Bookmarks__ApiKeys');
+  throw new Error(`the service answered ${response.status} (${saidIn(await response.text())})`);
+}
+
+function saidIn(text: string): string {
+  try {
+    const { title, detail } = ProblemBody.parse(JSON.parse(text));
+    return detail ?? title;
+  } catch {
+    return 'no problem document';
+  }
+}

@@ -1,0 +1,105 @@
+// The import of Netscape bookmark HTML: a few hundred at a time, each time in a transaction of its own, so that what was done stays done.
+import { createHash } from 'node:crypto';
+import { v7 as newId } from 'uuid';
+import { Common } from '../../platform/problem.ts';
+import { type Bookmark, BookmarkInput, type ImportResult } from '../contract.ts';
+import type { CatalogueStore, CatalogueWriter } from '../store.ts';
+import { type FileFolder, type FileItem, readNetscape } from './netscape-reader.ts';
+
+const itemsAtOnce = 500;
+/** A file of which more is not usable is none. */
+const maxFailed = 10_000;
+
+export type Importer = ReturnType<typeof createImporter>;
+
+export function createImporter(store: CatalogueStore, clock: () => Date) {
+  const importing = (items: readonly Prepared[]) => store.write((writer) => addAll(writer, items, clock()));
+  const trying = (items: readonly Prepared[]) => countNew(store, items);
+
+  /** Running it again skips what is there. @throws Problem for what is no bookmark file, or what the bytes fail with */
+  return async (bytes: AsyncIterable<Uint8Array>, isDryRun: boolean): Promise<ImportResult> => {
+    const result: ImportResult = { created: 0, skipped: 0, failed: [] };
+    const prepare = createPreparation(result, clock);
+    for await (const items of readNetscape(bytes, itemsAtOnce)) {
+      const prepared = items.flatMap((item) => prepare(item) ?? []);
+      if (result.failed.length > maxFailed) throw Common.invalid({ detail: `More than ${maxFailed} bookmarks of the file cannot be imported.` });
+      const created = prepared.length > 0 ? await (isDryRun ? trying : importing)(prepared) : 0;
+      result.created += created;
+      result.skipped += prepared.filter(({ bookmark }) => bookmark).length - created;
+    }
+    return result;
+  };
+}
+
+/** A folder that shall be there, and a bookmark that shall be in it. */
+type Prepared = { readonly folder: FileFolder | undefined; readonly bookmark?: Omit<Bookmark, 'folderId'> };
+
+/** Sorts out what fails, and what the file has twice. @returns undefined where nothing is left to do */
+function createPreparation(result: ImportResult, clock: () => Date) {
+  const seen = new Set<string>();
+  let index = -1;
+  return ({ folder, bookmark }: FileItem): Prepared | undefined => {
+    const fault = folder?.fault;
+    if (!bookmark) return fault === undefined ? { folder } : undefined;
+    index += 1;
+    const read = BookmarkInput.safeParse({ ...bookmark, title: bookmark.title || bookmark.url });
+    const reason = fault ?? read.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+    if (reason !== undefined || !read.data) {
+      result.failed.push({ index, title: bookmark.title.slice(0, 500), reason: reason ?? '' });
+      return undefined;
+    }
+    const key = createHash('sha256')
+      .update(`${folder?.key ?? ''}\0${read.data.url}`)
+      .digest('base64');
+    if (seen.has(key)) {
+      result.skipped += 1;
+      return undefined;
+    }
+    seen.add(key);
+    return { folder, bookmark: { ...read.data, id: newId(), dateAdded: bookmark.dateAdded ?? clock() } };
+  };
+}
+
+/** @returns how many bookmarks were not there */
+async function addAll(writer: CatalogueWriter, items: readonly Prepared[], now: Date): Promise<number> {
+  const idOf = createLookup(writer.findSubfolder, async (name, parentId) => {
+    const folder = { id: newId(), name, parentId, icon: null };
+    await writer.insertFolder(folder, now);
+    return folder.id;
+  });
+  const bookmarks: Bookmark[] = [];
+  for (const { folder, bookmark } of items) {
+    const folderId = (await idOf(folder)) ?? null;
+    if (bookmark) bookmarks.push({ ...bookmark, folderId });
+  }
+  return writer.insertMissing(bookmarks);
+}
+
+/** The same without doing it. */
+async function countNew(store: CatalogueStore, items: readonly Prepared[]): Promise<number> {
+  const idOf = createLookup(store.findSubfolder, () => Promise.resolve(undefined));
+  const bookmarks: Bookmark[] = [];
+  let inNewFolders = 0;
+  for (const { folder, bookmark } of items) {
+    if (!bookmark) continue;
+    const folderId = await idOf(folder);
+    if (folderId === undefined) inNewFolders += 1;
+    else bookmarks.push({ ...bookmark, folderId });
+  }
+  return inNewFolders + (await store.countMissing(bookmarks));
+}
+
+type Found = string | null | undefined;
+
+/** The id of a folder by its path: null is the top, undefined what is not there and was not made. Folders may have gone since the last batch. */
+function createLookup(find: CatalogueWriter['findSubfolder'], make: (name: string, parentId: string | null) => Promise<Found>) {
+  const known = new Map<string, Found>();
+  return async function idOf(folder: FileFolder | undefined): Promise<Found> {
+    if (!folder) return null;
+    if (known.has(folder.key)) return known.get(folder.key);
+    const parentId = await idOf(folder.parent);
+    const id = parentId === undefined ? undefined : ((await find(folder.name, parentId)) ?? (await make(folder.name, parentId)));
+    known.set(folder.key, id);
+    return id;
+  };
+}

@@ -1,0 +1,26 @@
+// Writes Netscape bookmark HTML, as browsers take it.
+import type { Bookmark, Folder } from '../contract.ts';
+
+const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => references[character] ?? character);
+const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+
+export const fileHead = `<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
+<TITLE>Bookmarks</TITLE>
+<H1>Bookmarks</H1>
+<DL><p>
+`;
+export const listEnd = '</DL><p>\n';
+
+export const folderHead = ({ name }: Pick<Folder, 'name'>) => `<DT><H3>${escape(name)}</H3>\n<DL><p>\n`;
+
+export function bookmarkLines({ title, url, description, tags, dateAdded }: Bookmark): string {
+  const lists = [
+    ...(tags.length > 0 ? [` TAGS="${escape(tags.join(','))}"`] : []),
+    // A comma in a tag looks as if it ended there: for our own reader all of them once more.
+    ...(tags.some((tag) => tag.includes(',')) ? [` DATA-TAGS="${escape(JSON.stringify(tags))}"`] : []),
+  ].join('');
+  const line = `<DT><A HREF="${escape(url)}" ADD_DATE="${seconds(dateAdded)}"${lists}>${escape(title)}</A>\n`;
+  return description === '' ? line : `${line}<DD>${escape(description)}\n`;
+}

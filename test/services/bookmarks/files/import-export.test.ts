@@ -1,0 +1,268 @@
+// Files of browsers: what is taken from them, and that it comes back as it was.
+import { request } from 'node:http';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { eventually } from '../../../support/wait.ts';
+import { apiKey, call, useService } from '../service.ts';
+import { importedAt, link, page, shapes } from './files.ts';
+
+describe('bookmark files', () => {
+  const clock = { now: importedAt };
+  const catalogue = useService({ clock: () => clock.now });
+  const headers = { 'Content-Type': 'text/html; charset=utf-8', 'X-Api-Key': apiKey };
+  const send = (file: string | Uint8Array, query = '') => call(catalogue.url, 'POST', `/api/import${query}`, { body: file, headers });
+  const taken = async (file: string, query = '') => {
+    const { status, body, text } = await send(file, query);
+    expect(status, text).to.equal(200);
+    return body as { created: number; skipped: number; failed: { index: number; title: string; reason: string }[] };
+  };
+  const exported = async () => (await catalogue.get('/api/export')).text;
+
+  /** Paths of folders, and a line for each bookmark, as `shapes` has them. */
+  async function content() {
+    const folders = (await catalogue.get('/api/folders')).body as { id: string; name: string; parentId: string | null }[];
+    const pathOf = (id: string | null): string => {
+      const folder = folders.find((one) => one.id === id);
+      return folder ? [pathOf(folder.parentId), folder.name].filter((part) => part !== '').join('/') : '';
+    };
+    const bookmarks = (await catalogue.get('/api/bookmarks')).body as Record<string, any>[]; // eslint-disable-line @typescript-eslint/no-explicit-any
+    return {
+      folders: folders.map(({ id }) => pathOf(id)).sort(),
+      bookmarks: bookmarks.map((one) =>
+        [pathOf(one['folderId']), one['title'], one['url'], Date.parse(one['dateAdded']) / 1000, one['tags'], one['description']].join(' | '),
+      ),
+    };
+  }
+  const empty = () => catalogue.query('truncate bookmarks, folders, tags');
+
+  for (const [shape, { file, folders, bookmarks, failed }] of Object.entries(shapes))
+    describe(`in the shape of ${shape}`, () => {
+      it('are imported with folders, titles, dates, tags and descriptions, and the rest is told with its reason', async () => {
+        const result = await taken(file);
+        expect(result).to.deep.include({ created: bookmarks.length, skipped: 0 });
+        expect(result.failed.map(({ title }) => title)).to.deep.equal(failed);
+        for (const { reason } of result.failed) expect(reason).to.equal('url must be an absolute http or https URL');
+        expect(await content()).to.deep.equal({ folders: [...folders].sort(), bookmarks });
+      });
+
+      it('come back from an export as they were', async () => {
+        await taken(file);
+        const before = await content();
+        const copy = await exported();
+        await empty();
+        expect(await taken(copy)).to.deep.equal({ created: bookmarks.length, skipped: 0, failed: [] });
+        const after = await content();
+        // Those of one moment stand in the order of the export.
+        expect({ ...after, bookmarks: after.bookmarks.sort() }).to.deep.equal({ ...before, bookmarks: before.bookmarks.sort() });
+        expect(await exported()).to.equal(copy);
+      });
+
+      it('are read alike however they are cut into pieces', async () => {
+        const whole = await taken(file, '?dryRun=true');
+        const sending = request(`${catalogue.url}/api/import?dryRun=true`, { method: 'POST', headers });
+        const answered = once(sending, 'response');
+        for (const byte of Buffer.from(file)) sending.write(Buffer.of(byte));
+        sending.end();
+        const [response] = await answered;
+        expect(JSON.parse(Buffer.concat(await response.toArray()).toString())).to.deep.equal(whole);
+      });
+    });
+
+  describe('POST /api/import', () => {
+    it('skips what is in the same folder already: run again it adds nothing', async () => {
+      const { file, bookmarks } = Object.values(shapes)[0] ?? { file: '', bookmarks: [] };
+      const { failed } = await taken(file);
+      const before = await content();
+      expect(await taken(file)).to.deep.equal({ created: 0, skipped: bookmarks.length, failed });
+      expect(await content()).to.deep.equal(before);
+    });
+
+    it('tells the same address in another folder from one in the same, in the file and in the catalogue', async () => {
+      await catalogue.bookmark({ url: 'https://example.org/1' });
+      const [one, two] = [link('https://example.org/1', 'one'), link('https://example.org/2', 'two')];
+      const file = page(one, two, two, '<DT><H3>a</H3><DL><p>', one, one, '</DL><p>', '<DT><H3>a</H3><DL><p>', one, '</DL><p>');
+      expect(await taken(file)).to.deep.equal({ created: 2, skipped: 4, failed: [] });
+      expect((await content()).folders).to.deep.equal(['a']);
+    });
+
+    it('puts into a folder that is there, the oldest one of that name', async () => {
+      const folder = await catalogue.folder({ name: 'a' });
+      clock.now = new Date(clock.now.getTime() + 1000);
+      await catalogue.folder({ name: 'a' });
+      clock.now = importedAt;
+      await taken(page('<DT><H3> a </H3><DL><p>', link('https://example.org/', 'x'), '</DL><p>'));
+      const { body } = await catalogue.get(`/api/bookmarks?folderId=${folder.id}`);
+      expect(body).to.have.length(1);
+    });
+
+    it('with dryRun answers what would be done, and does nothing', async () => {
+      await catalogue.bookmark({ url: 'https://example.org/1' });
+      const etag = (await catalogue.get('/api/tags')).headers.get('etag');
+      const file = page(
+        link('https://example.org/1', 'x'),
+        '<DT><H3>new</H3><DL><p>',
+        link('https://example.org/1', 'x', 'TAGS="t"'),
+        link('https://example.org/1', 'x'),
+        '</DL>',
+        link('ftp://x', 'bad'),
+      );
+      const dry = await taken(file, '?dryRun=True');
+      expect(dry).to.deep.include({ created: 1, skipped: 2 });
+      expect(dry.failed).to.have.length(1);
+      expect((await catalogue.get('/api/tags')).headers.get('etag')).to.equal(etag);
+      expect((await content()).folders).to.deep.equal([]);
+      expect(await taken(file, '?dryRun=false')).to.deep.equal(dry);
+      expect((await catalogue.get('/api/tags')).body).to.deep.equal(['t']);
+    });
+
+    it('answers 400 to another dryRun', async () => {
+      const { status, body } = await send(page(), '?dryRun=yes');
+      expect([status, Object.keys(body.errors)]).to.deep.equal([400, ['dryRun']]);
+    });
+
+    it('tells failures by their place among the bookmarks, each with its reason', async () => {
+      const long = 'n'.repeat(201);
+      const file = page(
+        link('https://example.org/', 'fine'),
+        link('/relative', 'relative'),
+        link('https://example.org/', 't'.repeat(501)),
+        '<DT><A>no address</A>',
+        link('https://example.org/many', 'many', `TAGS="${Array.from({ length: 101 }, (_, index) => index).join()}"`),
+        link('https://example.org/described', 'described'),
+        `<DD>${'d'.repeat(50_000)}`,
+        `<DT><H3>${long}</H3><DL><p><DT><H3>below</H3><DL><p>`,
+        link('https://example.org/in', 'in'),
+        '</DL></DL>',
+        link('https://example.org/last', 'last'),
+      );
+      const { created, failed } = await taken(file);
+      expect(created).to.equal(2);
+      expect(failed.map(({ index, title, reason }) => [index, title.slice(0, 10), reason])).to.deep.equal([
+        [1, 'relative', 'url must be an absolute http or https URL'],
+        [2, 'tttttttttt', 'title must be at most 500 characters long'],
+        [3, 'no address', 'url must not be empty; url must be an absolute http or https URL'],
+        [4, 'many', 'tags must hold at most 100 tags'],
+        [5, 'described', 'description must be at most 10000 characters long'],
+        [6, 'in', `its folder's name must be at most 200 characters long`],
+      ]);
+      expect((await content()).folders).to.deep.equal([]);
+    });
+
+    it('takes the address for the title where there is none, and leaves out a folder without a name', async () => {
+      await taken(page('<DT><H3> </H3><DL><p>', link('https://example.org/', ' '), '</DL><p>'));
+      expect(await content()).to.deep.equal({
+        folders: [],
+        bookmarks: [` | https://example.org/ | https://example.org/ | ${importedAt.getTime() / 1000} |  | `],
+      });
+    });
+
+    for (const [added, seconds] of [
+      ['1700000000', 1_700_000_000],
+      ['1700000000123', 1_700_000_000.123],
+      ['1700000000123456', 1_700_000_000.123],
+      ['0', importedAt.getTime() / 1000],
+      ['', importedAt.getTime() / 1000],
+      ['-5', importedAt.getTime() / 1000],
+      ['99999999999999999999', importedAt.getTime() / 1000],
+      ['yesterday', importedAt.getTime() / 1000],
+    ] as const)
+      it(`reads ADD_DATE="${added}"`, async () => {
+        await taken(page(link('https://example.org/', 'x', `ADD_DATE="${added}"`)));
+        expect((await content()).bookmarks[0]).to.contain(`| ${seconds} |`);
+      });
+
+    it('takes what is broken, as far as it goes', async () => {
+      for (const file of ['', 'no bookmarks', '{"a":1}', '</DL></DL></A></H3>', '<DL>', '<A', '<A HREF="x', '<DT><H3>a', '\ufeff'])
+        expect(await taken(file)).to.include({ created: 0, skipped: 0 });
+      expect(await taken('<a href=https://example.org/1>one<a href=https://example.org/2>two<dd>about two<dt><h3>f</h3>')).to.include({ created: 2 });
+      expect((await content()).folders).to.deep.equal(['a', 'f']);
+      expect((await catalogue.get('/api/bookmarks?q=about')).body[0].title).to.equal('two');
+    });
+
+    it('replaces what is no UTF-8', async () => {
+      await send(Buffer.concat([Buffer.from('<DL><DT><A HREF="https://example.org/">caf'), Buffer.of(0xe9), Buffer.from('</A></DL>')]));
+      expect((await content()).bookmarks[0]).to.contain('caf\ufffd');
+    });
+
+    it('answers 415 to another media type, 401 without a key before it looks at anything, and 400 to folders nested without end', async () => {
+      expect((await call(catalogue.url, 'POST', '/api/import', { body: '{}', headers: { ...headers, 'Content-Type': 'application/json' } })).status).to.equal(
+        415,
+      );
+      expect((await call(catalogue.url, 'POST', '/api/import?dryRun=x', { body: page(), headers: { 'Content-Type': 'text/html' } })).status).to.equal(401);
+      expect((await send('<DL>'.repeat(100_000))).body).to.include({ status: 400, title: 'The file is not usable as Netscape bookmark HTML' });
+      expect((await send(`<A HREF="${'x'.repeat(6_000_000)}">`)).body).to.include({ status: 400, title: 'The file is not usable as Netscape bookmark HTML' });
+    });
+
+    it('answers 400 to a file of which ten thousand bookmarks fail', async () => {
+      expect((await send('<A>'.repeat(11_000))).status).to.equal(400);
+    });
+
+    it('keeps what it has stored when its sender goes away, and goes on from there when it is run again', async () => {
+      const links = Array.from({ length: 3000 }, (_, index) => link(`https://example.org/${index}`, `title ${index}`));
+      const sending = request(`${catalogue.url}/api/import`, { method: 'POST', headers });
+      sending.on('error', () => undefined);
+      sending.write(links.slice(0, 2000).join('\n'));
+      const stored = await eventually(async () => {
+        const count = (await content()).bookmarks.length;
+        return count >= 1000 && count;
+      });
+      sending.destroy();
+      const { created, skipped } = await taken(page(...links));
+      expect(created + skipped).to.equal(3000);
+      expect(skipped).to.be.at.least(stored);
+      expect((await content()).bookmarks).to.have.length(3000);
+    });
+
+    it('adds each bookmark and folder once when it is run twice at the same time', async () => {
+      const links = Array.from({ length: 1500 }, (_, index) => `<DT><H3>f${index % 7}</H3><DL>${link(`https://example.org/${index}`, `title ${index}`)}</DL>`);
+      const [one, two] = await Promise.all([taken(page(...links)), taken(page(...links))]);
+      expect(one.created + two.created).to.equal(1500);
+      expect((await content()).bookmarks).to.have.length(1500);
+      expect((await content()).folders).to.have.length(7);
+    });
+  });
+
+  describe('GET /api/export', () => {
+    it('answers an HTML file to be saved, with or without bookmarks, without a key', async () => {
+      const { status, headers: given, text } = await catalogue.get('/api/export');
+      expect(status).to.equal(200);
+      expect(given.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(given.get('content-disposition')).to.equal('attachment; filename="bookmarks.html"');
+      expect(text).to.match(/^<!DOCTYPE NETSCAPE-Bookmark-file-1>\n.*<H1>Bookmarks<\/H1>\n<DL><p>\n<\/DL><p>\n$/s);
+    });
+
+    it('brings back whatever text there is', async function () {
+      this.timeout(60_000);
+      const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((one) => one.replaceAll(/[\0\p{Cs}]/gu, '').trim());
+      const named = text.filter((one) => one !== '');
+      const bookmark = fc.record({ title: named, description: text, tags: fc.array(fc.oneof(named, fc.constantFrom('a,b', ',', '"', '&amp;', '<b>', ' x'))) });
+      const given = fc.record({ name: named, bookmarks: fc.array(bookmark, { maxLength: 4 }) });
+      await fc.assert(
+        fc.asyncProperty(given, async ({ name, bookmarks }) => {
+          await empty();
+          const folder = await catalogue.folder({ name });
+          for (const [index, one] of bookmarks.entries())
+            await catalogue.bookmark({ ...one, url: `https://example.org/${index}?a="&amp;<'`, folderId: folder.id });
+          const before = await content();
+          const copy = await exported();
+          await empty();
+          expect(await taken(copy)).to.deep.include({ failed: [] });
+          expect(await content()).to.deep.equal(before);
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it('nests a thousand folders', async () => {
+      await catalogue.query(`with recursive chain as (
+          select 1 as n, gen_random_uuid() as id, null::uuid as parent_id
+          union all select n + 1, gen_random_uuid(), id from chain where n < 900)
+        insert into folders (id, name, parent_id, created_at) select id, 'folder ' || n, parent_id, now() from chain`);
+      const copy = await exported();
+      await empty();
+      await taken(copy);
+      expect(await catalogue.query('select 1 from folders')).to.have.length(900);
+    });
+  });
+});
