@@ -1,5 +1,5 @@
 // The import of Netscape bookmark HTML: a few hundred at a time, each time in a transaction of its own, so that what was done stays done.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { Common } from '../../platform/problem.ts';
 import { type Bookmark, BookmarkInput, type ImportResult } from '../contract.ts';
@@ -48,9 +48,7 @@ function createPreparation(result: ImportResult, clock: () => Date) {
       result.failed.push({ index, title: bookmark.title.slice(0, 500), reason: reason ?? '' });
       return undefined;
     }
-    const key = createHash('sha256')
-      .update(`${folder?.key ?? ''}\0${read.data.url}`)
-      .digest('base64');
+    const key = hash('sha256', `${folder?.key ?? ''}\0${read.data.url}`, 'base64');
     if (seen.has(key)) {
       result.skipped += 1;
       return undefined;

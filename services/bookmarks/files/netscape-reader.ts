@@ -1,5 +1,5 @@
 // Reads Netscape bookmark HTML as it comes: what browsers and bookmark services export.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Parser } from 'htmlparser2';
 import { z } from 'zod';
 import { FolderInput, Problems } from '../contract.ts';
@@ -130,9 +130,7 @@ function createReader() {
 const folderOf = (name: string, parent: FileFolder | undefined): FileFolder => ({
   name,
   parent,
-  key: createHash('sha256')
-    .update(`${parent?.key ?? ''}\0${name}`)
-    .digest('base64'),
+  key: hash('sha256', `${parent?.key ?? ''}\0${name}`, 'base64'),
   fault: parent?.fault ?? faultOf(name),
 });
 

@@ -86,6 +86,9 @@ async function* bytesOf(request: IncomingMessage, { maxBytes }: StreamedBody): A
     }
   } catch (error) {
     throw error instanceof Problem ? error : interrupted();
+  } finally {
+    // The iterator had it paused: what its reader left would hold up the next request on the connection.
+    request.resume();
   }
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
@@ -37,6 +37,17 @@ async function startImports(maxBytes = 100_000) {
             throw error;
           }
           return { mediaType, bytes: count };
+        },
+      }),
+      route({
+        method: 'post',
+        path: '/begun',
+        summary: 's',
+        body,
+        answers,
+        async handle({ body: { mediaType, bytes } }) {
+          for await (const chunk of bytes as AsyncIterable<Buffer>) return { mediaType, bytes: chunk.length > 0 ? 1 : 0 };
+          return { mediaType, bytes: 0 };
         },
       }),
       route({ method: 'post', path: '/unread', summary: 's', body, answers, handle: ({ body: { mediaType } }) => ({ mediaType, bytes: 0 }) }),
@@ -94,5 +105,21 @@ describe('a streamed body', () => {
     const head = (close: string) => `POST /unread HTTP/1.1\r\nHost: x\r\n${close}Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n`;
     const answered = await raw(`${head('')}${'x'.repeat(60_000)}${head('Connection: close\r\n')}${'x'.repeat(60_000)}`);
     expect(answered.match(/HTTP\/1.1 200 /g)).to.have.length(2);
+  });
+
+  it('may be read in part: the next request on the connection is served', async () => {
+    const { port } = await startImports(10_000_000);
+    const body = Buffer.alloc(5_000_000, 'x');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let round = 0; round < 2; round++) {
+      const sending = httpRequest({ port, method: 'POST', path: '/begun', agent, headers: { 'Content-Type': 'application/json' } });
+      const answered = once(sending, 'response');
+      sending.end(body);
+      const [response] = (await answered) as [IncomingMessage];
+      expect(response.statusCode).to.equal(200);
+      response.resume();
+      await once(response, 'end');
+    }
+    agent.destroy();
   });
 });

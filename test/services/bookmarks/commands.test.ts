@@ -1,0 +1,95 @@
+// `signalbox bookmarks import | export`, as real processes against a running service.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createProgress } from '../../../services/bookmarks/commands/progress.ts';
+import { temporaryDirectory } from '../../support/guard.ts';
+import { startProcess } from '../../support/processes.ts';
+import { link, page } from './files/files.ts';
+import { apiKey, useService } from './service.ts';
+
+describe('signalbox bookmarks', function () {
+  this.timeout(60_000);
+  const catalogue = useService();
+  const folder = temporaryDirectory('bookmarks');
+  const run = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const all = { SIGNALBOX_BOOKMARKS_URL: catalogue.url, Bookmarks__ApiKeys: apiKey, ...env };
+    const process = startProcess(['bookmarks', ...words], { env: all });
+    const { code } = await process.exited;
+    return { code, output: process.lines.join('\n') };
+  };
+  async function fileOf(name: string, text: string): Promise<string> {
+    await writeFile(join(folder, name), text);
+    return join(folder, name);
+  }
+
+  it('imports a file, tells what failed and why, and exits with 1 when something did', async () => {
+    const file = await fileOf('mixed.html', page(link('https://example.org/1', 'one'), link('about:blank', 'bad \u001b[31m one')));
+    const { code, output } = await run(['import', file]);
+    expect(output).to.contain('1 created, 0 skipped, 1 failed').and.to.contain('number 2 (bad \ufffd[31m one): url must be');
+    expect(code).to.equal(1);
+  });
+
+  it('imports nothing twice, and nothing with --dry-run', async () => {
+    const file = await fileOf('fine.html', page(link('https://example.org/1', 'one')));
+    expect(await run(['import', file, '--dry-run'])).to.deep.include({ code: 0 });
+    expect((await catalogue.get('/api/bookmarks')).body).to.have.length(0);
+    expect((await run(['import', file])).output).to.contain('1 created, 0 skipped, 0 failed');
+    const again = await run(['import', file]);
+    expect([again.code, again.output]).to.deep.equal([0, '0 created, 1 skipped, 0 failed']);
+  });
+
+  it('exports what it imports, to a file that is there only when it is whole', async () => {
+    const bookmark = await catalogue.bookmark({ tags: ['a'], description: 'd' });
+    const file = join(folder, 'export.html');
+    expect((await run(['export', file])).code).to.equal(0);
+    await catalogue.remove(`/api/bookmarks/${bookmark.id}`);
+    expect((await run(['import', file])).output).to.equal('1 created, 0 skipped, 0 failed');
+    expect((await run(['export'])).output).to.equal((await readFile(file, 'utf8')).trimEnd());
+  });
+
+  for (const [what, words, env, said] of [
+    ['a file that is not there', ['import', '/nowhere.html'], {}, '/nowhere.html cannot be read'],
+    ['a folder', ['import', '/tmp'], {}, '/tmp cannot be read: it is a folder'],
+    ['a wrong key', ['import', '/dev/null'], { Bookmarks__ApiKeys: 'not the key of the tests' }, 'the service refuses Bookmarks__ApiKeys'],
+    ['no key', ['import', '/dev/null'], { Bookmarks__ApiKeys: '' }, 'Bookmarks__ApiKeys'],
+    ['a service that is not there', ['import', '/dev/null'], { SIGNALBOX_BOOKMARKS_URL: 'http://127.0.0.1:1' }, 'cannot be reached'],
+    ['no address', ['export'], { SIGNALBOX_BOOKMARKS_URL: '' }, 'SIGNALBOX_BOOKMARKS_URL'],
+    ['a folder to write to that is not there', ['export', '/nowhere/x.html'], {}, 'the export is not whole'],
+  ] as const)
+    it(`says what is wrong with ${what}, and exits with 1`, async () => {
+      const { code, output } = await run(words, env);
+      expect(output).to.contain(said);
+      expect(code).to.equal(1);
+    });
+
+  describe('the progress', () => {
+    const terminal = (isTTY: boolean) => {
+      const written: string[] = [];
+      return { isTTY, written, write: (text: unknown) => written.push(String(text)) > 0 };
+    };
+
+    it('is drawn on a terminal as a part of the whole, and as what was done where the whole is not known', () => {
+      for (const [size, said] of [
+        [4_194_304, '[==============================] 100 %  4.0 MiB'],
+        [8_388_608, '[===============               ]  50 %  4.0 MiB'],
+        [undefined, '4.0 MiB'],
+      ] as const) {
+        const seen = terminal(true);
+        const progress = createProgress(seen, size);
+        progress.add(4_194_304);
+        progress.end();
+        progress.end();
+        expect(seen.written).to.deep.equal([`\r\u001b[K${said}`, '\n']);
+      }
+    });
+
+    it('is not drawn where nobody looks', () => {
+      const seen = terminal(false);
+      const progress = createProgress(seen, 1);
+      progress.add(1);
+      progress.end();
+      expect(seen.written).to.deep.equal([]);
+    });
+  });
+});
