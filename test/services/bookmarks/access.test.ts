@@ -13,6 +13,7 @@ describe('access to bookmarks', () => {
     ['POST', '/api/folders'],
     ['PUT', `/api/folders/${unknownId}`],
     ['DELETE', `/api/folders/${unknownId}`],
+    ['POST', '/api/import'],
   ];
 
   for (const [method, path] of writes)
@@ -34,7 +35,7 @@ describe('access to bookmarks', () => {
   it('answers every GET without a key, and ignores the one that is given', async () => {
     const { id } = await catalogue.bookmark();
     const folder = await catalogue.folder();
-    for (const path of ['/api/bookmarks', `/api/bookmarks/${id}`, '/api/folders', `/api/folders/${folder.id}`, '/api/tags'])
+    for (const path of ['/api/bookmarks', `/api/bookmarks/${id}`, '/api/folders', `/api/folders/${folder.id}`, '/api/tags', '/api/export'])
       for (const headers of [{}, { 'X-Api-Key': 'wrong' }, { 'X-Api-Key': apiKey }]) expect((await catalogue.get(path, headers)).status, path).to.equal(200);
   });
 

@@ -1,5 +1,5 @@
 // Files of browsers: what is taken from them, and that it comes back as it was.
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -65,7 +65,7 @@ describe('bookmark files', () => {
         for (const byte of Buffer.from(file)) sending.write(Buffer.of(byte));
         sending.end();
         const [response] = await answered;
-        expect(JSON.parse(Buffer.concat(await response.toArray()).toString())).to.deep.equal(whole);
+        expect(JSON.parse(Buffer.concat(await (response as IncomingMessage).toArray()).toString())).to.deep.equal(whole);
       });
     });
 
