@@ -27,10 +27,11 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
     body: BookmarkInput,
     answers: { 201: Bookmark },
     async handle({ body }) {
-      const created = { id: newId(), ...body, dateAdded: clock() };
-      await store.write(async (writer) => {
+      const created = await store.write(async (writer) => {
         await requireFolder(writer, 'folderId', body.folderId);
-        await writer.insertBookmark(created);
+        const bookmark = { id: newId(), ...body, dateAdded: clock() }; // in its turn, so that who pages misses none
+        await writer.insertBookmark(bookmark);
+        return bookmark;
       });
       return answer(201, created, { Location: `/api/bookmarks/${created.id}` });
     },

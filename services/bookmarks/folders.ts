@@ -27,10 +27,11 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
     body: FolderInput,
     answers: { 201: Folder },
     async handle({ body }) {
-      const created = { id: newId(), ...body };
-      await store.write(async (writer) => {
+      const created = await store.write(async (writer) => {
         await requireFolder(writer, 'parentId', body.parentId);
-        await writer.insertFolder(created, clock());
+        const folder = { id: newId(), ...body };
+        await writer.insertFolder(folder, clock());
+        return folder;
       });
       return answer(201, created, { Location: `/api/folders/${created.id}` });
     },

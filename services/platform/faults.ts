@@ -8,11 +8,14 @@ export const noFaults = () => Object.create(null) as Faults; // nothing is in it
 /** What faults of the whole are filed under, and where. */
 export type Place = { readonly root: string; readonly faults: Faults };
 
-/** A value as its schema reads it; undefined when it does not, and every reason is added to the faults. */
+/** A body of 1 MiB can have half a million faults: those beyond so many help nobody. */
+const maxFaults = 1000;
+
+/** A value as its schema reads it; undefined when it does not, and the reasons are added to the faults. */
 export function parseInto<S extends z.ZodType>(schema: S, value: unknown, { root, faults }: Place): z.output<S> | undefined {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  for (const issue of result.error.issues) (faults[memberName(issue.path) || root] ??= []).push(wording(issue));
+  for (const issue of result.error.issues.slice(0, maxFaults)) (faults[memberName(issue.path) || root] ??= []).push(wording(issue));
   return undefined;
 }
 

@@ -63,6 +63,6 @@ export function queryInteger({ min, max, default: fallback }: Range): z.ZodType<
 
 /** One of a closed set in a query: any case in, the documented spelling out. */
 export function queryChoice<const C extends readonly string[]>(choices: C) {
-  const find = (value: string): C[number] | undefined => choices.find((choice) => choice.toLowerCase() === value.trim().toLowerCase());
+  const find = (value: string): C[number] | undefined => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
   return textFor(find, `must be one of ${choices.join(', ')}`).meta({ override: { type: 'string', enum: [...choices] } });
 }

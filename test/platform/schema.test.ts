@@ -80,6 +80,6 @@ describe('queryChoice', () => {
   });
 
   it('names the choices', () => {
-    expect(messagesOf(queryChoice(['Low', 'High']), 'middle')).to.deep.equal(['must be one of Low, High']);
+    for (const wrong of ['middle', '', 'high ']) expect(messagesOf(queryChoice(['Low', 'High']), wrong), wrong).to.deep.equal(['must be one of Low, High']);
   });
 });

@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { textFor } from '../../platform/schema.ts';
 
+/** Punctuation parts words for the ranking, as in the migration: Postgres takes `a.b/c` for one word, a file. */
+export const spaced = (q: string): string => q.replaceAll(/[!-/:-@[-`{-~]+/g, ' ');
+
 /** The words of a search as patterns of `like`: what is a wildcard there stands for itself. */
 export const escapedWords = (q: string): string[] =>
   [...new Set(q.split(/\s+/))].filter((word) => word !== '').map((word) => word.replaceAll(/[\\%_]/g, '\\$&'));
@@ -16,7 +19,13 @@ export type Position = {
 
 // What a JavaScript Date and a timestamp of Postgres can both be.
 const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
-const Keys = z.union([z.tuple([milliseconds, z.uuid()]), z.tuple([milliseconds, z.uuid(), z.number()])]);
+// What a float4 can be.
+const rank = z
+  .number()
+  .min(-1e37)
+  .max(0)
+  .refine((value) => value === 0 || value < -1e-37);
+const Keys = z.union([z.tuple([milliseconds, z.uuid()]), z.tuple([milliseconds, z.uuid(), rank])]);
 
 /** Opaque to those who page; a search and a list without one have each their own. */
 export const cursor = textFor(read, 'must be the `after` of the `Link` of another page').meta({

@@ -3,7 +3,7 @@ import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Bookmark, Folder } from '../contract.ts';
 import { bookmarkColumns } from '../store.ts';
-import { escapedWords, type Position } from './search.ts';
+import { escapedWords, type Position, spaced } from './search.ts';
 
 const builder = knex({ client: 'pg' });
 
@@ -61,7 +61,7 @@ function select({ q, tag, folderId, favorite }: BookmarkFilter, after?: Position
   if (q !== undefined) {
     for (const word of escapedWords(q)) query.whereRaw('search_text like lower(?)', [`%${word}%`]);
     // A word that stands as such ranks by where it stands, whether the others do or not.
-    const minusRank = builder.raw(`-ts_rank(search_words, replace(plainto_tsquery('simple', ?)::text, ' & ', ' | ')::tsquery)`, [q]);
+    const minusRank = builder.raw(`-ts_rank(search_words, replace(plainto_tsquery('simple', ?)::text, ' & ', ' | ')::tsquery)`, [spaced(q)]);
     query.select({ minusRank }).orderBy('minusRank');
     if (after) query.whereRaw('(?, date_added, id) > (?::float4, ?, ?)', [minusRank, after.minusRank ?? 0, after.dateAdded, after.id]);
   } else if (after) query.whereRaw('(date_added, id) > (?, ?)', [after.dateAdded, after.id]);

@@ -1,15 +1,18 @@
 -- Search: an index of all parts of words, and the words that rank what is found.
 
 -- Created by this role where it may, else before by an administrator: it is trusted, so that the right to create in the database is enough.
-create extension if not exists pg_trgm;
+create extension if not exists pg_trgm with schema public;
 
 -- Both are immutable for text, which `array_to_string` cannot say of itself.
 create function text_of_bookmark(title text, url text, description text, tags text[]) returns text language sql immutable parallel safe as $$
   select lower(title || E'\n' || url || E'\n' || array_to_string(tags, E'\n') || E'\n' || description)
 $$;
+-- Punctuation parts words: Postgres takes `a.b/c` for one word, a file.
 create function words_of_bookmark(title text, url text, description text, tags text[]) returns tsvector language sql immutable parallel safe as $$
-  select setweight(to_tsvector('pg_catalog.simple', title), 'A') || setweight(to_tsvector('pg_catalog.simple', array_to_string(tags, E'\n')), 'B')
-    || setweight(to_tsvector('pg_catalog.simple', description), 'C') || setweight(to_tsvector('pg_catalog.simple', url), 'D')
+  select setweight(to_tsvector('pg_catalog.simple', regexp_replace(title, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'A')
+    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(array_to_string(tags, E'\n'), '[!-/:-@\[-`{-~]+', ' ', 'g')), 'B')
+    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(description, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'C')
+    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(url, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'D')
 $$;
 
 alter table bookmarks

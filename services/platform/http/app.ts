@@ -6,7 +6,7 @@ import Koa, { type Context as KoaContext } from 'koa';
 import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { isCancelled, isUnavailable, isUnmigrated } from '../postgres/errors.ts';
+import { isCancelled, isLockTimeout, isUnavailable, isUnmigrated } from '../postgres/errors.ts';
 import { Common, Problem, toDocument } from '../problem.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Area, findArea, type Guard } from './credentials.ts';
@@ -103,9 +103,12 @@ const closeWhenStopping =
     return next();
   };
 
+/** What scripts of another origin may read beside the body. */
+const exposeHeaders = ['ETag', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
+
 /** Preflights are answered here, before any credential. */
 const allowOrigins = (origins: readonly string[]) =>
-  cors({ origin: (context) => (origins.includes('*') ? '*' : (origins.find((origin) => origin === context.get('Origin')) ?? '')), maxAge: 600 });
+  cors({ origin: (context) => (origins.includes('*') ? '*' : (origins.find((origin) => origin === context.get('Origin')) ?? '')), maxAge: 600, exposeHeaders });
 
 /** The one place that turns an error into an answer: the refusal that was thrown, or one that tells nothing of the inside. */
 const answerErrors =
@@ -127,9 +130,9 @@ const retryLater = { 'Retry-After': '5' };
 
 function asProblem(error: unknown, requestId: string, log: Log): Problem {
   if (error instanceof Problem) return error;
-  if (isUnavailable(error) || isCancelled(error)) {
-    log.warn({ error, requestId }, 'database unavailable, request refused');
-    return Common.unavailable({ detail: 'A server that this service needs does not answer.', headers: retryLater });
+  if (isUnavailable(error) || isCancelled(error) || isLockTimeout(error)) {
+    log.warn({ error, requestId }, 'database unavailable or busy, request refused');
+    return Common.unavailable({ detail: 'A server that this service needs does not answer in time; try again.', headers: retryLater });
   }
   if (isUnmigrated(error)) {
     log.error({ error, requestId }, 'database schema missing, run the migrations');

@@ -249,13 +249,13 @@ describe('createApp', () => {
       expect(JSON.stringify(body)).to.not.include('ECONNREFUSED');
     });
 
-    it('makes a 503 of a statement that ran out of time, as one that waits for a table that is held', async () => {
-      const cancelled = Object.assign(new pg.DatabaseError('canceling statement due to statement timeout', 1, 'error'), { code: '57014' });
-      const slow = () => Promise.reject(cancelled);
-      const { url } = await startApp({ routes: [route({ method: 'get', path: '/slow', summary: 's', answers: { 200: Echo }, handle: slow })] });
-      const { status, headers } = await request(url).get('/slow');
-      expect([status, headers['retry-after']]).to.deep.equal([503, '5']);
-    });
+    for (const code of ['57014', '55P03'])
+      it(`makes a 503 of a statement that ran out of time or waited too long for a lock (${code})`, async () => {
+        const slow = () => Promise.reject(Object.assign(new pg.DatabaseError('canceling statement due to a timeout', 1, 'error'), { code }));
+        const { url } = await startApp({ routes: [route({ method: 'get', path: '/slow', summary: 's', answers: { 200: Echo }, handle: slow })] });
+        const { status, headers } = await request(url).get('/slow');
+        expect([status, headers['retry-after']]).to.deep.equal([503, '5']);
+      });
   });
 
   describe('HEAD', () => {
@@ -295,6 +295,7 @@ describe('createApp', () => {
         const answered = await request(url).get(path).set('Origin', origin);
         expect(answered.status).to.equal(status);
         expect(answered.headers, path).to.include({ 'access-control-allow-origin': origin });
+        expect(answered.headers['access-control-expose-headers'], path).to.include('ETag').and.to.include('Link');
       }
     });
 

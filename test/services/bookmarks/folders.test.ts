@@ -160,7 +160,7 @@ describe('folders', () => {
       expect(await parents()).to.deep.equal({ [below.id]: null });
     });
 
-    for (const cascade of ['', '1', 'yes', 'true&cascade=true'])
+    for (const cascade of ['', '1', 'yes', 'true%20', 'true&cascade=true'])
       it(`answers 400 to cascade=${cascade}, before it looks for the folder`, async () => {
         const refused = await catalogue.remove(`/api/folders/${unknownId}?cascade=${cascade}`);
         expect([refused.status, Object.keys(refused.body.errors)]).to.deep.equal([400, ['cascade']]);

@@ -98,6 +98,7 @@ describe('lists', () => {
       'after=x',
       'after=',
       'after=WzEsMl0',
+      ...[-1e308, -1e-320, 1].map((rank) => `after=${Buffer.from(JSON.stringify([1, unknownId, rank])).toString('base64url')}&q=a`),
       'q=a&q=b',
       `q=${'q'.repeat(201)}`,
     ])

@@ -47,6 +47,14 @@ describe('GET /api/bookmarks?q=', () => {
     expect(found.slice(3)).to.have.members(['url', 'part']);
   });
 
+  it('takes what stands between punctuation for words, in addresses too', async () => {
+    await catalogue.bookmark({ title: 'part', url: 'https://example.org/gardening' });
+    await catalogue.bookmark({ title: 'path', url: 'https://example.org/a/garden.html' });
+    await catalogue.bookmark({ title: 'garden/IP.js' });
+    expect(await find('garden')).to.deep.equal(['garden/IP.js', 'path', 'part']);
+    expect(await find('garden/ip')).to.deep.equal(['garden/IP.js']);
+  });
+
   it('ranks by the words that stand as such when others are parts', async () => {
     await catalogue.bookmark({ title: 'roses', description: 'gardening' });
     await catalogue.bookmark({ title: 'rose', description: 'gardening' });

@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import { noFaults, parseInto } from '../../services/platform/faults.ts';
+
+const faultsOf = (schema: z.ZodType, value: unknown) => {
+  const faults = noFaults();
+  expect(parseInto(schema, value, { root: 'body', faults })).to.equal(undefined);
+  return faults;
+};
+
+describe('faults of a value', () => {
+  it('are told by member, all at once', () => {
+    const schema = z.object({ name: z.string(), tags: z.array(z.string()), size: z.int() });
+    expect({ ...faultsOf(schema, { tags: ['a', 5], size: 1.5 }) }).to.have.all.keys('name', 'tags[1]', 'size');
+  });
+
+  it('of the value itself are told of the root', () => {
+    expect(Object.keys(faultsOf(z.string(), 5))).to.deep.equal(['body']);
+  });
+
+  it('are told up to a thousand', () => {
+    expect(Object.keys(faultsOf(z.array(z.string()), Array(100_000).fill(5)))).to.have.length(1000);
+  });
+});
