@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readSettings } from '../../platform/config/config.ts';
 import { describeError } from '../../platform/errors.ts';
+import { createProgress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
-import { createProgress, type Progress } from './progress.ts';
 import { ask } from './service.ts';
 import { exportSettings } from './settings.ts';
 
@@ -20,7 +20,7 @@ export const exportFile: Subcommand = {
     const { body } = await ask(`${address}/api/export`, { signal: stopping });
     const progress = createProgress(process.stderr, undefined);
     try {
-      await write(counted(body ?? [], progress), file, stopping);
+      await write(progress.count(body ?? []), file, stopping);
     } catch (error) {
       throw new Error(`the export is not whole: ${describeError(error)}`, { cause: error });
     } finally {
@@ -40,12 +40,5 @@ async function write(bytes: AsyncIterable<Uint8Array>, file: string | undefined,
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
-  }
-}
-
-async function* counted(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    yield chunk;
-    progress.add(chunk.length);
   }
 }

@@ -1,13 +1,10 @@
 // `signalbox bookmarks import`: sends a bookmark file of a browser to the service, and tells what became of it.
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
-import { describeError } from '../../platform/errors.ts';
+import { createProgress, openInput } from '../../platform/process/input.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { ImportResult } from '../contract.ts';
 import { importSettings } from './settings.ts';
-import { createProgress, type Progress } from './progress.ts';
 import { ask } from './service.ts';
 
 const Options = z.object({ dryRun: z.boolean().default(false) });
@@ -25,13 +22,13 @@ export const importFile: Subcommand = {
     if (file === undefined) throw new Error('there is no file to import');
     const { dryRun } = readOptions(Options, options);
     const { address, apiKeys } = readSettings(environment, importSettings);
-    const { bytes, size } = await open(file);
+    const { bytes, size } = await openInput(file);
     const progress = createProgress(process.stderr, size);
     try {
       const response = await ask(`${address}/api/import?dryRun=${dryRun}`, {
         method: 'POST',
         headers: { 'X-Api-Key': apiKeys[0]?.reveal() ?? '', 'Content-Type': 'text/html' },
-        body: counted(bytes, progress),
+        body: progress.count(bytes),
         duplex: 'half',
         signal: stopping,
       });
@@ -48,21 +45,3 @@ export const importFile: Subcommand = {
 
 /** A title must not send control sequences to the terminal. */
 const visible = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}').slice(0, 80);
-
-async function open(file: string): Promise<{ readonly bytes: AsyncIterable<Uint8Array>; readonly size: number | undefined }> {
-  if (file === '-') return { bytes: process.stdin, size: undefined };
-  try {
-    const found = await stat(file);
-    if (found.isDirectory()) throw new Error('it is a folder');
-    return { bytes: createReadStream(file), size: found.isFile() ? found.size : undefined };
-  } catch (error) {
-    throw new Error(`${file} cannot be read: ${describeError(error)}`, { cause: error });
-  }
-}
-
-async function* counted(bytes: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    yield chunk;
-    progress.add(chunk.length);
-  }
-}

@@ -1,16 +1,14 @@
 // `signalbox listings import`: sends a file of listings to the service, a batch at a time.
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import { secretList, url } from '../../platform/config/settings.ts';
 import { describeError } from '../../platform/errors.ts';
+import { createProgress, openInput, type Progress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
 import { IngestResult, maxIngestItems, type Rejected } from '../contract.ts';
 import { linesOf } from '../lines.ts';
 import { elementsOf } from './elements.ts';
-import { createProgress, type Progress } from './progress.ts';
 
 const settings = {
   address: url('SIGNALBOX_LISTINGS_URL', ['http', 'https'], { summary: 'Where the listing triage service is' }),
@@ -26,10 +24,10 @@ export const importListings: Subcommand = {
   async run({ environment, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
     const { address, accessTokens } = readSettings(environment, settings);
-    const source = await open(file);
-    const progress = createProgress(process.stderr, source.size);
+    const source = await openInput(file);
     const door: Door = { address: address.replace(/\/+$/, ''), token: accessTokens[0]?.reveal() ?? '', stopping };
     const total: IngestResult = { created: 0, updated: 0, unchanged: 0, rejected: [] };
+    const progress = createProgress(process.stderr, source.size, createPace(total));
     try {
       await sendAll(source.bytes, { door, total, progress });
     } catch (error) {
@@ -50,20 +48,19 @@ const maxBatchBytes = 4 * 1_048_576;
 
 const summaryOf = ({ created, updated, unchanged, rejected }: IngestResult) =>
   `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} rejected`;
+/** In words: the listings that were sent, and how many in a second. */
+function createPace(total: IngestResult): () => string {
+  const startedAtMs = performance.now();
+  return () => {
+    const sent = total.created + total.updated + total.unchanged + total.rejected.length;
+    return `${sent} listings, ${Math.round(sent / Math.max((performance.now() - startedAtMs) / 1000, 0.001))} a second`;
+  };
+}
+
 const describeErrors = (errors: Rejected['errors']) =>
   Object.entries(errors)
     .map(([name, messages]) => `${name} ${messages.join(', ')}`)
     .join('; ');
-
-async function open(file: string): Promise<{ readonly bytes: AsyncIterable<Buffer>; readonly size: number | undefined }> {
-  if (file === '-') return { bytes: process.stdin, size: undefined };
-  try {
-    const { size } = await stat(file);
-    return { bytes: createReadStream(file), size };
-  } catch (error) {
-    throw new Error(`${file} cannot be read: ${describeError(error)}`, { cause: error });
-  }
-}
 
 type Door = { readonly address: string; readonly token: string; readonly stopping: AbortSignal };
 type Import = { readonly door: Door; readonly total: IngestResult; readonly progress: Progress };
@@ -80,7 +77,6 @@ async function sendAll(bytes: AsyncIterable<Buffer>, { door, total, progress }: 
     for (const one of rejected) total.rejected.push({ ...one, index: first + one.index });
     first += batch.length;
     [batch, batchBytes] = [[], 0];
-    progress.items(first);
   };
   for await (const item of itemsOf(bytes, progress)) {
     if (item === undefined) total.rejected.push({ index: first + batch.length, errors: { item: [`must be at most ${maxItemBytes} bytes long`] } });
@@ -95,7 +91,7 @@ const byteOrderMark = Buffer.from('\ufeff');
 
 /** By its first character it is an array, or lines. */
 async function* itemsOf(source: AsyncIterable<Buffer>, progress: Progress): AsyncGenerator<Buffer | undefined> {
-  const counted = counting(source, progress);
+  const counted = progress.count(source);
   let head = Buffer.alloc(0);
   while (head.toString().trim() === '') {
     const { value, done } = await counted.next();
@@ -108,14 +104,6 @@ async function* itemsOf(source: AsyncIterable<Buffer>, progress: Progress): Asyn
     yield* counted;
   })();
   yield* head.toString().trimStart().startsWith('[') ? elementsOf(all, maxItemBytes) : linesOf(all, maxItemBytes);
-}
-
-async function* counting(source: AsyncIterable<Buffer>, progress: Progress): AsyncGenerator<Buffer, undefined> {
-  for await (const chunk of source) {
-    progress.bytes(chunk.length);
-    yield chunk;
-  }
-  return undefined;
 }
 
 const attempts = 5;

@@ -2,7 +2,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createProgress } from '../../../services/bookmarks/commands/progress.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { startProcess } from '../../support/processes.ts';
 import { link, page } from './files/files.ts';
@@ -62,34 +61,4 @@ describe('signalbox bookmarks', function () {
       expect(output).to.contain(said);
       expect(code).to.equal(1);
     });
-
-  describe('the progress', () => {
-    const terminal = (isTTY: boolean) => {
-      const written: string[] = [];
-      return { isTTY, written, write: (text: unknown) => written.push(String(text)) > 0 };
-    };
-
-    it('is drawn on a terminal as a part of the whole, and as what was done where the whole is not known', () => {
-      for (const [size, said] of [
-        [4_194_304, '[==============================] 100 %  4.0 MiB'],
-        [8_388_608, '[===============               ]  50 %  4.0 MiB'],
-        [undefined, '4.0 MiB'],
-      ] as const) {
-        const seen = terminal(true);
-        const progress = createProgress(seen, size);
-        progress.add(4_194_304);
-        progress.end();
-        progress.end();
-        expect(seen.written).to.deep.equal([`\r\u001b[K${said}`, '\n']);
-      }
-    });
-
-    it('is not drawn where nobody looks', () => {
-      const seen = terminal(false);
-      const progress = createProgress(seen, 1);
-      progress.add(1);
-      progress.end();
-      expect(seen.written).to.deep.equal([]);
-    });
-  });
 });

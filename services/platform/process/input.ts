@@ -1,0 +1,62 @@
+// What a command reads, a file or standard input, and how far it is with it, told on the terminal.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { WriteStream } from 'node:tty';
+import { describeError } from '../errors.ts';
+
+export type Input = {
+  readonly bytes: AsyncIterable<Buffer>;
+  /** In bytes, where it is known. */
+  readonly size: number | undefined;
+};
+
+/** @param file `-` for standard input. @throws Error that names the file and says why it cannot be read */
+export async function openInput(file: string): Promise<Input> {
+  if (file === '-') return { bytes: process.stdin, size: undefined };
+  try {
+    const found = await stat(file);
+    if (found.isDirectory()) throw new Error('it is a folder');
+    return { bytes: createReadStream(file), size: found.isFile() ? found.size : undefined };
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${describeError(error)}`, { cause: error });
+  }
+}
+
+export type Progress = ReturnType<typeof createProgress>;
+
+const drawEveryMs = 200;
+const width = 30;
+const inMebibytes = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+
+/**
+ * A bar where the size is known, and in words how far it is; nothing where no person looks.
+ * @param describe of the bytes that have passed
+ */
+export function createProgress(terminal: Pick<WriteStream, 'isTTY' | 'write'>, size: number | undefined, describe = inMebibytes) {
+  let done = 0;
+  const draw = () => {
+    const part = size === undefined ? undefined : Math.min(1, done / Math.max(size, 1));
+    const filled = Math.round((part ?? 0) * width);
+    const bar = part === undefined ? '' : `[${'='.repeat(filled)}${' '.repeat(width - filled)}] ${String(Math.floor(part * 100)).padStart(3)} %  `;
+    terminal.write(`\r\u001b[K${bar}${describe(done)}`);
+  };
+  let drawing = terminal.isTTY ? setInterval(draw, drawEveryMs) : undefined;
+  return {
+    /** The same pieces, each counted when the next one is asked for. */
+    async *count<Piece extends Uint8Array>(pieces: AsyncIterable<Piece> | Iterable<Piece>): AsyncGenerator<Piece, undefined> {
+      for await (const piece of pieces) {
+        yield piece;
+        done += piece.length;
+      }
+      return undefined;
+    },
+    /** Leaves the last state on a line of its own; once. */
+    end(): void {
+      if (!drawing) return;
+      clearInterval(drawing);
+      drawing = undefined;
+      draw();
+      terminal.write('\n');
+    },
+  };
+}
