@@ -15,8 +15,8 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
   const open = (name: string, options: Omit<PoolOptions, 'schema' | 'log'>) =>
     lifecycle.opened(name, createPool(databaseUrl, { schema: 'bookmarks', log, statementMs: 8000, answerMs: 10_000, ...options }));
   const database = open('database', { maxConnections: 10 });
-  // Writes take turns anyway.
-  const writeDatabase = open('write database', { maxConnections: 2, lockMs: 5000 });
+  // Writes take turns anyway. One that waits for its turn is cancelled as any statement that takes too long.
+  const writeDatabase = open('write database', { maxConnections: 2 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
   await listen(createBookmarksApp({ config, database, writeDatabase, health, log, metrics }), config.port, { requestMs });
 }

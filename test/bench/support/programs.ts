@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../../support/guard.ts';
 import { eventually, freePort } from '../../support/wait.ts';
 
-export type Program = { readonly port: number; end(): void };
+export type Program = { readonly port: number; readonly pid: number; end(): void };
 
 /** Resolves when the service is ready. */
 export async function startService(name: string, settings: Readonly<Record<string, string>>): Promise<Program> {
@@ -17,13 +17,13 @@ export async function startService(name: string, settings: Readonly<Record<strin
     stdio: ['ignore', log, log],
   });
   await eventually(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, { withinMs: 30_000 });
-  return { port, end: () => end(service) };
+  return { port, pid: service.pid ?? 0, end: () => end(service) };
 }
 
 /** A program of this folder that prints the port that it listens on. */
 export async function startBound(file: string, ...args: readonly string[]): Promise<Program> {
   const bound = start(file, args);
-  return { port: Number(await lineOf(bound)), end: () => end(bound) };
+  return { port: Number(await lineOf(bound)), pid: bound.pid ?? 0, end: () => end(bound) };
 }
 
 /** @returns what a program of this folder prints in one line of JSON */

@@ -1,6 +1,7 @@
 // One bookmark: what is taken, what is refused, and in which order it is looked at.
 import { expect } from 'chai';
-import { call, unknownId, useService } from './service.ts';
+import pg from 'pg';
+import { apiKey, call, startService, unknownId, useService } from './service.ts';
 
 const members = ['id', 'title', 'url', 'description', 'thumbnail', 'tags', 'folderId', 'favorite', 'dateAdded'];
 
@@ -192,6 +193,24 @@ describe('bookmarks', () => {
       ]);
       expect(answers.filter(({ status }) => status === 204)).to.have.length(1);
       for (const { status } of answers) expect(status).to.be.oneOf([200, 204, 404]);
+    }
+  });
+
+  it('answers 503 with Retry-After to a write while somebody holds the catalogue, and every read', async () => {
+    const service = await startService({ databaseUrl: catalogue.databaseUrl, statementMs: 200 });
+    const client = new pg.Client({ connectionString: catalogue.databaseUrl });
+    await client.connect();
+    try {
+      await client.query('begin');
+      await client.query('select 1 from bookmarks.catalogue for update');
+      const body = { title: 't', url: 'https://example.org/' };
+      const writes = Array.from({ length: 6 }, () => call(service.url, 'POST', '/api/bookmarks', { body, headers: { 'X-Api-Key': apiKey } }));
+      for (const path of ['/api/bookmarks', '/api/bookmarks?limit=1', '/api/folders', '/api/export'])
+        expect((await call(service.url, 'GET', path)).status).to.equal(200);
+      for (const { status, headers } of await Promise.all(writes)) expect([status, headers.get('retry-after')]).to.deep.equal([503, '5']);
+    } finally {
+      await client.end();
+      await service.close();
     }
   });
 

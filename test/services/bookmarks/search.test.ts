@@ -1,6 +1,10 @@
 // The search: what is found, in which order, and that nothing in it is a wildcard.
 import { expect } from 'chai';
-import { useService } from './service.ts';
+import pg from 'pg';
+import { silentLog } from '../../../services/platform/log.ts';
+import { migrate } from '../../../services/platform/postgres/migrations.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
+import { apiKey, call, migrations, startService, useService } from './service.ts';
 
 describe('GET /api/bookmarks?q=', () => {
   const catalogue = useService();
@@ -112,5 +116,23 @@ describe('GET /api/bookmarks?q=', () => {
     await catalogue.query('analyze bookmarks');
     const plan = await catalogue.query(`explain select id from bookmarks where search_text like lower('%abcd%') and search_text like '%5%'`);
     expect(JSON.stringify(plan)).to.contain('bookmarks_by_text');
+  });
+});
+
+describe('the migrations of bookmarks', () => {
+  it('work where the extension is in another schema, as administrators create it', async () => {
+    const database = await createTestDatabase();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('create extension pg_trgm with schema public');
+    await migrate(database.url, { schema: 'bookmarks', directory: migrations }, silentLog);
+    const { rows } = await client.query(`select indexdef from pg_indexes where indexname = 'bookmarks_by_text'`);
+    expect(rows[0].indexdef).to.contain('gin_trgm_ops');
+    await client.end();
+    const service = await startService({ databaseUrl: database.url });
+    const added = await call(service.url, 'POST', '/api/bookmarks', { body: { title: 'PostgreSQL', url: 'https://x' }, headers: { 'X-Api-Key': apiKey } });
+    expect((await call(service.url, 'GET', '/api/bookmarks?q=gres')).body).to.deep.equal([added.body]);
+    await service.close();
+    await database.drop();
   });
 });

@@ -1,0 +1,78 @@
+// Bookmarks of a benchmark: words as a language has them, few that are everywhere and many that are rare, and what people look for among them.
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+
+const vocabulary = 50_000;
+
+/** The same word for the same rank, of four to nine letters: as rare in others as parts of words of a language are. */
+function wordOf(rank: number): string {
+  const bytes = createHash('sha256').update(String(rank)).digest();
+  return Array.from(bytes.subarray(1, 5 + ((bytes[0] ?? 0) % 6)), (byte) => String.fromCharCode(97 + (byte % 26))).join('');
+}
+const words = Array.from({ length: vocabulary }, (_, rank) => wordOf(rank));
+
+/** A generator of the same numbers in every run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+// Zipf's law: the word of rank n is n times as rare as the first.
+const anyWord = (random: () => number, most = 1) => words[Math.floor(most * (vocabulary / most) ** random()) - 1] ?? '';
+const textOf = (random: () => number, count: number) => Array.from({ length: count }, () => anyWord(random)).join(' ');
+
+const columns = 'id, title, url, description, thumbnail, tags, favorite, date_added';
+const insert = `insert into bookmarks (${columns})
+  select gen_random_uuid(), title, url, description, '', tags, false, added from json_to_recordset($1) as given (title text, url text, description text, tags text[], added timestamptz)`;
+const repeat = `insert into bookmarks (${columns})
+  select gen_random_uuid(), title, url || '/' || n, description, thumbnail, tags, favorite, date_added + n * interval '10 days' from bookmarks cross join generate_series(1, $1) n`;
+
+/** Indexes are built at the end, as that is faster. */
+async function filling(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, options: '-c search_path=bookmarks,public -c maintenance_work_mem=512MB -c synchronous_commit=off' });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string; definition: string }>(
+      `select indexname as name, indexdef as definition from pg_indexes where tablename = 'bookmarks' and indexname like 'bookmarks_by_%'`,
+    );
+    for (const { name } of rows) await client.query(`drop index ${name}`);
+    await work(client);
+    for (const { definition } of rows) await client.query(definition);
+    await client.query('vacuum analyze bookmarks');
+  } finally {
+    await client.end();
+  }
+}
+
+/** With 5 tags and about 480 bytes of JSON each. */
+export const fillBookmarks = (url: string, count: number): Promise<void> =>
+  filling(url, async (client) => {
+    const random = createRandom(1);
+    for (let at = 0; at < count; at += 5000) {
+      const rows = Array.from({ length: Math.min(5000, count - at) }, (_, offset) => ({
+        title: textOf(random, 5),
+        url: `https://${anyWord(random)}.example.org/${anyWord(random)}/${at + offset}`,
+        description: textOf(random, 30),
+        tags: [...new Set(Array.from({ length: 5 }, () => anyWord(random)))].sort(),
+        added: new Date(1_600_000_000_000 + (at + offset) * 1000),
+      }));
+      await client.query(insert, [JSON.stringify(rows)]);
+    }
+  });
+
+/** So many times what is there, under other addresses. */
+export const multiplyBookmarks = (url: string, times: number): Promise<void> => filling(url, async (client) => void (await client.query(repeat, [times - 1])));
+
+/** Those of ranks below this are the `the` and `and` of the language. */
+const functionWords = 100;
+
+/** A word, the part of one, two words: the more common a word, the more often it is looked for, but for function words. */
+export function searchesOf(count: number): string[] {
+  const random = createRandom(7);
+  const word = () => anyWord(random, functionWords);
+  const kinds = [word, () => word().slice(1), () => `${word()} ${word()}`];
+  return Array.from({ length: count }, (_, index) => kinds[index % kinds.length]?.() ?? '');
+}
