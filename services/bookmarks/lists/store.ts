@@ -30,11 +30,13 @@ function listed<Row extends object>(rows: readonly BesideRevision<Row>[]): Liste
 }
 
 const revision = statement<{ revision: string }>('catalogue.revision', 'select revision from catalogue');
+/** Its one row, said so that Postgres plans for one. */
+const theRevision = '(select revision from catalogue limit 1) catalogue';
 
 const bookmarksAfter = statement<BesideRevision<Bookmark>, [after: Date | string, id: string, rows: number]>(
   'bookmarks.after',
   `
-  select catalogue.revision, page.* from catalogue left join (
+  select catalogue.revision, page.* from ${theRevision} left join (
     select ${bookmarkColumns} from bookmarks where (date_added, id) > ($1, $2) order by date_added, id limit $3
   ) page on true
   order by page."dateAdded", page.id`,
@@ -43,12 +45,12 @@ const bookmarksAfter = statement<BesideRevision<Bookmark>, [after: Date | string
 const folders = statement<BesideRevision<Folder>>(
   'folders.all',
   `
-  select catalogue.revision, folders.id, name, parent_id as "parentId", icon from catalogue left join folders on true order by created_at, folders.id`,
+  select catalogue.revision, folders.id, name, parent_id as "parentId", icon from ${theRevision} left join folders on true order by created_at, folders.id`,
 );
 
 const tags = statement<{ revision: string; name: string | null }>(
   'tags.all',
-  'select catalogue.revision, name from catalogue left join tags on true order by name',
+  `select catalogue.revision, name from ${theRevision} left join tags on true order by name`,
 );
 
 /** In the order of the list, without an end. */
@@ -82,7 +84,7 @@ export const createListStore = (database: Database) => ({
     const page = select(filter, after).limit(rows).as('page');
     const order = filter.q === undefined ? [] : ['minusRank'];
     const query = builder
-      .from('catalogue')
+      .from(builder.raw(theRevision))
       .select('catalogue.revision', 'page.*')
       .leftJoin(page, builder.raw('true'))
       .orderBy([...order, 'dateAdded', 'id']);

@@ -9,13 +9,13 @@ const columns = 'id, title, url, description, thumbnail, tags, folder_id as "fol
 
 const one = `select ${columns} from bookmarks where id = $1`;
 const page = `
-  select catalogue.revision, page.* from catalogue left join (
+  select catalogue.revision, page.* from (select revision from catalogue limit 1) catalogue left join (
     select ${columns} from bookmarks where (date_added, id) > ('-infinity', '00000000-0000-0000-0000-000000000000') order by date_added, id limit $1
   ) page on true
   order by page."dateAdded", page.id`;
 const rank = `-ts_rank(search_words, replace(plainto_tsquery('simple', $1)::text, ' & ', ' | ')::tsquery)`;
 const search = `
-  select catalogue.revision, page.* from catalogue left join (
+  select catalogue.revision, page.* from (select revision from catalogue limit 1) catalogue left join (
     select ${columns}, ${rank} as "minusRank" from bookmarks where search_text like lower('%' || $1 || '%') order by "minusRank", date_added, id limit $2
   ) page on true
   order by page."minusRank", page."dateAdded", page.id`;
