@@ -140,6 +140,14 @@ describeWith(helm, 'network policies', () => {
     expect(opened).to.have.members(expand([...services, ...workers], ['internet:443']));
   });
 
+  it('let a worker alone reach what is said of it, as the geocoding worker its geocoder', async () => {
+    const rules = [{ ports: [{ port: 443, protocol: 'TCP' }] }];
+    const opened = async (name: string) =>
+      (await flows({ networkPolicy: { egress: { [name]: rules } } })).filter((flow) => flow.startsWith('listings') && flow.endsWith('internet:443'));
+    expect(await opened('listings-geocoding')).to.deep.equal(['listings-geocoding → internet:443']);
+    expect(await opened('listings')).to.have.members(['listings → internet:443', 'listings-geocoding → internet:443']);
+  });
+
   it('select every pod, in both directions', async () => {
     const manifests = await render(sets.get('everything on'));
     expect(ofKind(manifests, 'NetworkPolicy').filter(({ spec }) => spec?.policyTypes?.join() !== 'Ingress,Egress')).to.deep.equal([]);
