@@ -288,17 +288,19 @@ describe('geocoding', function () {
     expect(await isReady()).to.equal(true);
   });
 
-  it('ends at once when it is told to stop, and what it was at is no miss', async () => {
-    await add(...numbered(3));
-    geocoder.behave(() => {
-      stopping.abort();
-      return undefined;
+  for (const many of [1, 3]) {
+    it(`ends at once when it is told to stop at the first of ${many}, and what it was at is no miss`, async () => {
+      await add(...numbered(many));
+      geocoder.behave(() => {
+        stopping.abort();
+        return undefined;
+      });
+      await run({ timeoutMs: 30_000 });
+      expect(geocoder.asked).to.have.length(1);
+      expect((await rows()).filter(({ misses }) => misses > 0)).to.deep.equal([]);
+      expect((await createGeocodingStore(pool).state())?.failingSince).to.equal(null);
     });
-    await run({ timeoutMs: 30_000 });
-    expect(geocoder.asked).to.have.length(1);
-    expect((await rows()).map(({ misses }) => misses)).to.deep.equal([0, 0, 0]);
-    expect((await createGeocodingStore(pool).state())?.failingSince).to.equal(null);
-  });
+  }
 
   describe('its heartbeat', () => {
     it('is missing before the first run: not ready', async () => {
