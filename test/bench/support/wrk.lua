@@ -10,6 +10,6 @@ end
 
 function done(summary, latency)
   local e = summary.errors
-  io.write(string.format('{"requests":%d,"microseconds":%d,"p99":%f,"failed":%d}\n', summary.requests, summary.duration, latency:percentile(99),
+  io.write(string.format('{"requests":%d,"microseconds":%d,"p95":%f,"p99":%f,"failed":%d}\n', summary.requests, summary.duration, latency:percentile(95), latency:percentile(99),
     e.connect + e.read + e.write + e.status + e.timeout))
 end

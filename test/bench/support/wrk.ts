@@ -12,9 +12,9 @@ export type Request = {
   readonly bodyFile?: string;
 };
 export type Load = { readonly port: number; readonly request: Request; readonly connections: number; readonly seconds: number };
-export type LoadResult = { readonly perSecond: number; /** ms */ readonly p99: number };
+export type LoadResult = { readonly perSecond: number; /** ms */ readonly p95: number; readonly p99: number };
 
-const Report = z.object({ requests: z.number(), microseconds: z.number(), p99: z.number(), failed: z.number() });
+const Report = z.object({ requests: z.number(), microseconds: z.number(), p95: z.number(), p99: z.number(), failed: z.number() });
 
 /** @throws when wrk is missing */
 export function needWrk(): void {
@@ -29,7 +29,7 @@ export async function runWrk({ port, request: { path, headers, bodyFile }, conne
   const body = bodyFile === undefined ? [] : ['--', bodyFile];
   const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script, ...given, url, ...body];
   const { stdout } = await promisify(execFile)('wrk', args);
-  const { requests, microseconds, p99, failed } = Report.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
+  const { requests, microseconds, p95, p99, failed } = Report.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
   if (failed > 0) throw new Error(`${failed} of ${requests} requests failed`);
-  return { perSecond: requests / (microseconds / 1e6), p99: p99 / 1000 };
+  return { perSecond: requests / (microseconds / 1e6), p95: p95 / 1000, p99: p99 / 1000 };
 }
