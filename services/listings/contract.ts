@@ -112,7 +112,8 @@ export type Stats = z.output<typeof Stats>;
 // Of PostgreSQL's integer: a bound that no listing can have is a bound all the same.
 export const bounds = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 const orNull = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? null);
-const Count = orNull(z.int({ error: 'must be a whole number' }).min(bounds.min).max(bounds.max));
+const outOfBounds = { error: `must be between ${bounds.min} and ${bounds.max}` };
+const Count = orNull(z.int({ error: 'must be a whole number' }).min(bounds.min, outOfBounds).max(bounds.max, outOfBounds));
 const Price = orNull(z.number());
 
 /** Told together with the faults of other members, which zod by itself would tell first. */
@@ -166,8 +167,11 @@ export type FilterPreset = z.output<typeof FilterPreset>;
 /** A member that is null is as one that is not there. */
 const absent = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
 const roomCount = z.int({ error: 'must be a whole number' }).min(0, { error: 'must be between 0 and 50' }).max(50, { error: 'must be between 0 and 50' });
-const degrees = (most: number) => z.number().min(-most).max(most);
-// numeric(10,2), which rounds what is finer.
+function degrees(most: number) {
+  const error = `must be between -${most} and ${most}`;
+  return z.number().min(-most, { error }).max(most, { error });
+}
+// numeric(10,2), to the nearest cent.
 const Money = z
   .number()
   .min(0, { error: 'must not be negative' })
@@ -213,7 +217,7 @@ export const NewProperty = z
     /** Of a new listing only. */
     notes: absent(Notes),
   })
-  .refine(hasBothCoordinates, { path: ['longitude'], error: 'must be given with latitude, and latitude with it', when: isObject })
+  .refine(hasBothCoordinates, { path: ['longitude'], error: 'latitude and longitude must be given together', when: isObject })
   .transform(({ routingKey, ...rest }) => ({ ...rest, routingKey: routingKey ?? (rest.eircode === undefined ? undefined : routingKeyOf(rest.eircode)) }));
 export type NewProperty = z.output<typeof NewProperty>;
 
@@ -235,5 +239,5 @@ export type MailOutcome = z.output<typeof MailOutcome>;
 export const Problems = problems({
   propertyMissing: { status: 404, title: 'No such property' },
   presetMissing: { status: 404, title: 'No such preset' },
-  tooManyRejected: { status: 400, title: 'Too many lines are no listings' },
+  tooManyRejected: { status: 400, title: 'Too many lines were rejected' },
 });

@@ -141,4 +141,6 @@ async function takeIn(ingest: Ingest, given: AsyncIterable<Given>, clock: () => 
 }
 
 const tooManyRejected = ({ created, updated, unchanged }: IngestResult) =>
-  Problems.tooManyRejected({ detail: `More than ${maxRejected} lines; ${created} listings were created before, ${updated} updated, ${unchanged} unchanged.` });
+  Problems.tooManyRejected({
+    detail: `More than ${maxRejected} lines were rejected; ${created} listings were created before, ${updated} updated, ${unchanged} unchanged.`,
+  });

@@ -1,21 +1,24 @@
 // Lines of a stream, whatever pieces it comes in, in the memory of one line.
 
 const lineFeed = 10;
+const carriageReturn = 13;
 
-/** Each line without its end; undefined for one above `maxBytes`, which is dropped as it comes. */
+/** Each line without its end, LF or CRLF; undefined for one above `maxBytes`, which is dropped as it comes. */
 export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;
 
   function keep(part: Buffer): void {
     length += part.length;
-    if (length <= maxBytes) parts.push(part);
+    if (length <= maxBytes + 1) parts.push(part);
     else parts = [];
   }
   function take(): Buffer | undefined {
-    const line = length <= maxBytes ? Buffer.concat(parts) : undefined;
+    const line = Buffer.concat(parts);
+    const text = line.at(-1) === carriageReturn ? line.subarray(0, -1) : line;
+    const isWhole = line.length === length && text.length <= maxBytes;
     [parts, length] = [[], 0];
-    return line;
+    return isWhole ? text : undefined;
   }
 
   for await (const chunk of bytes) {

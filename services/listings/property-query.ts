@@ -18,7 +18,8 @@ const listOf = <T>(entry: z.ZodType<T, string>) =>
     .pipe(z.array(entry))
     .meta({ override: { type: 'string', description: 'Comma separated' } });
 const bound = queryInteger(bounds);
-const decimal = textFor((text) => (/^[+-]?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined), 'must be a number')
+const readNumber = (text: string) => (/^[+-]?\d+(\.\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined);
+const decimal = textFor(readNumber, 'must be a number')
   .optional()
   .meta({ override: { type: 'number' } });
 

@@ -54,7 +54,7 @@ export function queryInteger(range: Range): z.ZodType<number | undefined>;
 export function queryInteger({ min, max, default: fallback }: Range): z.ZodType<number | undefined> {
   const number = z
     .string()
-    .refine((value) => /^[+-]?\d{1,15}$/.test(value), { error: 'must be a whole number', abort: true })
+    .refine((value) => /^[+-]?\d+$/.test(value), { error: 'must be a whole number', abort: true })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error: `must be between ${min} and ${max}` })
     .meta({ override: { type: 'integer', minimum: min, maximum: max, ...(fallback !== undefined && { default: fallback }) } });

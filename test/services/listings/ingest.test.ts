@@ -167,7 +167,7 @@ describe('POST /api/ingest/properties', () => {
       expect(rejected).to.deep.equal([
         { index: 0, errors: Object.fromEntries(['sourceId', 'sourceUrl', 'address', 'priceMonthly'].map((name) => [name, ['is required']])) },
         ...[1, 2].map((index) => ({ index, errors: { item: ['must be an object'] } })),
-        { index: 3, errors: { longitude: ['must be given with latitude, and latitude with it'] } },
+        { index: 3, errors: { longitude: ['latitude and longitude must be given together'] } },
       ]);
     });
   });

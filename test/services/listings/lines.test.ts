@@ -30,6 +30,10 @@ describe('the lines of a stream', () => {
     for (const size of [1, 3, 100]) expect(await read('12345\n123456\n12\n1234567', size)).to.deep.equal(['12345', undefined, '12', undefined]);
   });
 
+  it('may end in CRLF, which is no part of them', async () => {
+    for (const size of [1, 3, 100]) expect(await read('12345\r\n123456\r\n12\r\n\r', size)).to.deep.equal(['12345', undefined, '12', '']);
+  });
+
   it('that never end are not kept', async () => {
     const endless = async function* () {
       for (let piece = 0; piece < 8000; piece++) yield Buffer.alloc(65_536, 'x');

@@ -55,6 +55,7 @@ describe('GET /api/properties', () => {
       ['maxPrice=1500.50', 'ab'],
       ['maxPrice=1500.49', 'a'],
       ['minPrice=-1&maxPrice=2000', 'abc'],
+      [`maxPrice=1${'0'.repeat(20)}.${'1'.repeat(20)}`, 'abcde'],
       ['minBeds=2147483647', ''],
       ['routingKeys=D02', 'a'],
       ['routingKeys=d02,%20d6w%20,,', 'ac'],
