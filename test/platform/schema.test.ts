@@ -68,8 +68,7 @@ describe('queryInteger', () => {
   });
 
   it('tells what is no whole number from what is out of range', () => {
-    for (const wrong of ['', ' ', '1.5', '1e2', 'ten', '0x1'])
-      expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be a whole number']);
+    for (const wrong of ['', ' ', '1.5', '1e2', 'ten', '0x1']) expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be a whole number']);
     for (const wrong of ['0', '-5', '101', '9'.repeat(400)]) expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be between 1 and 100']);
   });
 });
