@@ -35,6 +35,7 @@ export async function startScraped(): Promise<Scraped> {
     Management__AdminApiKey: 'the administrator of the tests',
     Encryption__MasterKeys: masterKeys,
   });
+  const bookmarks = await startOne(database.url, ['serve', 'bookmarks'], { Bookmarks__ApiKeys: 'the writer of the tests' });
   const geocoding = await startOne(database.url, ['worker', 'geocoding', '--loop'], {});
   const listings = await startOne(database.url, ['serve', 'listings'], { Listings__AccessTokens: 'the reader of the tests' });
 
@@ -43,7 +44,7 @@ export async function startScraped(): Promise<Scraped> {
   for (let number = 0; number < sent; number++) answers.push(await forge.deliver(examplePayload(number)));
   forge.close();
   const strangers = [randomUUID(), ...answers.map(({ deliveryId }) => deliveryId), 'stationmaster', 'railway/signals'];
-  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url, listings.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
+  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url, bookmarks.url, listings.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
   await fetch(`${flow.relayUrls[0] ?? ''}/Forge`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
   await eventually(async () => (await loggedDeliveries(database.url)).size === promised(answers).length, { withinMs: 60_000 });
 
@@ -57,6 +58,7 @@ export async function startScraped(): Promise<Scraped> {
     'service-0': service.metricsUrl,
     'database-service-0': databaseService.metricsUrl,
     'secrets-0': secrets.metricsUrl,
+    'bookmarks-0': bookmarks.metricsUrl,
     'listings-0': listings.metricsUrl,
     'geocoding-0': geocoding.metricsUrl,
   };
@@ -73,7 +75,7 @@ export async function startScraped(): Promise<Scraped> {
         { withinMs: 60_000 },
       ),
     async close() {
-      await Promise.all([secrets, listings, geocoding].map(({ process }) => process.kill()));
+      await Promise.all([secrets, bookmarks, listings, geocoding].map(({ process }) => process.kill()));
       await flow.close();
       await database.drop();
     },
