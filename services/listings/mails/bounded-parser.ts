@@ -5,11 +5,13 @@ import { describeError, hasCode } from '../../platform/errors.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { withTimeout } from '../../platform/time.ts';
 import { headLength, maxHeadBytes } from './identity.ts';
-import { AlertMail } from './parser.ts';
+import { AlertMail, begins } from './parser.ts';
 
 type Bounds = { readonly parseMs?: number; readonly memoryMiB?: number; readonly waitMs?: number };
 
 const maxBoundaryLines = 2000;
+/** For starting the thread, which no mail makes longer. */
+const startMs = 30_000;
 /** At 250 MB a second, which a mail of short lines costs, no more than 5 MB beyond the bound. */
 const watchEveryMs = 20;
 const mebibyte = 1_048_576;
@@ -30,14 +32,17 @@ export function createBoundedParser(linkPattern: RegExp, { parseMs = 5000, memor
       resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 16 },
     });
     const { promise: parsed, resolve, reject } = Promise.withResolvers<unknown>();
-    thread.once('message', resolve).once('error', reject);
-    thread.once('exit', (code) => reject(new Error(`the parser ended with ${code}`)));
+    const begun = Promise.withResolvers<undefined>();
+    const fail = (error: Error) => (begun.resolve(undefined), reject(error));
+    thread.on('message', (message: unknown) => (message === begins ? begun.resolve(undefined) : resolve(message))).once('error', fail);
+    thread.once('exit', (code) => fail(new Error(`the parser ended with ${code}`)));
     // The limit of the thread is of its heap; postal-mime keeps a line of a body in 2.6 KB outside of it.
     const before = process.memoryUsage.rss();
     const watch = setInterval(() => {
       if (process.memoryUsage.rss() - before > memoryMiB * mebibyte) resolve(tooMuchMemory);
     }, watchEveryMs);
     try {
+      await withTimeout(begun.promise, startMs, () => fail(new Error(`the parser did not start in ${startMs} ms`)));
       return AlertMail.parse(await withTimeout(parsed, parseMs, () => refused(`parsing takes longer than ${parseMs} ms`)));
     } catch (error) {
       return hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY') ? tooMuchMemory : refused(describeError(error));

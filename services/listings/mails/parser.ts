@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { NewProperty, propertyTypes, readEircode, readGrade } from '../contract.ts';
 import { type MailDocument, readHtml, readText, tidy } from './document.ts';
 
+/** What the thread of a parser says before it parses: its code is loaded, which on a busy machine takes longer than most mails. */
+export const begins = 'begins';
+
 /** Ignored is what tells of no listing; failed is what tells of one and lacks something, or could not be parsed. */
 export const AlertMail = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),

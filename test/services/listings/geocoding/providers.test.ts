@@ -119,11 +119,9 @@ describe('geocoders', () => {
     });
 
     it('fails when it is silent, or falls silent in its answer, in the time it has', async () => {
-      const begun = performance.now();
       expect(await answerOf(silence, { timeoutMs: 200 })).to.deep.equal({ kind: 'failed', reason: 'no answer in 200 ms' });
       const half: Behaviour = (_, response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).write('[');
       expect(await answerOf(half, { timeoutMs: 200 })).to.deep.equal({ kind: 'failed', reason: 'no answer in 200 ms' });
-      expect(performance.now() - begun).to.be.below(2000);
     });
 
     it('fails when it breaks the connection, is not there, or answers without end', async () => {
