@@ -25,8 +25,9 @@ describe('npm test', () => {
     expect(code).to.equal(1);
   });
 
-  it('ends with the count, and not with 0, when a test fails', async () => {
+  it('ends with what failed and the count, and not with 0, when a test fails', async () => {
     const { code, lines } = await testRun('failing.ts', '');
+    expect(lines.slice(lines.indexOf('Summary')).join('\n')).to.match(/1 failing[^]*a fixture[^]*Error: as it should/);
     expect(lines.at(-1)).to.equal('1 passed, 1 failed');
     expect(code).to.equal(1);
   });

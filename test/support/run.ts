@@ -1,12 +1,12 @@
 // `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`.
-// All run in three processes, since many of them mostly wait. The last line counts, even when mocha could not begin.
+// All run in three processes, since many of them mostly wait. What failed comes last, then one line that counts, even when mocha could not begin.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { countLine, type Counts } from './reporter.ts';
+import { countLine, type Counts, summaryLine } from './reporter.ts';
 
 const outside = ['test/bench/**', 'test/cluster/**'];
 const slow = 'test/**/*.slow.test.ts';
@@ -36,7 +36,8 @@ for (const run of runs) {
   total.skipped += skipped;
   for (const line of run.notRun) notRun.add(line);
 }
-process.stdout.write([...notRun, countLine(total)].map((line) => `${line}\n`).join(''));
+const summaries = runs.flatMap(({ summary }) => summary);
+process.stdout.write([...summaries, ...notRun, countLine(total)].map((line) => `${line}\n`).join(''));
 process.exitCode = total.failed > 0 ? 1 : 0;
 
 /** Every third file. Each process begins in another folder: the charts' tests need the processor, the broker's wait. */
@@ -46,21 +47,24 @@ function shareOf(turn: number): readonly string[] {
   return [...share.slice(begin), ...share.slice(0, begin)];
 }
 
-/** Its output is kept until it is printed; its own closing lines are not part of it. */
+/** Its output is kept until it is printed; its summary and its own closing lines are not part of it. */
 function startMocha(args: readonly string[]) {
   const child = spawn(process.execPath, [mocha, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const kept: string[] = [];
   let print = (line: string): unknown => kept.push(line);
   let counts: Counts | undefined;
+  const summary: string[] = [];
   const notRun: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
     const counted = parseCounts(line);
     if (counted) counts = counted;
+    else if (line === summaryLine || summary.length > 0) summary.push(line);
     else if (line.startsWith('not run: ')) notRun.push(line);
     else print(line);
   });
   return {
     child,
+    summary,
     notRun,
     print(): void {
       print = (line) => process.stdout.write(`${line}\n`);
@@ -68,7 +72,7 @@ function startMocha(args: readonly string[]) {
     },
     ended: once(child, 'close').then(([code, signal]: (number | string | null)[]): Counts => {
       if (counts && (code === 0) === (counts.failed === 0)) return counts;
-      print(`the run itself failed (${signal ?? `exit code ${code}`})`);
+      summary.push(`the run itself failed (${signal ?? `exit code ${code}`})`);
       return { passed: 0, skipped: 0, ...counts, failed: (counts?.failed ?? 0) + 1 };
     }),
   };

@@ -5,13 +5,19 @@ import type { HandOver } from './outcomes.ts';
 export type AdapterParts = BrokerOptions & { readonly topology: Topology; readonly state: ConnectionState };
 
 export type Adapter = Pick<Broker, 'publish' | 'depth' | 'close'> & {
-  consume(source: Source, options: ConsumeOptions, handOver: HandOver): Consumer;
+  consume(source: Source, options: ConsumeOptions, handling: Handling): Consumer;
   /** Those that are there when it begins, oldest first; what dies meanwhile is not among them. Rejects when not connected, or no longer. */
   deadLetters(): AsyncIterable<WaitingDeadLetter>;
 };
 
 /** `from` is the queue itself, or that of its redelivered messages. */
 export type Source = { readonly queue: string; readonly from: string };
+
+export type Handling = {
+  readonly handOver: HandOver;
+  /** The next batch of the same queue is handed over when this is done, too. */
+  readonly holdNext: <T>(work: Promise<T>) => Promise<T>;
+};
 
 export type WaitingDeadLetter = DeadLetter & {
   /** Without its death. Kept when the server does not accept it; gone when somebody else has taken it. */

@@ -1,6 +1,6 @@
 // Makes a broker of the adapter that the URL's scheme names: what both brokers do in the same way.
 import { withTimeout } from '../time.ts';
-import type { Adapter, AdapterParts } from './adapter.ts';
+import type { Adapter, AdapterParts, Handling } from './adapter.ts';
 import { createAmqpAdapter } from './amqp/broker.ts';
 import type { QueueType } from './amqp/topology.ts';
 import type { BatchHandler, Broker, BrokerOptions, Consumer, DeadLetter, DeadLetterSelection, PublishResult, Topology } from './broker.ts';
@@ -44,16 +44,19 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
       return result;
     },
     consume(queue, consumeOptions, handle) {
+      // What is handled alone is alone in memory, too, and has left the queue that it came from: its consumer could end before that.
       let last: Promise<unknown> = Promise.resolve();
-      // What is handled alone is alone in memory, too.
-      const inTurn: BatchHandler = (batch) => {
-        const outcomes = last.then(() => handle(batch));
-        last = outcomes.catch(() => undefined);
-        return outcomes;
+      const holdNext: Handling['holdNext'] = (work) => {
+        last = Promise.allSettled([last, work]);
+        return work;
       };
+      const inTurn: BatchHandler = (batch) => holdNext(last.then(() => handle(batch)));
       const parts = { queue, topology, log, handle: inTurn };
       const start = (from: string, isAlone: boolean) =>
-        adapter.consume({ queue, from }, isAlone ? { batchSize: 1, prefetch: 1 } : consumeOptions, createHandOver({ ...parts, isAlone }));
+        adapter.consume({ queue, from }, isAlone ? { batchSize: 1, prefetch: 1 } : consumeOptions, {
+          handOver: createHandOver({ ...parts, isAlone }),
+          holdNext,
+        });
       const started = [start(queue, false), ...redeliveredOf(queue).map((from) => start(from, true))];
       const consumer = { stop: async () => void (await Promise.all(started.map((one) => one.stop()))) };
       consumers.add(consumer);

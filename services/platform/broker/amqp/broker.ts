@@ -42,7 +42,7 @@ export function createAmqpAdapter(url: string, { topology, log, name, state, que
 
   return {
     publish: (message, timeoutMs) => publish({ exchange: topology.exchange, routingKey: '', attempt: 1 }, message, timeoutMs),
-    consume(source, options, handOver) {
+    consume(source, options, handling) {
       // On a connection of its own: a memory alarm stops the server from reading a connection that publishes, and with
       // it the acknowledgements that would let the queues, and so the alarm, go down.
       const connect = (attach: (model: ChannelModel) => Promise<void>) =>
@@ -55,7 +55,7 @@ export function createAmqpAdapter(url: string, { topology, log, name, state, que
             await attach(model);
           },
         });
-      return createAmqpConsumer({ source, options, handOver, topology, publish, connect, log });
+      return createAmqpConsumer({ ...handling, source, options, topology, publish, connect, log });
     },
     async depth(queue) {
       await using channel = await openChannel();

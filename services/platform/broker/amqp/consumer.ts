@@ -4,8 +4,8 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Consumer, ConsumeOptions, Delivery, Message, Topology } from '../broker.ts';
-import { type Decision, type HandOver, pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
-import type { Source } from '../adapter.ts';
+import { type Decision, pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
+import type { Handling, Source } from '../adapter.ts';
 import type { AmqpConnection } from './connection.ts';
 import { toDelivery } from './message.ts';
 import { createPrefetchWindow } from './prefetch-window.ts';
@@ -14,10 +14,9 @@ import { retryQueue } from './topology.ts';
 
 const moveTimeoutMs = 10_000;
 
-type AmqpConsumerParts = {
+type AmqpConsumerParts = Handling & {
   readonly source: Source;
   readonly options: ConsumeOptions;
-  readonly handOver: HandOver;
   readonly topology: Topology;
   readonly publish: Publish;
   /** @param attach to be run on every new connection before it counts as one */
@@ -37,7 +36,7 @@ type Attachment = {
   readonly window: ReturnType<typeof createPrefetchWindow>;
 };
 
-export function createAmqpConsumer({ source: { queue, from }, options, handOver, topology, publish, connect, log }: AmqpConsumerParts): Consumer {
+export function createAmqpConsumer({ source: { queue, from }, options, handOver, holdNext, topology, publish, connect, log }: AmqpConsumerParts): Consumer {
   const settle = createSettle({ queue, topology, publish, log });
   const stopping = new AbortController();
   let current: Attachment | null = null;
@@ -62,7 +61,7 @@ export function createAmqpConsumer({ source: { queue, from }, options, handOver,
       const attachment = current;
       const batch = attachment.held.splice(0, options.batchSize).map((source) => ({ source, delivery: toDelivery(source) }));
       const decided = await handOver(batch, { over: attachment.over, stopping: stopping.signal });
-      if (decided && !attachment.lost.aborted) await settle(attachment, decided);
+      if (decided && !attachment.lost.aborted) await holdNext(settle(attachment, decided));
       attachment.window.released(batch.map(({ source }) => source));
     }
   }

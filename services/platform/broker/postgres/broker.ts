@@ -43,7 +43,7 @@ export function createEmbeddedAdapter(url: string, { topology, log, name, state 
 
   return {
     publish: async (message, timeoutMs) => state.refusal ?? publish(message, timeoutMs),
-    consume(source, options, handOver) {
+    consume(source, options, { handOver }) {
       const consumer = createEmbeddedConsumer({ source, table, options, handOver, topology, log });
       consumers.add(consumer);
       if (session) consumer.attach(session);
