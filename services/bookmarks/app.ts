@@ -2,11 +2,10 @@
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
 import type { Health } from '../platform/http/health.ts';
-import type { AnyRoute } from '../platform/http/route.ts';
+import { asksDatabase } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
-import { Common } from '../platform/problem.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { apiKey } from './api-key.ts';
@@ -58,4 +57,3 @@ export function createBookmarksApp(parts: BookmarksParts): App {
 }
 
 /** No route answers without the database. */
-const asksDatabase = (route: AnyRoute): AnyRoute => ({ ...route, problems: [...(route.problems ?? []), Common.unavailable] });

@@ -30,8 +30,7 @@ const schemasOf = (services: readonly Migrated[], { withBroker }: Pick<MigrateCo
   ...(withBroker ? ['broker'] : []),
 ];
 
-const extensionsOf = (services: readonly Migrated[]) =>
-  services.flatMap(({ migrations: { schema, extensions = [] } }) => extensions.map((name) => ({ schema, name })));
+const extensionsOf = (services: readonly Migrated[]) => [...new Set(services.flatMap(({ migrations: { extensions = [] } }) => extensions))];
 
 /** What `migrateSchemas` does as an administrator, for psql. */
 export function printRoles(command: Omit<MigrateCommand, 'log'>, services: readonly Migrated[]): void {

@@ -5,7 +5,8 @@ export type RolesWanted = {
   /** A role of the same name owns each. */
   readonly schemas: readonly string[];
   /** Of Postgres, each for a schema of these: only who may create in the database may create one, and every role may use what is in public. */
-  readonly extensions: readonly { readonly schema: string; readonly name: string }[];
+  /** Each once. */
+  readonly extensions: readonly string[];
   /** The server is Signalbox's alone: PUBLIC is kept out of its other databases, too. */
   readonly isServerOurs: boolean;
 };
@@ -93,8 +94,8 @@ end $$;`;
 }
 
 // `if not exists` would tell of one that is there already at each run.
-function extensionSql({ schema, name }: RolesWanted['extensions'][number]): string {
-  return `-- ${schema}: extension ${name}
+function extensionSql(name: string): string {
+  return `-- Extension ${name}
 do $$
 begin
   if not exists (select from pg_extension where extname = ${literal(name)}) then

@@ -4,12 +4,11 @@ import { authorization } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/http/health.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import { type App, createApp } from '../platform/http/app.ts';
-import type { AnyRoute } from '../platform/http/route.ts';
+import { asksDatabase } from '../platform/http/route.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Pool } from '../platform/postgres/pool.ts';
-import { Common } from '../platform/problem.ts';
 import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
@@ -65,5 +64,3 @@ export function createListingsApp({ config, database, health, lifecycle, log, me
     corsOrigins: config.corsOrigins,
   });
 }
-
-const asksDatabase = (route: AnyRoute): AnyRoute => ({ ...route, problems: [...(route.problems ?? []), Common.unavailable] });

@@ -1,12 +1,12 @@
 // Listings: reading them by filters, deciding on them one by one or many at once, their prices and their statistics.
 import { z } from 'zod';
 import { route } from '../platform/http/route.ts';
+import { isGuid } from '../platform/schema.ts';
 import { type BulkAction, BulkResult, BulkUpdate, PriceChange, Problems, Property, PropertyPage, PropertyUpdate, Stats, type Status } from './contract.ts';
 import { PropertyQuery } from './property-query.ts';
 import type { ListingStore } from './store.ts';
 
 const ById = z.object({ id: z.string() });
-const isGuid = (id: string) => z.guid().safeParse(id).success;
 const statusAfter: Readonly<Record<BulkAction, Status>> = { approve: 'approved', recycle: 'recycled', restore: 'inbox' };
 /** A listing that changes its price daily is told of for years. */
 const longestHistory = 1000;

@@ -66,3 +66,6 @@ export function queryChoice<const C extends readonly string[]>(choices: C) {
   const find = (value: string): C[number] | undefined => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
   return textFor(find, `must be one of ${choices.join(', ')}`).meta({ override: { type: 'string', enum: [...choices] } });
 }
+
+/** Whether a text can be an id; what is none names nothing, and is not asked for. */
+export const isGuid = (text: string): boolean => z.guid().safeParse(text).success;

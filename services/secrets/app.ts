@@ -7,8 +7,7 @@ import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database, Pool } from '../platform/postgres/pool.ts';
-import { Common } from '../platform/problem.ts';
-import type { AnyRoute } from '../platform/http/route.ts';
+import { type AnyRoute, asksDatabase } from '../platform/http/route.ts';
 import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
@@ -61,7 +60,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [...managementRoutes, ...consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })].map(asksDatabase),
+    routes: [...managementRoutes, ...consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })].map(withRefusals),
     areas: [
       { prefix: '/api/management', guard, failureLimit },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },
@@ -75,7 +74,7 @@ export function createSecretsApp(parts: SecretsParts): App {
 }
 
 /** No route answers without the database; a write needs the master keys, and may find the application held by another one. */
-function asksDatabase(route: AnyRoute): AnyRoute {
+function withRefusals(route: AnyRoute): AnyRoute {
   const ofWrites = route.method === 'get' ? [] : [Problems.masterKeysUnusable, Problems.applicationBusy];
-  return { ...route, problems: [...(route.problems ?? []), ...ofWrites, Common.unavailable] };
+  return asksDatabase({ ...route, problems: [...(route.problems ?? []), ...ofWrites] });
 }

@@ -1,8 +1,7 @@
 // The webhook relay's routes: declarations; what they do is in the files they call.
 import { z } from 'zod';
-import { Common } from '../platform/problem.ts';
 import type { BodyMemory } from '../platform/http/body-memory.ts';
-import { answer, type AnyRoute, Content, rawBody, route } from '../platform/http/route.ts';
+import { answer, type AnyRoute, asksDatabase, Content, rawBody, route } from '../platform/http/route.ts';
 import { answerInTime } from './database.ts';
 import type { Administration } from './connections/administration.ts';
 import {
@@ -45,8 +44,6 @@ export const createRoutes = (parts: RouteParts): AnyRoute[] => [
   ...[...connectionRoutes(parts), ...usageRoutes(parts), senderRoute(parts)].map(asksDatabase),
   ...reportRoutes(parts),
 ];
-
-const asksDatabase = (route: AnyRoute): AnyRoute => ({ ...route, problems: [...(route.problems ?? []), Common.unavailable] });
 
 const forgeHeaders = {
   'X-Hub-Signature-256': '`sha256=` and the HMAC of the body in hexadecimal, by one of the webhook secrets; without it 401',

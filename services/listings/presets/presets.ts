@@ -2,11 +2,11 @@
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
+import { isGuid } from '../../platform/schema.ts';
 import { FilterPreset, NewPreset, Problems } from '../contract.ts';
 import type { PresetStore } from './store.ts';
 
 const ById = z.object({ id: z.string() });
-const isGuid = (id: string) => z.guid().safeParse(id).success;
 
 const found = <T>(preset: T | undefined): T => {
   if (!preset) throw Problems.presetMissing();

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { ProblemKind } from '../problem.ts';
+import { Common, type ProblemKind } from '../problem.ts';
 import type { BodyMemory } from './body-memory.ts';
 
 export type Schema = z.ZodType;
@@ -122,3 +122,6 @@ export function route<
   // The app parses params, query, headers and body with these very schemas before it calls the handler.
   return declaration as unknown as AnyRoute;
 }
+
+/** A route that answers 503 where the database is away. */
+export const asksDatabase = (asking: AnyRoute): AnyRoute => ({ ...asking, problems: [...(asking.problems ?? []), Common.unavailable] });
