@@ -9,17 +9,21 @@ const sets = await valueSets();
 
 describeWith(apiServer, 'a strict dry run on the API server', () => {
   let namespace: TestNamespace;
+  /** As text: most objects are the same with many value sets, and the server would only say the same. */
+  const taken = new Set<string>();
   before(async () => {
     namespace = await createTestNamespace();
   });
 
   for (const [name, values] of sets) {
     it(`takes ${name} without a warning`, async () => {
-      const manifests = (await render(values)).filter(isKnown);
+      const manifests = (await render(values)).filter((manifest) => isKnown(manifest) && !taken.has(JSON.stringify(manifest)));
+      if (manifests.length === 0) return;
       const { code, stdout, stderr } = await namespace.dryRun(manifests);
       expect(stderr).to.equal('');
       expect(code).to.equal(0);
-      expect(stdout.trim().split('\n')).to.have.length(manifests.length);
+      expect(stdout.split('\n')).to.have.length(manifests.length + 1);
+      for (const manifest of manifests) taken.add(JSON.stringify(manifest));
     });
   }
 

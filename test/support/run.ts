@@ -1,5 +1,5 @@
 // `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`.
-// All run in three processes, since many of them mostly wait. What failed comes last, then one line that counts, even when mocha could not begin.
+// All run in four processes, since many of them mostly wait: one for the charts, whose renderings it keeps. What failed comes last, then one line that counts, even when mocha could not begin.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
@@ -18,7 +18,9 @@ const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/
 
 const isWhole = !wanted.some((argument) => argument.endsWith('.ts'));
 const allFiles = globSync('test/**/*.test.ts', { exclude: [...outside, ...(isFast ? [slow] : [])] }).sort();
-const filesOfRuns = isWhole ? [0, 1, 2].map(shareOf) : [isFast ? ['--ignore', slow] : []];
+const isOfCharts = (file: string) => file.startsWith('test/charts/');
+const others = allFiles.filter((file) => !isOfCharts(file));
+const filesOfRuns = isWhole ? [allFiles.filter(isOfCharts), ...[0, 1, 2].map(shareOf)] : [isFast ? ['--ignore', slow] : []];
 
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
 const runs = filesOfRuns.map((files) => startMocha([process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files]));
@@ -40,9 +42,9 @@ const summaries = runs.flatMap(({ summary }) => summary);
 process.stdout.write([...summaries, ...notRun, countLine(total)].map((line) => `${line}\n`).join(''));
 process.exitCode = total.failed > 0 ? 1 : 0;
 
-/** Every third file. Each process begins in another folder: the charts' tests need the processor, the broker's wait. */
+/** Every third file. Each process begins in another folder: some need the processor, the broker's wait. */
 function shareOf(turn: number): readonly string[] {
-  const share = allFiles.filter((_, index) => index % 3 === turn);
+  const share = others.filter((_, index) => index % 3 === turn);
   const begin = Math.floor((share.length * turn) / 3);
   return [...share.slice(begin), ...share.slice(0, begin)];
 }
