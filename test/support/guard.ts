@@ -45,9 +45,12 @@ export function guardProcess(pid: number): { ended(): void } {
   return { ended: () => tell?.(`-${pid}`) };
 }
 
+/** Where Node keeps what it has compiled, for the next process: a command starts in half the time. */
+const compiled = Object.fromEntries(Object.entries(process.env).filter(([name]) => name === 'NODE_COMPILE_CACHE'));
+
 /** A child that leads a process group of its own, and never outlives the test run. */
 export function spawnGuarded(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-  const child = spawn(command, args, { ...options, detached: true });
+  const child = spawn(command, args, { ...options, env: { ...(options.env ?? process.env), ...compiled }, detached: true });
   if (child.pid !== undefined) child.once('exit', guardProcess(child.pid).ended);
   return child;
 }

@@ -22,6 +22,7 @@ const isOfCharts = (file: string) => file.startsWith('test/charts/');
 const others = allFiles.filter((file) => !isOfCharts(file));
 const filesOfRuns = isWhole ? [allFiles.filter(isOfCharts), ...[0, 1, 2].map(shareOf)] : [isFast ? ['--ignore', slow] : []];
 
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../node_modules/.cache/compiled');
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
 const runs = filesOfRuns.map((files) => startMocha([process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files]));
 // Ctrl-C reaches mocha by itself; a supervisor's SIGTERM does not.
