@@ -1,23 +1,13 @@
 // What Helm prints after an installation: commands that fit what was installed.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
-import { runTool } from '../support/tools.ts';
 import { merged, type Values } from '../support/values.ts';
-import { chart, helm, render } from './chart.ts';
-import { keyOf, publicAddresses } from './manifests.ts';
+import { helm, render } from './chart.ts';
+import { publicAddresses } from './manifests.ts';
+import { commandsOf, notes } from './notes.ts';
 import { valueSets } from './value-sets.ts';
 
 const sets = await valueSets();
-
-async function notes(values: Values): Promise<string> {
-  const args = ['install', 'mine', chart, '--namespace', 'signalbox', '--dry-run=client', '--values', '-'];
-  const { code, stdout, stderr } = await runTool('helm', args, { input: JSON.stringify(values) });
-  expect(code, stderr).to.equal(0);
-  return stdout.slice(stdout.indexOf('NOTES:'));
-}
-
-/** Commands, a continued one as one line. */
-const commands = (text: string) => [...text.replaceAll(/\\\n\s*/g, '').matchAll(/^ {5}((?:helm|kubectl) .*)$/gm)].map(([, command = '']) => command);
 
 const domain = 'example.test';
 const byIngress: Values = { ingress: { enabled: true, domain } };
@@ -25,19 +15,8 @@ const consumers: Values = { services: { secrets: { host: 'secrets' } } };
 const byGateway: Values = { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } };
 
 describeWith(helm, 'NOTES.txt', () => {
-  for (const [name, values] of sets) {
-    if (name.includes(',')) continue;
-    it(`names nothing that is not there, and its namespace, with ${name}`, async () => {
-      const text = await notes(values);
-      expect(text).not.to.contain('<no value>');
-      for (const command of commands(text)) expect(command).to.match(/--namespace signalbox\b/);
-      const installed = (await render(values, { release: 'mine' })).map(keyOf);
-      for (const [, service = ''] of text.matchAll(/service\/(\S+)/g)) expect(installed).to.include(`Service/${service}`);
-    });
-  }
-
   it('says how to wait, to try it, to reach it and to read a credential', async () => {
-    const found = commands(await notes({}));
+    const found = commandsOf(await notes({}));
     expect(found.map((command) => command.split(' ').filter((word) => !word.startsWith('-') && word !== 'signalbox')[1])).to.include.members([
       'wait',
       'test',

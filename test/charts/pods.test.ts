@@ -70,20 +70,6 @@ describeWith(helm, 'a pod', () => {
     }
   });
 
-  it('has no other variable twice, and none without a value', async function () {
-    this.timeout(600_000);
-    for (const [name, values] of sets) {
-      if (name.includes(',')) continue;
-      for (const { owner, pod } of podsOf(await render(values))) {
-        for (const { env = [] } of containersOf(pod)) {
-          const names = env.map((variable) => variable.name);
-          expect(new Set(names).size, `${name}: ${keyOf(owner)}: ${names.join()}`).to.equal(names.length);
-          expect(env.filter(({ value, valueFrom }) => !valueFrom && !value).map((variable) => variable.name)).to.deep.equal([]);
-        }
-      }
-    }
-  });
-
   it('takes passwords from variables that stand before the URLs made of them', async () => {
     for (const name of ['the defaults', 'everything on', 'servers outside', 'queues in Postgres']) {
       for (const { owner, pod } of podsOf(await render(sets.get(name)))) {

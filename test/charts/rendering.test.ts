@@ -1,27 +1,17 @@
-// What every rendering holds, whatever is switched on.
+// What is rendered, alike each time, by either Helm.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
-import { helm, render, renderText } from './chart.ts';
-import { keyOf, ofKind, podsOf } from './manifests.ts';
+import { helm, render, renderText, template } from './chart.ts';
+import { keyOf, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
 const sets = await valueSets();
 
 describeWith(helm, 'helm template', () => {
-  for (const [name, values] of sets) {
-    it(`renders ${name}: every object once, no Secret, no namespace but the release's`, async () => {
-      const manifests = await render(values);
-      expect(manifests.map(keyOf)).to.have.length.above(0);
-      expect(new Set(manifests.map(keyOf)).size, manifests.map(keyOf).join(', ')).to.equal(manifests.length);
-      expect(ofKind(manifests, 'Secret')).to.deep.equal([]);
-      expect(manifests.filter(({ metadata }) => (metadata.namespace ?? 'signalbox') !== 'signalbox')).to.deep.equal([]);
-    });
-  }
-
   for (const name of ['the defaults', 'everything on', 'servers outside', 'workers as CronJobs']) {
     const values = sets.get(name);
     it(`renders ${name} twice alike`, async () => {
-      expect(await renderText(values)).to.equal(await renderText(values));
+      expect((await template(values)).stdout).to.equal(await renderText(values)); // which is kept from the first time
     });
 
     it(`renders ${name} alike with Helm 3 and Helm 4`, async () => {

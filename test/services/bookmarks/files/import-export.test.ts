@@ -250,7 +250,7 @@ describe('bookmark files', () => {
           expect(await taken(copy)).to.deep.include({ failed: [] });
           expect(await content()).to.deep.equal(before);
         }),
-        { numRuns: 40 },
+        { numRuns: 20 },
       );
     });
 
