@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ask, Way } from './http.ts';
+import type { Ask, Reply, Way } from './http.ts';
 
 const payload = readFileSync(join(import.meta.dirname, '../../services/laptop/example-delivery.json'));
 
@@ -31,6 +31,8 @@ export type Clients = {
   switchTo(connection: number): Promise<void>;
   /** An application with a secret, and the read of it: throws unless the value is answered. */
   createApplication(name: string): Promise<SecretReader>;
+  /** A request to the listing triage with its token, whatever the answer. */
+  askListings(path: string, body?: object): Promise<Reply>;
 };
 
 export type SecretReader = { readonly key: string; readonly value: string; read(): Promise<void> };
@@ -63,6 +65,10 @@ export function createClients({ way, domain, credentials }: ClientParts): Client
     switchTo: async (connection) => {
       const headers = { Authorization: `Bearer ${first('Broker__AuthToken')}` };
       await succeed({ host: `relay.${domain}`, path: `/Broker/switch/${connection}`, method: 'POST', headers });
+    },
+    askListings: (path, body) => {
+      const headers = { Authorization: `Bearer ${first('Listings__AccessTokens')}`, 'Content-Type': 'application/json' };
+      return way.ask({ host: `listings.${domain}`, path, headers, ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }) });
     },
     createApplication: (name) => createApplication(name, { host: `secrets.${domain}`, token: () => first('Management__AdminApiKey'), succeed }),
   };

@@ -1,7 +1,7 @@
 // Requests through the cluster's ingress: to its address, with the host's name.
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-export type Reply = { readonly status: number; readonly body: string };
+export type Reply = { readonly status: number; readonly body: string; readonly headers: IncomingHttpHeaders };
 
 export type Ask = {
   readonly host: string;
@@ -32,7 +32,7 @@ export function createWay(address: string): Way {
           response
             .on('data', (chunk: Buffer) => chunks.push(chunk))
             .on('error', reject)
-            .on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+            .on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }));
         });
         sent.on('error', reject);
         sent.end(body);

@@ -5,10 +5,11 @@ import { cronJobs } from './scenarios/cron-jobs.ts';
 import { flows } from './scenarios/flows.ts';
 import { helm3, helm4 } from './scenarios/helm.ts';
 import { install } from './scenarios/install.ts';
+import { listings } from './scenarios/listings.ts';
 import { outage } from './scenarios/outage.ts';
 import { quorum } from './scenarios/quorum.ts';
 import { rolling } from './scenarios/rolling.ts';
 import { routes } from './scenarios/routes.ts';
 import { spool } from './scenarios/spool.ts';
 
-export const scenarios: readonly Scenario[] = [install, routes, flows, rolling, outage, spool, quorum, helm4, helm3, apply, cronJobs];
+export const scenarios: readonly Scenario[] = [install, routes, flows, rolling, outage, spool, quorum, helm4, helm3, apply, cronJobs, listings];
