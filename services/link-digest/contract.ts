@@ -38,7 +38,12 @@ export type FoundLink = {
 export type RawMail = { readonly sha256: Buffer; readonly raw: Buffer; readonly receivedAt: Date };
 
 /** What extraction makes of a mail. `receivedAt` of the raw mail stands in where it has no date. */
-export type Newsletter = { readonly title: string; readonly receivedDate: Date; readonly destinationEmail: string | null; readonly links: readonly FoundLink[] };
+export type Newsletter = {
+  readonly title: string;
+  readonly receivedDate: Date;
+  readonly destinationEmail: string | null;
+  readonly links: readonly FoundLink[];
+};
 
 /** Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction. */
 export type NewsletterStore = {

@@ -1,0 +1,62 @@
+// What is read out of the bytes of a mail, before anything is extracted.
+import { expect } from 'chai';
+import { parseMail } from '../../../../services/link-digest/mails/parser.ts';
+
+const parse = (...lines: readonly string[]) => parseMail(Buffer.from(lines.join('\r\n'), 'latin1'));
+
+describe('parseMail', () => {
+  it('decodes the subject', async () => {
+    expect((await parse('Subject: =?utf-8?q?Caf=C3=A9_Weekly?=', ' =?utf-8?b?IOKAkyAjMTI=?=', '', 'x')).subject).to.equal('Café Weekly – #12');
+  });
+
+  it('reads the Date header, whatever its zone', async () => {
+    expect((await parse('Date: Sun, 22 Nov 2026 09:30:00 -0500 (EST)', '', 'x')).date).to.deep.equal(new Date('2026-11-22T14:30:00Z'));
+  });
+
+  it('has no date where the header is none', async () => {
+    expect((await parse('Date: yesterday', '', 'x')).date).to.equal(null);
+  });
+
+  const recipients = [
+    ['To: Reader <reader@example.org>, other@example.org', 'reader@example.org'],
+    ['To: undisclosed-recipients:;', null],
+    ['To: Readers: first@example.org, second@example.org;', 'first@example.org'],
+    ['Cc: copy@example.org', null],
+  ] as const;
+  for (const [header, expected] of recipients) {
+    it(`takes the first address of To: ${header}`, async () => expect((await parse(header, '', 'x')).to).to.equal(expected));
+  }
+
+  it('keeps the HTML part and the text part apart, each decoded', async () => {
+    const mail = await parse(
+      'Content-Type: multipart/alternative; boundary=b',
+      '',
+      '--b',
+      'Content-Type: text/plain; charset=iso-8859-1',
+      '',
+      'Caf\xe9',
+      '--b',
+      'Content-Type: text/html; charset=utf-8',
+      'Content-Transfer-Encoding: quoted-printable',
+      '',
+      '<p>Caf=C3=A9</p>',
+      '--b--',
+      '',
+    );
+    expect({ html: mail.html?.trim(), text: mail.text?.trim() }).to.deep.equal({ html: '<p>Café</p>', text: 'Café' });
+  });
+
+  it('has null for a part that is not there', async () => {
+    expect(await parse('From: a@example.org', '', 'only text')).to.include({ html: null });
+    expect(await parse('Content-Type: text/html', '', '<p>only HTML</p>')).to.include({ text: null });
+  });
+
+  it('lists the targets of List-Unsubscribe', async () => {
+    const { unsubscribe } = await parse('List-Unsubscribe: <mailto:leave@news.example>,', ' <https://news.example/leave?u=1>', '', 'x');
+    expect(unsubscribe).to.deep.equal(['mailto:leave@news.example', 'https://news.example/leave?u=1']);
+  });
+
+  it('makes an empty mail of no bytes', async () => {
+    expect(await parse()).to.deep.equal({ subject: null, date: null, to: null, html: null, text: null, unsubscribe: [] });
+  });
+});
