@@ -1,7 +1,105 @@
 // Everything the link digest says on the wire, and what its parts hand to each other.
 
+import { z } from 'zod';
+import { problems } from '../platform/problem.ts';
+import { Timestamp } from '../platform/schema.ts';
+
 export const linkStatuses = ['Awaiting', 'Liked', 'Discarded', 'DiscardedAfterReview'] as const;
-export type LinkStatus = (typeof linkStatuses)[number];
+const LinkStatus = z.enum(linkStatuses, { error: `must be one of ${linkStatuses.join(', ')}` });
+export type LinkStatus = z.output<typeof LinkStatus>;
+
+/** A link as lists show it. */
+export const LinkItem = z.object({
+  id: z.string(),
+  url: z.string(),
+  title: z.string(),
+  status: LinkStatus,
+  priorityScore: z.number(),
+  firstSeen: Timestamp,
+  lastSeen: Timestamp,
+  authorNames: z.array(z.string()),
+  newsletterAppearanceCount: z.int(),
+});
+export type LinkItem = z.output<typeof LinkItem>;
+
+const NewsletterSummary = z.object({ id: z.string(), title: z.string(), receivedDate: Timestamp });
+
+export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanceCount: true }).extend({
+  authors: z.array(z.object({ id: z.string(), name: z.string() })),
+  /** Newest first. */
+  newsletters: z.array(NewsletterSummary),
+});
+export type LinkDetail = z.output<typeof LinkDetail>;
+
+export const StatusChange = z.object({ status: LinkStatus });
+
+/** The same statuses, each with how many there are of it. */
+export const StatusCounts = z.object({ Awaiting: z.int(), Liked: z.int(), Discarded: z.int(), DiscardedAfterReview: z.int() });
+export type StatusCounts = z.output<typeof StatusCounts>;
+
+const Factor = { value: z.number(), weight: z.number(), contribution: z.number(), sampleSize: z.int() };
+/** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded to two digits. */
+export const ScoreExplanation = z.object({
+  id: z.string(),
+  priorityScore: z.number(),
+  base: z.number(),
+  factors: z.object({
+    author: z.object(Factor).meta({ description: 'What became of other links of its authors; of as many reviewed links' }),
+    keyword: z.object({ ...Factor, keywords: z.array(z.object({ keyword: z.string(), weight: z.number() })) }).meta({
+      description: 'What was learned about words of its title; of as many words',
+    }),
+    recency: z.object(Factor).meta({ description: 'How new it is; of its one first appearance' }),
+    popularity: z.object(Factor).meta({ description: 'How many newsletters hold it; of as many' }),
+  }),
+});
+
+export const Stats = z.object({
+  statusCounts: StatusCounts,
+  totalLinks: z.int(),
+  totalNewsletters: z.int(),
+  totalAuthors: z.int(),
+  recentNewsletters: z.array(NewsletterSummary.extend({ linkCount: z.int() })),
+});
+export type Stats = z.output<typeof Stats>;
+
+const LinkOfList = z.object({ id: z.string(), url: z.string(), title: z.string(), status: LinkStatus });
+export type LinkOfList = z.output<typeof LinkOfList>;
+
+/** `title` is null, and `reason` there, of mails that were refused alone. */
+export const NewsletterItem = z.object({
+  id: z.string(),
+  title: z.string().nullable(),
+  receivedDate: Timestamp,
+  destinationEmail: z.string().nullable(),
+  linkCount: z.int(),
+  reason: z.string().optional(),
+});
+export type NewsletterItem = z.output<typeof NewsletterItem>;
+export const NewsletterDetail = NewsletterItem.omit({ reason: true }).extend({ links: z.array(LinkOfList) });
+
+export const AuthorItem = z.object({
+  id: z.string(),
+  name: z.string(),
+  handle: z.string().nullable(),
+  customDomain: z.string().nullable(),
+  linkCount: z.int(),
+});
+export type AuthorItem = z.output<typeof AuthorItem>;
+export const AuthorDetail = AuthorItem.extend({ interactionCounts: StatusCounts, links: z.array(LinkOfList) });
+
+export const Credentials = z.object({ username: z.string(), password: z.string() });
+export const Login = z.object({
+  token: z.string(),
+  expiresAt: Timestamp,
+  user: z.object({ id: z.string(), username: z.string(), lastLogin: Timestamp }),
+});
+
+export const Problems = problems({
+  invalidQuery: { status: 422, title: 'The query is not valid' },
+  linkMissing: { status: 404, title: 'No such link' },
+  newsletterMissing: { status: 404, title: 'No such newsletter' },
+  authorMissing: { status: 404, title: 'No such author' },
+});
 
 /** A mail as its parser leaves it: what links and authors are extracted from. */
 export type ParsedMail = {

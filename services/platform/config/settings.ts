@@ -30,6 +30,16 @@ export function integer(name: string, options: Options<number> & { readonly min:
   return setting(name, { shape, parse }, options);
 }
 
+export function decimal(name: string, options: Options<number> & { readonly min: number; readonly max: number }): Setting<number> {
+  const shape = `number ${options.min}–${options.max}`;
+  const parse = (value: string) => {
+    const number = /^\d{1,9}(\.\d{1,9})?$/.test(value.trim()) ? Number(value) : NaN;
+    if (number >= options.min && number <= options.max) return number;
+    throw new InvalidSetting(`must be a ${shape}`);
+  };
+  return setting(name, { shape, parse }, options);
+}
+
 export function choice<const C extends string>(name: string, choices: readonly C[], options: Options<NoInfer<C>>): Setting<C> {
   const parse = (value: string) => {
     const found = choices.find((one) => one === value.trim().toLowerCase());

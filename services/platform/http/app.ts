@@ -7,11 +7,12 @@ import { codeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { isCancelled, isLockTimeout, isUnavailable, isUnmigrated } from '../postgres/errors.ts';
-import { Common, Problem, toDocument } from '../problem.ts';
+import { Common, Problem } from '../problem.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Area, findArea, type Guard } from './credentials.ts';
 import { type Health, healthRoutes } from './health.ts';
 import { describe, type Description } from './openapi.ts';
+import { problemDocuments, type RefusalForm } from './refusals.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, refuseUnknown, type State, type Step } from './routing.ts';
 import { swaggerRoutes } from './swagger.ts';
@@ -30,18 +31,20 @@ export type AppParts = {
   readonly corsOrigins?: readonly string[];
   /** Whether `/Broker` and `/broker` are different paths. */
   readonly caseSensitivePaths?: boolean;
+  /** Problem documents unless given. */
+  readonly refusals?: RefusalForm;
 };
 
 export type App = { readonly handler: RequestListener; readonly openapi: object };
 
 /** @throws TypeError for a route that no guarded area covers and that does not declare its `access` */
 export function createApp(parts: AppParts): App {
-  const { health, log, descriptionGuard, corsOrigins = [] } = parts;
+  const { health, log, descriptionGuard, corsOrigins = [], refusals = problemDocuments } = parts;
   const areas = [...(descriptionGuard ? [{ prefix: '/swagger', guard: descriptionGuard } as const] : []), ...(parts.areas ?? [])];
   const own = [...parts.routes, ...healthRoutes(health)];
   const areaOf = ({ path }: AnyRoute) => findArea(areas, path);
   own.forEach((route) => requireAccess(route, areaOf(route)));
-  const openapi = describe(parts.description, own, areaOf);
+  const openapi = describe(parts.description, own, { areaOf, refusals });
   const routing = { ...parts, areas };
   const router = createRouter([...own, ...swaggerRoutes(openapi, { isGuarded: descriptionGuard !== undefined })], routing);
 
@@ -49,7 +52,7 @@ export function createApp(parts: AppParts): App {
   app.use(logRequests(parts));
   app.use(closeWhenStopping(health));
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
-  app.use(answerErrors(log));
+  app.use(answerErrors(log, refusals));
   app.use(requireOneHost);
   app.use(normalizeTarget);
   app.use(router.routes());
@@ -112,15 +115,15 @@ const allowOrigins = (origins: readonly string[]) =>
 
 /** The one place that turns an error into an answer: the refusal that was thrown, or one that tells nothing of the inside. */
 const answerErrors =
-  (log: Log): Step =>
+  (log: Log, { mediaType, toBody }: RefusalForm): Step =>
   async (context, next) => {
     try {
       await next();
     } catch (error) {
       const problem = asProblem(error, context.state.requestId, log);
       context.status = problem.status;
-      context.set({ ...problem.headers, 'Content-Type': 'application/problem+json' });
-      context.body = JSON.stringify(toDocument(problem));
+      context.set({ ...problem.headers, 'Content-Type': mediaType });
+      context.body = JSON.stringify(toBody(problem));
       // The rest of a body that was refused is dropped, so that its sender gets to read the answer; `requestTimeout` bounds it.
       context.req.resume();
     }

@@ -4,21 +4,16 @@ import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { z } from 'zod';
 import { Common, type ProblemKind } from '../problem.ts';
 import type { Area } from './credentials.ts';
+import type { RefusalForm } from './refusals.ts';
 import type { AnyRoute } from './route.ts';
 
 export type Description = { readonly title: string; readonly summary: string; readonly version: string };
 
-const ProblemDocument = z
-  .looseObject({ type: z.string(), title: z.string(), status: z.int(), detail: z.string().optional() })
-  .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' });
-const Errors = z.object({ errors: z.record(z.string(), z.array(z.string())) });
-const ValidationProblem = ProblemDocument.extend(Errors.partial().shape).meta({
-  id: 'ValidationProblem',
-  description: 'All faults of a request, member name to messages; without `errors` where it could not be read at all.',
-});
+/** Of an app: which area covers a route, and how its refusals read. */
+type Context = { readonly areaOf: (route: AnyRoute) => Area | undefined; readonly refusals: RefusalForm };
 
 /** @returns the document, ready to be sent as JSON */
-export function describe({ title, summary, version }: Description, routes: readonly AnyRoute[], areaOf: (route: AnyRoute) => Area | undefined) {
+export function describe({ title, summary, version }: Description, routes: readonly AnyRoute[], { areaOf, refusals }: Context) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   const securitySchemes: Record<string, Record<string, string>> = {};
   for (const route of routes) {
@@ -29,7 +24,7 @@ export function describe({ title, summary, version }: Description, routes: reado
       ...(guard && { security: [{ [guard.name]: [] }] }),
       ...parameters(route),
       ...requestBody(route),
-      responses: { ...answers(route), ...refusalAnswers(route, areaOf(route)) },
+      responses: { ...answers(route), ...refusalAnswers(route, areaOf(route), refusals) },
     };
   }
   return createDocument(
@@ -110,23 +105,13 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   ];
 }
 
-function refusalAnswers(route: AnyRoute, area: Area | undefined) {
+function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, schemaOf }: RefusalForm) {
   const byStatus = Map.groupBy(refusalsOf(route, area), ({ status }) => status);
   const fresh = [...byStatus].filter(([status]) => !(status in route.answers));
   return Object.fromEntries(
     fresh.map(([status, kinds]) => {
       const description = [...new Set(kinds.map(({ title }) => title))].join('; ');
-      return [status, { description, ...answerHeaders(status), content: { 'application/problem+json': { schema: documentOf(kinds) } } }];
+      return [status, { description, ...answerHeaders(status), content: { [mediaType]: { schema: schemaOf(kinds) } } }];
     }),
   );
-}
-
-/** A document of one of these kinds: what only some of them have is optional. */
-function documentOf(kinds: readonly ProblemKind[]): z.ZodType {
-  const distinct = [...new Set(kinds)];
-  const further = distinct.flatMap(({ members }) => (members ? [members] : []));
-  if (further.length === 0) return distinct.includes(Common.invalid) ? ValidationProblem : ProblemDocument;
-  const all = distinct.includes(Common.invalid) ? [Errors, ...further] : further;
-  const shape = Object.assign({}, ...all.map((members) => (distinct.length > 1 ? members.partial() : members).shape)) as z.ZodRawShape; // shapes are what it is made of
-  return ProblemDocument.extend(shape);
 }

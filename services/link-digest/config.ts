@@ -1,0 +1,113 @@
+// The link digest's settings.
+import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
+import { Secret } from '../platform/config/secret.ts';
+import {
+  commonSettings,
+  decimal,
+  integer,
+  optional,
+  processSettings,
+  randomCredential,
+  secret,
+  secretList,
+  secretUrl,
+  text,
+} from '../platform/config/settings.ts';
+import { isPasswordHash } from './login/password.ts';
+
+const leastKeyBytes = 32;
+
+function parseKey(value: string): Secret {
+  if (Buffer.byteLength(value) < leastKeyBytes) throw new InvalidSetting(`must have at least ${leastKeyBytes} bytes`);
+  return new Secret(value);
+}
+
+function parseHash(value: string): Secret {
+  if (!isPasswordHash(value.trim())) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
+  return new Secret(value.trim());
+}
+
+const key: Setting<Secret> = {
+  name: 'Jwt__Key',
+  summary: 'What access tokens are signed with, at least 32 bytes; another key ends all tokens',
+  shape: 'secret',
+  isSecret: true,
+  parse: parseKey,
+  generate: randomCredential,
+  isInternal: true,
+};
+
+const passwordHash: Setting<Secret> = {
+  name: 'Digest__AdminPasswordHash',
+  summary: "The administrator's password as `signalbox digest hash-password` prints it",
+  shape: 'secret',
+  isSecret: true,
+  parse: parseHash,
+};
+
+/** What access tokens are made of. */
+const tokenSettings = {
+  key,
+  issuer: text('Jwt__Issuer', { summary: 'Who issues access tokens; others are refused', default: 'signalbox' }),
+  audience: text('Jwt__Audience', { summary: 'Whom access tokens are for; others are refused', default: 'link-digest' }),
+  expiryMinutes: integer('Jwt__ExpiryMinutes', { summary: 'How long a login lasts', min: 1, max: 525_600, default: 60 }),
+  adminUsername: text('Digest__AdminUsername', { summary: 'The name of the administrator', default: 'admin' }),
+};
+
+const weight = (name: string, what: string, value: number) =>
+  decimal(`LinkScoring__${name}Weight`, { summary: `How much ${what} counts in the score of a link`, min: 0, max: 1, default: value });
+
+const scoringSettings = {
+  authorWeight: weight('Author', 'what became of other links of its authors', 0.35),
+  keywordWeight: weight('Keyword', 'what was learned about the words of its title', 0.25),
+  recencyWeight: weight('Recency', 'how new it is', 0.2),
+  popularityWeight: weight('Popularity', 'how many newsletters hold it', 0.2),
+  recencyDays: integer('LinkScoring__RecencyDays', { summary: 'Days after which a link is no longer new at all', min: 1, max: 36_500, default: 30 }),
+  popularNewsletters: integer('LinkScoring__PopularNewsletters', {
+    summary: 'As many newsletters make a link as popular as can be',
+    min: 1,
+    max: 1000,
+    default: 3,
+  }),
+  cacheMinutes: integer('LinkScoring__CacheMinutes', { summary: 'How long a computed score is used', min: 1, max: 525_600, default: 60 }),
+};
+
+export const settings = {
+  ...commonSettings,
+  ...tokenSettings,
+  appEnv: processSettings.appEnv,
+  adminPassword: optional(
+    secret('Digest__AdminPassword', { summary: "The administrator's password; not looked at when its hash is given", generate: randomCredential }),
+  ),
+  adminPasswordHash: optional(passwordHash),
+  loginAttempts: integer('Digest__LoginAttempts', { summary: 'Logins that an address may try in 15 minutes', min: 1, max: 1_000_000, default: 5 }),
+  redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
+  ingestTokens: secretList('Ingest__Token', { summary: 'Tokens of mail relays', generate: randomCredential }),
+  maxMailBytes: integer('Ingest__MaxRequestBodyBytes', { summary: 'The largest mail that is taken in', min: 1024, max: 104_857_600, default: 10_485_760 }),
+  mailsPerHour: integer('Ingest__RateLimitPerHour', { summary: 'Mails that may be sent with one token in 3600 seconds', min: 1, max: 1_000_000, default: 60 }),
+  maxRetries: integer('Ingest__MaxRetries', { summary: 'How often a mail that failed is tried again before it is dead-lettered', min: 0, max: 10, default: 3 }),
+  brokerUrl: secretUrl('Ingest__BrokerUrl', ['amqp', 'amqps', 'postgres', 'postgresql'], {
+    summary: 'The broker with the queue of mails: RabbitMQ, or a Postgres database',
+  }),
+  rawMailsDays: optional(
+    integer('Digest__RawMailsDays', {
+      summary: 'Days that mails are kept as they came; always unless given. Without them an improved extraction cannot read them again',
+      min: 1,
+      max: 36_500,
+    }),
+  ),
+  ...scoringSettings,
+} as const;
+
+export type DigestConfig = Values<typeof settings>;
+export type ScoringConfig = Values<typeof scoringSettings>;
+export type TokenConfig = Values<typeof tokenSettings>;
+
+const requirePassword = ({ adminPassword, adminPasswordHash }: DigestConfig) =>
+  adminPassword === undefined && adminPasswordHash === undefined ? ['Digest__AdminPasswordHash is required and not set'] : [];
+
+/** @throws ConfigError with every fault */
+export const readConfig = (environment: Environment): DigestConfig => readSettings(environment, settings, requirePassword);
+
+/** @throws ConfigError with every fault */
+export const readTokenConfig = (environment: Environment): TokenConfig => readSettings(environment, tokenSettings);

@@ -1,0 +1,64 @@
+// Login: the administrator's name and password for an access token.
+import { v7 as newId } from 'uuid';
+import { Secret } from '../../platform/config/secret.ts';
+import { isOneOf } from '../../platform/http/credentials.ts';
+import { route } from '../../platform/http/route.ts';
+import { Common } from '../../platform/problem.ts';
+import { createSemaphore } from '../../platform/semaphore.ts';
+import type { DigestConfig } from '../config.ts';
+import { Credentials, Login } from '../contract.ts';
+import { success, Success } from '../envelope.ts';
+import { isPassword } from './password.ts';
+import type { LoginStore } from './store.ts';
+import type { Tokens } from './tokens.ts';
+
+export const loginPath = '/api/auth/login';
+
+type LoginParts = {
+  readonly config: Pick<DigestConfig, 'adminUsername' | 'adminPassword' | 'adminPasswordHash' | 'expiryMinutes'>;
+  readonly store: LoginStore;
+  readonly tokens: Tokens;
+  readonly clock: () => Date;
+};
+
+/** Each takes 32 MiB and a thread: many at once would take the memory of the service, and the threads that look up host names. */
+const hashesAtOnce = 2;
+const hashWaitMs = 10_000;
+
+function createPasswordCheck({ adminPassword, adminPasswordHash }: LoginParts['config']): (presented: string) => Promise<boolean> {
+  const hash = adminPasswordHash?.reveal();
+  const isPlain = isOneOf(adminPassword ? [adminPassword] : []);
+  const turns = createSemaphore(hashesAtOnce);
+  return async (presented) => {
+    if (hash === undefined) return isPlain(presented);
+    if (!(await turns.acquire(1, hashWaitMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
+    try {
+      return await isPassword(presented, hash);
+    } finally {
+      turns.release(1);
+    }
+  };
+}
+
+export function loginRoute({ config, store, tokens, clock }: LoginParts) {
+  const { adminUsername: username, expiryMinutes: minutes } = config;
+  const isUsername = isOneOf([new Secret(username)]);
+  const isPasswordRight = createPasswordCheck(config);
+  return route({
+    method: 'post',
+    path: loginPath,
+    access: 'open',
+    summary: 'An access token for the administrator',
+    body: Credentials,
+    answers: { 200: Success(Login) },
+    problems: [Common.unauthorized, Common.unavailable],
+    async handle({ body }) {
+      // Both are looked at in any case, so that the time tells nothing of which was wrong.
+      const isRight = [await isPasswordRight(body.password), isUsername(body.username)].every(Boolean);
+      if (!isRight) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Bearer' } });
+      const lastLogin = clock();
+      const id = await store.logIn(newId(), username, lastLogin);
+      return success({ ...(await tokens.issue({ subject: id, username, minutes })), user: { id, username, lastLogin } });
+    },
+  });
+}

@@ -1,0 +1,57 @@
+// Access tokens: JSON web tokens signed with HS256, and the guard that asks for one.
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { v7 as newId } from 'uuid';
+import type { Guard } from '../../platform/http/credentials.ts';
+import { Common } from '../../platform/problem.ts';
+import type { TokenConfig } from '../config.ts';
+
+type TokenParts = { readonly config: Pick<TokenConfig, 'key' | 'issuer' | 'audience'>; readonly clock: () => Date };
+
+/** Clocks of several machines differ by so much at most. */
+const toleranceSeconds = 60;
+const algorithm = 'HS256';
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+export function createTokens({ config: { key, issuer, audience }, clock }: TokenParts) {
+  const secret = new TextEncoder().encode(key.reveal());
+  const rules = { algorithms: [algorithm], issuer, audience, clockTolerance: toleranceSeconds, requiredClaims: ['sub', 'exp'] };
+  return {
+    /** @param subject the id of whom it is for */
+    async issue({ subject, username, minutes }: { subject: string; username: string; minutes: number }): Promise<{ token: string; expiresAt: Date }> {
+      const issuedAt = Math.floor(clock().getTime() / 1000);
+      const expiresAt = issuedAt + minutes * 60;
+      const token = await new SignJWT({ unique_name: username })
+        .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+        .setSubject(subject)
+        .setJti(newId())
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .sign(secret);
+      return { token, expiresAt: new Date(expiresAt * 1000) };
+    },
+    async isValid(token: string): Promise<boolean> {
+      try {
+        await jwtVerify(token, secret, { ...rules, currentDate: clock() });
+        return true;
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** RFC 6750 section 2.1; the scheme in any case. */
+const pattern = /^Bearer +([\w.~+/-]+=*) *$/i;
+
+export const bearer = ({ isValid }: Pick<Tokens, 'isValid'>): Guard => ({
+  name: 'bearer',
+  scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  async check(headers) {
+    const token = pattern.exec(headers.authorization ?? '')?.[1];
+    if (token === undefined || !(await isValid(token))) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Bearer' } });
+  },
+});

@@ -1,0 +1,27 @@
+// Starts the link digest: settings, database, HTTP.
+import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
+import { createPool } from '../platform/postgres/pool.ts';
+import type { Deployable, Runtime } from '../platform/process/deployable.ts';
+import { createDigestApp } from './app.ts';
+import { type DigestConfig, readConfig, settings } from './config.ts';
+
+const migrations: MigrationSource = { schema: 'digest', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
+
+/** A server that hangs is given up; scores of a hundred thousand links take a few seconds. */
+const statementMs = 20_000;
+const answerMs = 25_000;
+
+async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: DigestConfig): Promise<void> {
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
+  health.addCheck('schema', await createSchemaCheck(database, migrations));
+  await listen(createDigestApp({ config, database, health, lifecycle, log, metrics }), config.port);
+}
+
+export const deployable: Deployable<DigestConfig> = {
+  name: 'link-digest',
+  summary: 'Finds the links in newsletters, and ranks them for review',
+  settings,
+  migrations,
+  read: readConfig,
+  start,
+};

@@ -1,0 +1,86 @@
+// The score of a link and what it is made of: pure, the one place of the formula.
+import type { ScoringConfig } from '../config.ts';
+
+/** How many of an author's links have each status that says something. */
+export type Reviews = { readonly liked: number; readonly discarded: number; readonly discardedAfterReview: number };
+
+/** What a score depends on. */
+export type ScoreFacts = {
+  /** One for each author of the link. */
+  readonly authors: readonly Reviews[];
+  /** Of the tokens of its title that have one. */
+  readonly keywordWeights: readonly number[];
+  readonly ageMs: number;
+  readonly newsletters: number;
+};
+
+export type Factor = {
+  readonly value: number;
+  readonly weight: number;
+  /** What it adds to the base. */
+  readonly contribution: number;
+};
+export type Explained = {
+  readonly base: number;
+  readonly factors: { readonly author: Factor; readonly keyword: Factor; readonly recency: Factor; readonly popularity: Factor };
+  readonly score: number;
+};
+
+export type Weights = Pick<ScoringConfig, 'authorWeight' | 'keywordWeight' | 'recencyWeight' | 'popularityWeight' | 'recencyDays' | 'popularNewsletters'>;
+
+const base = 5;
+const span = 5;
+const dayMs = 86_400_000;
+
+const clamp = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
+const mean = (values: readonly number[]) => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);
+
+/** To so many digits, half away from zero; what binary fractions are off by is no reason to round down. */
+function round(value: number, digits: number): number {
+  const scaled = Number((Math.abs(value) * 10 ** digits).toFixed(6));
+  return (Math.sign(value) * Math.round(scaled)) / 10 ** digits || 0;
+}
+export const round2 = (value: number) => round(value, 2);
+
+/** -1 to 1; 0 before anything of the author was reviewed. */
+export function opinionOf({ liked, discarded, discardedAfterReview }: Reviews): number {
+  const reviewed = liked + discarded + discardedAfterReview;
+  return reviewed === 0 ? 0 : (liked - discarded - 0.5 * discardedAfterReview) / reviewed;
+}
+
+/** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded. */
+export function explainScore({ authors, keywordWeights, ageMs, newsletters }: ScoreFacts, weights: Weights): Explained {
+  const factor = (value: number, weight: number): Factor => ({
+    value: round(value, 6),
+    weight,
+    contribution: round(span * weight * value, 6),
+  });
+  const factors = {
+    author: factor(mean(authors.map(opinionOf)), weights.authorWeight),
+    keyword: factor(mean(keywordWeights), weights.keywordWeight),
+    recency: factor(clamp(1 - ageMs / dayMs / weights.recencyDays, 0, 1), weights.recencyWeight),
+    popularity: factor(Math.min(newsletters / weights.popularNewsletters, 1), weights.popularityWeight),
+  };
+  const sum = Object.values(factors).reduce((total, { contribution }) => total + contribution, base);
+  return { base, factors, score: round2(clamp(sum, 0, 10)) };
+}
+
+// English words that carry grammar and no subject, of four letters and more: shorter ones are no tokens anyway.
+const functionWords = new Set(
+  `about above across after again against almost along already also although always among another anything around away
+because been before behind being below beneath beside besides between beyond both could despite does doing done down during each either
+else ever every everything except first from further gets getting goes going gone hadn hasn have haven having hence here hers herself
+himself however instead into isn itself just least less like made make many maybe mightn might more moreover most much must mustn myself
+near needn neither never nevertheless next none nothing often once only onto other others otherwise ought ours ourselves over
+perhaps quite rather really same shall shan should shouldn since some something somewhat soon still such than that their theirs them
+themselves then there therefore these they thing things this those though through throughout thus together toward towards under
+unless until unto upon used using usually very wasn well were weren what whatever when whenever where whereas wherever whether
+which whichever while whither whoever whole whom whomever whose will with within without wouldn would your yours yourself yourselves`
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+);
+
+/** The words of a title that something can be learned about, each once. */
+export const tokensOf = (title: string): string[] => [
+  ...new Set((title.toLowerCase().match(/[a-z0-9]+/g) ?? []).filter((word) => word.length >= 4 && !functionWords.has(word))),
+];

@@ -1,0 +1,77 @@
+// Scores of links as they are stored: computed together, used for an hour, and computed again when somebody asks.
+import type { ScoringConfig } from '../config.ts';
+import type { LinkStatus } from '../contract.ts';
+import { type Explained, explainScore, type Reviews, tokensOf, type Weights } from './score.ts';
+import type { ScoredLink, ScoreQuestions, ScoreStore } from './store.ts';
+
+/** One statement writes so many; measured at 100 000. */
+const batchSize = 10_000;
+const nothing: Reviews = { liked: 0, discarded: 0, discardedAfterReview: 0 };
+
+export type LearnedKeyword = { readonly keyword: string; readonly weight: number };
+/** What a score was made of, with the samples behind its factors. */
+export type Explanation = Explained & { readonly reviews: readonly Reviews[]; readonly keywords: readonly LearnedKeyword[]; readonly newsletters: number };
+
+type ToScore = Omit<ScoredLink, 'id'>;
+
+/** In the order of the links. */
+export async function explainAll(store: ScoreQuestions, links: readonly ToScore[], { now, weights }: { now: Date; weights: Weights }): Promise<Explanation[]> {
+  const tokens = links.map(({ title }) => tokensOf(title));
+  const allTokens = [...new Set(tokens.flat())];
+  const allAuthors = [...new Set(links.flatMap(({ authorIds }) => authorIds))];
+  const reviews = new Map(allAuthors.length === 0 ? [] : (await store.reviews(allAuthors)).map(({ id, ...counts }) => [id, counts]));
+  const learned = new Map(allTokens.length === 0 ? [] : (await store.weights(allTokens)).map(({ keyword, weight }) => [keyword, weight]));
+  return links.map(({ authorIds, firstSeen, newsletters }, index) => {
+    const authors = authorIds.map((id) => reviews.get(id) ?? nothing);
+    const keywords = (tokens[index] ?? []).flatMap((keyword) => {
+      const weight = learned.get(keyword);
+      return weight === undefined ? [] : [{ keyword, weight }];
+    });
+    const facts = { authors, keywordWeights: keywords.map(({ weight }) => weight), ageMs: now.getTime() - firstSeen.getTime(), newsletters };
+    return { ...explainScore(facts, weights), reviews: authors, keywords, newsletters };
+  });
+}
+
+export type Scores = ReturnType<typeof createScores>;
+
+export function createScores(store: ScoreStore, { weights, clock }: { weights: ScoringConfig; clock: () => Date }) {
+  const staleBefore = () => new Date(clock().getTime() - weights.cacheMinutes * 60_000);
+
+  /** @param ids locked */
+  async function computeAndWrite(inTransaction: ScoreQuestions, ids: readonly string[]): Promise<Explanation[]> {
+    if (ids.length === 0) return [];
+    const now = clock();
+    const links = await inTransaction.read(ids);
+    const explained = await explainAll(inTransaction, links, { now, weights });
+    await inTransaction.write(
+      links.map(({ id }, index) => ({ id, score: explained[index]?.score ?? 0 })),
+      now,
+    );
+    return explained;
+  }
+
+  return {
+    /** Whether a score has to be computed again. */
+    isStale: (scoredAt: Date | null) => scoredAt === null || scoredAt <= staleBefore(),
+
+    /** Computes and stores the scores of these links. */
+    compute: (ids: readonly string[]) =>
+      store.transaction(async (inTransaction) => {
+        await computeAndWrite(inTransaction, await inTransaction.lock(ids));
+      }),
+
+    /** Computes and stores the score of a link, so that what is explained is what is shown; undefined when there is no such link. */
+    explain: (id: string) => store.transaction(async (inTransaction) => (await computeAndWrite(inTransaction, await inTransaction.lock([id])))[0]),
+
+    /** Computes and stores every score of a status that is missing or has been used long enough. */
+    async computeStale(status: LinkStatus): Promise<void> {
+      const before = staleBefore();
+      for (let computed = batchSize; computed === batchSize;) {
+        computed = await store.transaction(async (inTransaction) => {
+          const ids = await inTransaction.lockStale(before, { status, limit: batchSize });
+          return (await computeAndWrite(inTransaction, ids)).length;
+        });
+      }
+    },
+  };
+}

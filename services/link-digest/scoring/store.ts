@@ -1,0 +1,90 @@
+// All SQL of scores: what they depend on, and where they are kept.
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import type { LinkStatus } from '../contract.ts';
+import type { Reviews } from './score.ts';
+
+export type AuthorReviews = Reviews & { readonly id: string };
+export type ScoredLink = {
+  readonly id: string;
+  readonly title: string;
+  readonly firstSeen: Date;
+  readonly newsletters: number;
+  readonly authorIds: readonly string[];
+};
+export type NewScore = { readonly id: string; readonly score: number };
+
+const counts = `
+  count(*) filter (where status = 'Liked') as liked, count(*) filter (where status = 'Discarded') as discarded,
+  count(*) filter (where status = 'DiscardedAfterReview') as "discardedAfterReview"`;
+
+const reviews = statement<AuthorReviews, [authorIds: readonly string[]]>(
+  'scores.reviews',
+  `
+  select author_id as id, ${counts}
+  from link_authors join links on links.id = link_id and status <> 'Awaiting'
+  where author_id = any($1::uuid[])
+  group by author_id`,
+);
+
+const weights = statement<{ keyword: string; weight: number }, [keywords: readonly string[]]>(
+  'scores.weights',
+  'select keyword, weight from keywords where keyword = any($1)',
+);
+
+// Locked in the order in which newsletters lock them. Who waits for the lock looks again, and finds it done.
+const lockStale = statement<{ id: string }, [before: Date, status: LinkStatus, limit: number]>(
+  'scores.lockStale',
+  `
+  select id from links where status = $2 and (scored_at is null or scored_at <= $1)
+  order by url_sha256 limit $3 for no key update`,
+);
+
+const lock = statement<{ id: string }, [ids: readonly string[]]>(
+  'scores.lock',
+  'select id from links where id = any($1::uuid[]) order by url_sha256 for no key update',
+);
+
+const read = statement<ScoredLink, [ids: readonly string[]]>(
+  'scores.read',
+  `
+  select id, title, first_seen as "firstSeen", newsletter_count as newsletters, array(select author_id from link_authors where link_id = links.id) as "authorIds"
+  from links where id = any($1::uuid[])`,
+);
+
+const write = statement<unknown, [ids: readonly string[], scores: readonly number[], now: Date]>(
+  'scores.write',
+  `
+  update links set priority_score = score, scored_at = $3
+  from unnest($1::uuid[], $2::numeric[]) as computed (link_id, score)
+  where id = link_id`,
+);
+
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+
+export type ScoreQuestions = ReturnType<typeof scoreQuestions>;
+export type ScoreStore = ReturnType<typeof createScoreStore>;
+
+/** On a pool or inside a transaction alike. */
+export const scoreQuestions = (database: Database) => ({
+  /** Of links that were decided on; an author without such is not among them. */
+  reviews: (authorIds: readonly string[]) => database.all(reviews, authorIds),
+  /** Of those that have one. */
+  weights: (keywords: readonly string[]) => database.all(weights, keywords),
+  /** Links whose score is not newer than `before`. Nobody decides on them until the end of the transaction. */
+  lockStale: async (before: Date, { status, limit }: { status: LinkStatus; limit: number }) => idsOf(await database.all(lockStale, before, status, limit)),
+  lock: async (ids: readonly string[]) => idsOf(await database.all(lock, ids)),
+  /** After locking, so that it is read as those left it who were waited for. */
+  read: (ids: readonly string[]) => database.all(read, ids),
+  write: (scores: readonly NewScore[], now: Date) =>
+    database.run(
+      write,
+      scores.map(({ id }) => id),
+      scores.map(({ score }) => score),
+      now,
+    ),
+});
+
+export const createScoreStore = (database: Database) => ({
+  transaction: <T>(work: (inTransaction: ScoreQuestions) => Promise<T>): Promise<T> =>
+    database.transaction((inTransaction) => work(scoreQuestions(inTransaction))),
+});

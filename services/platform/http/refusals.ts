@@ -1,0 +1,32 @@
+// How refusals read on the wire: problem documents of RFC 9457, unless a service has a form of its own.
+import { z } from 'zod';
+import { Common, type Problem, type ProblemKind, toDocument } from '../problem.ts';
+
+export type RefusalForm = {
+  readonly mediaType: string;
+  /** What is sent as JSON. */
+  readonly toBody: (problem: Problem) => object;
+  /** For the API description: a body of any of these kinds. */
+  readonly schemaOf: (kinds: readonly ProblemKind[]) => z.ZodType;
+};
+
+const ProblemDocument = z
+  .looseObject({ type: z.string(), title: z.string(), status: z.int(), detail: z.string().optional() })
+  .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' });
+const Errors = z.object({ errors: z.record(z.string(), z.array(z.string())) });
+const ValidationProblem = ProblemDocument.extend(Errors.partial().shape).meta({
+  id: 'ValidationProblem',
+  description: 'All faults of a request, member name to messages; without `errors` where it could not be read at all.',
+});
+
+/** A document of one of these kinds: what only some of them have is optional. */
+function schemaOf(kinds: readonly ProblemKind[]): z.ZodType {
+  const distinct = [...new Set(kinds)];
+  const further = distinct.flatMap(({ members }) => (members ? [members] : []));
+  if (further.length === 0) return distinct.includes(Common.invalid) ? ValidationProblem : ProblemDocument;
+  const all = distinct.includes(Common.invalid) ? [Errors, ...further] : further;
+  const shape = Object.assign({}, ...all.map((members) => (distinct.length > 1 ? members.partial() : members).shape)) as z.ZodRawShape; // shapes are what it is made of
+  return ProblemDocument.extend(shape);
+}
+
+export const problemDocuments: RefusalForm = { mediaType: 'application/problem+json', toBody: toDocument, schemaOf };

@@ -1,0 +1,173 @@
+// Newsletters on their way in: what they store, together and again, and what a better extraction makes of them.
+import { expect } from 'chai';
+import type { FoundLink, RawMail } from '../../../../services/link-digest/contract.ts';
+import { author, link, mail, newsletter, useDatabase } from '../store.ts';
+
+const now = new Date('2026-03-15T12:00:00Z');
+
+describe('newsletters on their way in', () => {
+  const database = useDatabase({ clock: () => now });
+  const { query } = database;
+  const store = (links: readonly FoundLink[], raw: RawMail = mail(undefined, now)) => database.newsletters.store(raw, newsletter(links));
+  const links = () => query('select url, title, status, newsletter_count::int as newsletters, priority_score as score from links order by url');
+  const urls = async () => (await links()).map(({ url }) => url);
+
+  it('are stored with their links and authors, and the mail as it came', async () => {
+    const raw = mail('From: somebody\r\n\r\nhello', now);
+    const found = link('https://example.org/a', { title: 'Caching', authors: [author('Ann'), author('Bob', { handle: null, customDomain: 'bob.example' })] });
+    expect(await database.newsletters.store(raw, newsletter([found]))).to.equal('stored');
+    expect(await query('select title, received_date, destination_email, link_count, rejection from newsletters')).to.deep.equal([
+      { title: 'A newsletter', received_date: now, destination_email: 'reader@example.org', link_count: 1, rejection: null },
+    ]);
+    expect(await query('select raw from raw_mails')).to.deep.equal([{ raw: raw.raw }]);
+    expect(await query('select found_url, position from newsletter_links')).to.deep.equal([{ found_url: found.foundUrl, position: 0 }]);
+    expect(await query('select name, handle, custom_domain from link_authors join authors on id = author_id order by name')).to.deep.equal([
+      { name: 'Ann', handle: 'ann', custom_domain: null },
+      { name: 'Bob', handle: null, custom_domain: 'bob.example' },
+    ]);
+  });
+
+  it('give a new link status Awaiting and a score that counts the newsletter itself: 6.33, with the second 6.67', async () => {
+    await store([link('https://example.org/a', { title: 'T' })]);
+    expect(await links()).to.deep.equal([{ url: 'https://example.org/a', title: 'T', status: 'Awaiting', newsletters: 1, score: 6.33 }]);
+    await store([link('https://example.org/a', { title: 'Another title' })]);
+    expect(await links()).to.deep.equal([{ url: 'https://example.org/a', title: 'T', status: 'Awaiting', newsletters: 2, score: 6.67 }]);
+  });
+
+  it('count what was learned: a liked link of the author +1.75, a keyword at 0.10 +0.125', async () => {
+    await store([link('https://example.org/a', { authors: [author('Ann')] })]);
+    await query(`update links set status = 'Liked'`);
+    await query(`insert into keywords values ('caching', 0.1)`);
+    await store([link('https://example.org/b', { title: 'Caching', authors: [author('Ann')] })]);
+    expect((await links())[1]).to.include({ score: 8.21 });
+  });
+
+  it('are stored once, however often and at once the same bytes come', async () => {
+    const raw = mail('the same bytes', now);
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => store([link('https://example.org/a')], raw)));
+    expect(outcomes.toSorted()).to.deep.equal([...Array.from({ length: 7 }, () => 'duplicate'), 'stored']);
+    expect(await links()).to.have.length(1);
+    expect((await links())[0]).to.include({ newsletters: 1 });
+    expect(await database.newsletters.reject(raw, 'whatever')).to.equal('duplicate');
+  });
+
+  it('make one link of the same address, however many bring it at once, and count them all', async () => {
+    const addresses = Array.from({ length: 20 }, (_, index) => `https://example.org/${index}`);
+    const shuffled = (index: number) =>
+      addresses.map((_, at) => addresses[(at * 7 + index * 3) % 20] ?? '').map((url) => link(url, { authors: [author('Ann')] }));
+    await Promise.all(Array.from({ length: 12 }, (_, index) => store(shuffled(index))));
+    const stored = await query('select newsletter_count::int as n, (select count(*)::int from newsletter_links where link_id = links.id) as held from links');
+    expect(stored).to.have.length(20);
+    for (const { n, held } of stored) expect([n, held]).to.deep.equal([12, 12]);
+    expect(await query('select name from authors')).to.have.length(1);
+    // Those that came between another's look and its writing have no score until somebody asks.
+    expect(await query('select id from links where scored_at is not null and priority_score <> 7')).to.deep.equal([]);
+  });
+
+  it('refused are kept with their reason, and processed', async () => {
+    const raw = mail('refused', now);
+    expect(await database.newsletters.isProcessed(raw.sha256)).to.equal(false);
+    expect(await database.newsletters.reject(raw, 'too many parts')).to.equal('rejected');
+    expect(await database.newsletters.isProcessed(raw.sha256)).to.equal(true);
+    expect(await database.newsletters.reject(raw, 'again')).to.equal('duplicate');
+    expect(await store([], raw)).to.equal('duplicate');
+    expect(await query('select title, rejection, received_date from newsletters')).to.deep.equal([
+      { title: null, rejection: 'too many parts', received_date: now },
+    ]);
+  });
+
+  it('are all read again as they came, oldest first, those refused among them', async () => {
+    const at = (minute: number) => new Date(now.getTime() + minute * 60_000);
+    await store([], mail('second', at(2)));
+    await store([], mail('first', at(1)));
+    await database.newsletters.reject(mail('third', at(3)), 'refused');
+    const read: string[] = [];
+    for await (const { raw, sha256, receivedAt } of database.newsletters.all()) {
+      read.push(raw.toString());
+      expect([sha256, receivedAt]).to.deep.equal([mail(raw.toString()).sha256, at(read.length)]);
+    }
+    expect(read).to.deep.equal(['first', 'second', 'third']);
+  });
+
+  it('store what Postgres would not: NUL, halves of surrogates, titles of a megabyte, years that no mail is of', async () => {
+    const odd = link('https://example.org/\0', { title: 'x'.repeat(1_000_000), foundUrl: '\ud800', authors: [author('\0', { handle: 'é'.repeat(5000) })] });
+    const given = newsletter([odd, odd], { title: '\0', receivedDate: new Date(8.64e15), destinationEmail: '\udfff' });
+    expect(await database.newsletters.store(mail(undefined, now), given)).to.equal('stored');
+    expect(await query('select length(title)::int as length from links')).to.deep.equal([{ length: 500 }]);
+    expect(await query('select received_date from newsletters')).to.deep.equal([{ received_date: now }]);
+  });
+
+  it('with 3000 links are stored', async () => {
+    await store(Array.from({ length: 3000 }, (_, index) => link(`https://example.org/${index}`, { authors: [author(`A${index % 50}`)] })));
+    expect(await query('select link_count::int as n from newsletters')).to.deep.equal([{ n: 3000 }]);
+  });
+
+  it('give an author known by the handle alone the name of a byline', async () => {
+    await store([link('https://example.org/a', { authors: [author('ann')] })]);
+    await store([link('https://example.org/b', { authors: [author('Ann Smith', { handle: 'ANN' })] })]);
+    await store([link('https://example.org/c', { authors: [author('Ann of another byline', { handle: 'ann' })] })]);
+    expect(await query('select name, handle from authors')).to.deep.equal([{ name: 'Ann Smith', handle: 'ann' }]);
+  });
+
+  it('leave nothing behind when storing fails', async () => {
+    await query('alter table newsletter_links add constraint refused check (position <> 1) not valid');
+    const failed: unknown = await store([link('https://example.org/a'), link('https://example.org/b')]).catch((error: unknown) => error);
+    await query('alter table newsletter_links drop constraint refused');
+    expect(failed).to.be.an('error');
+    for (const table of ['newsletters', 'raw_mails', 'links']) expect(await query(`select from ${table}`)).to.have.length(0);
+  });
+
+  describe('extracted again', () => {
+    const raw = mail('a mail', now);
+
+    it('keep the status, the weights and the first appearance of links, and get their better titles', async () => {
+      await store([link('https://example.org/a', { title: 'read more' })], raw);
+      await query(`update links set status = 'Liked', first_seen = '2026-01-01T00:00:00Z'`);
+      await query(`insert into keywords values ('caching', 0.1)`);
+      await database.newsletters.replace(raw.sha256, newsletter([link('https://example.org/a', { title: 'Caching' })], { title: 'Better' }));
+      expect(await query('select title, status, first_seen, newsletter_count::int as n from links')).to.deep.equal([
+        { title: 'Caching', status: 'Liked', first_seen: new Date('2026-01-01T00:00:00Z'), n: 1 },
+      ]);
+      expect(await query('select title from newsletters')).to.deep.equal([{ title: 'Better' }]);
+      expect(await query('select keyword from keywords')).to.have.length(1);
+    });
+
+    it('lose links that are found no more: deleted when no newsletter holds them and nobody decided on them', async () => {
+      await store([link('https://example.org/gone', { authors: [author('Ann')] }), link('https://example.org/liked'), link('https://example.org/other')], raw);
+      await store([link('https://example.org/other')]);
+      await query(`update links set status = 'Liked' where url like '%liked'`);
+      await database.newsletters.replace(raw.sha256, newsletter([link('https://example.org/new')]));
+      expect(await urls()).to.deep.equal(['https://example.org/liked', 'https://example.org/new', 'https://example.org/other']);
+      expect((await links()).map(({ newsletters }) => newsletters)).to.deep.equal([0, 1, 1]);
+      expect(await query('select link_count::int as n from newsletters order by n')).to.deep.equal([{ n: 1 }, { n: 1 }]);
+      expect(await query('select name from authors')).to.deep.equal([]);
+    });
+
+    it('keep the authors that another newsletter names, and lose those that none names any more', async () => {
+      const named = (...names: string[]) => [link('https://example.org/a', { authors: names.map((name) => author(name)) })];
+      await store(named('Ann', 'Wrong'), raw);
+      await store(named('Bob'));
+      await database.newsletters.replace(raw.sha256, newsletter(named('Ann')));
+      expect(await query('select name from link_authors join authors on id = author_id order by name')).to.deep.equal([{ name: 'Ann' }, { name: 'Bob' }]);
+      expect(await query('select name from authors order by name')).to.deep.equal([{ name: 'Ann' }, { name: 'Bob' }]);
+    });
+
+    it('become newsletters when they had been refused; unknown bytes change nothing', async () => {
+      await database.newsletters.reject(raw, 'refused');
+      await database.newsletters.replace(raw.sha256, newsletter([link('https://example.org/a')]));
+      expect(await query('select title, rejection, link_count::int as n from newsletters')).to.deep.equal([{ title: 'A newsletter', rejection: null, n: 1 }]);
+      await database.newsletters.replace(mail('unknown').sha256, newsletter([link('https://example.org/b')]));
+      expect(await urls()).to.deep.equal(['https://example.org/a']);
+    });
+
+    it('take turns with newsletters that come in meanwhile', async () => {
+      const addresses = Array.from({ length: 10 }, (_, index) => `https://example.org/${index}`).map((url) => link(url));
+      await store(addresses, raw);
+      const some = (from: number) => [...addresses.slice(from), ...addresses.slice(0, from)].slice(0, 7);
+      await Promise.all(
+        Array.from({ length: 10 }, (_, index) => (index % 2 ? store(some(index)) : database.newsletters.replace(raw.sha256, newsletter(some(index))))),
+      );
+      expect(await query('select id from links where newsletter_count <> (select count(*) from newsletter_links where link_id = links.id)')).to.deep.equal([]);
+    });
+  });
+});
