@@ -12,11 +12,19 @@ import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
+import { authorRoutes } from './authors/authors.ts';
+import { createAuthorStore } from './authors/store.ts';
 import type { DigestConfig } from './config.ts';
 import { failureEnvelope } from './envelope.ts';
+import { linkRoutes } from './links/links.ts';
+import { createLinkStore } from './links/store.ts';
 import { loginPath, loginRoute } from './login/login.ts';
 import { createLoginStore } from './login/store.ts';
 import { bearer, createTokens } from './login/tokens.ts';
+import { newsletterRoutes, statsRoute } from './newsletters/newsletters.ts';
+import { createNewsletterLists } from './newsletters/store.ts';
+import { createScores } from './scoring/scores.ts';
+import { createScoreStore } from './scoring/store.ts';
 
 export type DigestParts = {
   readonly config: DigestConfig;
@@ -32,9 +40,18 @@ export function createDigestApp({ config, database, health, lifecycle, log, metr
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox link-digest', log }));
   const logins = createRateLimit({ service: 'link-digest', redis, database, log, metrics }, { name: 'logins', requests: config.loginAttempts, seconds: 900 });
   const tokens = createTokens({ config, clock });
+  const links = createLinkStore(database);
+  const newsletters = createNewsletterLists(database);
+  const routes = [
+    loginRoute({ config, store: createLoginStore(database), tokens, clock }),
+    ...linkRoutes({ store: links, scores: createScores(createScoreStore(database), { weights: config, clock }) }),
+    ...newsletterRoutes(newsletters),
+    ...authorRoutes(createAuthorStore(database)),
+    statsRoute(newsletters, links),
+  ];
   return createApp({
     description: { title: 'link-digest', summary: 'Finds the links in newsletters, and ranks them for review.', version },
-    routes: [loginRoute({ config, store: createLoginStore(database), tokens, clock })].map(asksDatabase),
+    routes: routes.map(asksDatabase),
     areas: [
       { prefix: loginPath, limit: logins },
       { prefix: '/api', guard: bearer(tokens) },

@@ -7,7 +7,7 @@ import type { ScoringConfig } from '../config.ts';
 import type { FoundAuthor, FoundLink, Newsletter, NewsletterStore, RawMail } from '../contract.ts';
 import { explainAll } from '../scoring/scores.ts';
 import { scoreQuestions } from '../scoring/store.ts';
-import { type ArrivalStore, type Attribution, createArrivalStore, type Description, type KnownAuthor, type LinkToWrite } from './store.ts';
+import { type ArrivalStore, type Attribution, createArrivalStore, type Description, type KnownAuthor, type LinkToWrite } from './arrival-store.ts';
 
 /** In code points; what an index takes, and a line on a screen. */
 const longestTitle = 500;

@@ -48,7 +48,7 @@ export function useService({ environment = {}, clock = () => new Date() }: Optio
     const app = createDigestApp({ ...parts, database: database.pool });
     const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
     url = `http://127.0.0.1:${listening.port}`;
-    authorization = `Bearer ${(await createTokens({ config, clock }).issue({ subject: 'tests', username: 'tests', minutes: 600 })).token}`;
+    authorization = `Bearer ${(await createTokens({ config, clock }).issue({ subject: 'tests', username: 'tests', minutes: 525_600 })).token}`;
   });
   after(() => lifecycle.stop());
   const ask = (method: string, path: string, body?: unknown) => call(url, method, path, { body, headers: { Authorization: authorization } });

@@ -68,3 +68,6 @@ export function useDatabase({ clock = () => new Date() }: { readonly clock?: () 
     query: async (sql: string, values: unknown[] = []) => (await pool.driver.query(sql, values)).rows,
   };
 }
+
+/** What was listed, but for the ids that nobody knows beforehand. */
+export const withoutIds = (items: readonly { readonly id: string }[]) => items.map(({ id: _, ...rest }) => rest);

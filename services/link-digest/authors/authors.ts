@@ -1,0 +1,38 @@
+// Authors: all of them by name, and one with the links and what was decided on these.
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { route } from '../../platform/http/route.ts';
+import { AuthorDetail, AuthorItem, Problems } from '../contract.ts';
+import { List, paginationOf, success, Success } from '../envelope.ts';
+import { pageParameters, readOptionalPage, rowsOf } from '../paging.ts';
+import type { AuthorStore } from './store.ts';
+
+export const authorRoutes = (store: AuthorStore) => [
+  route({
+    method: 'get',
+    path: '/api/authors',
+    summary: 'Authors by name, all or a page of them',
+    query: z.object(pageParameters),
+    answers: { 200: List(AuthorItem) },
+    problems: [Problems.invalidQuery],
+    async handle({ query }) {
+      const page = readOptionalPage(query);
+      const authors = await store.list(rowsOf(page));
+      return page ? { ...success(authors), pagination: paginationOf(page, await store.count()) } : success(authors);
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/authors/{id}',
+    summary: 'An author with the links, and how many of them have each status',
+    params: z.object({ id: z.string() }),
+    answers: { 200: Success(AuthorDetail) },
+    problems: [Problems.authorMissing],
+    async handle({ params: { id } }) {
+      const author = isUuid(id) ? await store.find(id) : undefined;
+      if (!author) throw Problems.authorMissing();
+      const [interactionCounts, links] = await Promise.all([store.interactions(id), store.linksOf(id)]);
+      return success({ ...author, interactionCounts, links });
+    },
+  }),
+];

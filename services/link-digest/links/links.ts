@@ -1,0 +1,158 @@
+// Links: lists of them by rank, one with what belongs to it, why it has its score, and what is decided on it.
+import { Readable } from 'node:stream';
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { Content, route } from '../../platform/http/route.ts';
+import { LinkDetail, LinkItem, type LinkStatus, Problems, ScoreExplanation, StatusChange } from '../contract.ts';
+import { Page, type PageRequest, paginationOf, success, Success } from '../envelope.ts';
+import { pageParameters, readOptionalPage } from '../paging.ts';
+import { lessons } from '../scoring/learning.ts';
+import { tokensOf } from '../scoring/score.ts';
+import type { Explanation, Scores } from '../scoring/scores.ts';
+import { type LinkFilter, type LinkOrder, LinkQuery, readLinkQuery } from './query.ts';
+import type { LinkStore, ListedLink } from './store.ts';
+
+type LinkParts = { readonly store: LinkStore; readonly scores: Scores };
+type Wanted = { readonly filter: LinkFilter; readonly sort: LinkOrder; readonly page: PageRequest };
+
+const ById = z.object({ id: z.string() });
+/** Answered in pieces, so that however many wait, memory stays flat. */
+const linksAtOnce = 1000;
+
+const itemOf = ({ scoredAt: _, ...item }: ListedLink): LinkItem => item;
+
+/** With a score that is no older than it may be. */
+async function findLink({ store, scores }: LinkParts, id: string): Promise<LinkItem> {
+  const link = isUuid(id) ? await store.find(id) : undefined;
+  if (!link) throw Problems.linkMissing();
+  if (!scores.isStale(link.scoredAt)) return itemOf(link);
+  await scores.compute([id]);
+  return itemOf((await store.find(id)) ?? link);
+}
+
+async function listLinks({ store, scores }: LinkParts, { filter, sort, page }: Wanted) {
+  const { limit, offset } = { limit: page.perPage, offset: (page.page - 1) * page.perPage };
+  const read = () => store.page(filter, { sort, limit, offset });
+  const [links, total] = await Promise.all([read(), store.count(filter)]);
+  const stale = links.filter(({ scoredAt }) => scores.isStale(scoredAt)).map(({ id }) => id);
+  if (stale.length > 0) await scores.compute(stale);
+  // By their new scores they may stand elsewhere.
+  const shown = stale.length > 0 ? await read() : links;
+  return { ...success(shown.map(itemOf)), pagination: paginationOf(page, total) };
+}
+
+/** All links that wait, as JSON. */
+async function streamAwaiting(store: LinkStore): Promise<Content> {
+  const ids = await store.awaitingIds();
+  async function* json(): AsyncGenerator<string, undefined> {
+    yield '{"success":true,"data":[';
+    let isFirst = true;
+    for (let at = 0; at < ids.length; at += linksAtOnce) {
+      const links = (await store.awaiting(ids.slice(at, at + linksAtOnce))).map((link) => JSON.stringify(itemOf(link)));
+      if (links.length > 0) yield `${isFirst ? '' : ','}${links.join(',')}`;
+      isFirst &&= links.length === 0;
+    }
+    yield `],"pagination":${JSON.stringify(paginationOf({ page: 1, perPage: ids.length }, ids.length))}}`;
+    return undefined;
+  }
+  return new Content('application/json; charset=utf-8', Readable.from(json()));
+}
+
+/** The status, what it teaches and the end of the score are one; the same status again changes nothing. @returns false when there is no such link */
+const changeStatus = (store: LinkStore, id: string, status: LinkStatus): Promise<boolean> =>
+  store.decide(async (decision) => {
+    const link = await decision.lock(id);
+    if (!link || link.status === status) return link !== undefined;
+    await decision.setStatus(id, status);
+    const lesson = lessons[status];
+    if (lesson) {
+      await decision.teachAuthors(id, lesson.author);
+      await decision.teachKeywords(tokensOf(link.title), lesson.keyword);
+    }
+    return true;
+  });
+
+function explanationOf(id: string, { base, factors, score, reviews, keywords, newsletters }: Explanation): z.output<typeof ScoreExplanation> {
+  const { author, keyword, recency, popularity } = factors;
+  const reviewed = reviews.reduce((sum, { liked, discarded, discardedAfterReview }) => sum + liked + discarded + discardedAfterReview, 0);
+  return {
+    id,
+    priorityScore: score,
+    base,
+    factors: {
+      author: { ...author, sampleSize: reviewed },
+      keyword: { ...keyword, sampleSize: keywords.length, keywords: [...keywords] },
+      recency: { ...recency, sampleSize: 1 },
+      popularity: { ...popularity, sampleSize: newsletters },
+    },
+  };
+}
+
+export const linkRoutes = (parts: LinkParts) => [...listRoutes(parts), ...singleRoutes(parts)];
+
+const listRoutes = (parts: LinkParts) => [
+  route({
+    method: 'get',
+    path: '/api/links',
+    summary: 'A page of the links that match',
+    query: LinkQuery,
+    answers: { 200: Page(LinkItem) },
+    problems: [Problems.invalidQuery],
+    handle: ({ query }) => listLinks(parts, readLinkQuery(query)),
+  }),
+  route({
+    method: 'get',
+    path: '/api/links/prioritized',
+    summary: 'The links that wait for a decision, best first, all or a page of them; scores that are missing or old are computed first',
+    query: z.object(pageParameters),
+    answers: { 200: Page(LinkItem) },
+    problems: [Problems.invalidQuery],
+    async handle({ query }) {
+      const page = readOptionalPage(query);
+      await parts.scores.computeStale('Awaiting');
+      return page ? listLinks(parts, { filter: { status: 'Awaiting', search: undefined }, sort: 'priority', page }) : streamAwaiting(parts.store);
+    },
+  }),
+];
+
+const singleRoutes = (parts: LinkParts) => [
+  route({
+    method: 'get',
+    path: '/api/links/{id}',
+    summary: 'A link with its authors and the newsletters that hold it',
+    params: ById,
+    answers: { 200: Success(LinkDetail) },
+    problems: [Problems.linkMissing],
+    async handle({ params: { id } }) {
+      const { authorNames: _, newsletterAppearanceCount: __, ...link } = await findLink(parts, id);
+      const [authors, newsletters] = await Promise.all([parts.store.authorsOf(id), parts.store.newslettersOf(id)]);
+      return success({ ...link, authors, newsletters });
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/api/links/{id}/status',
+    summary: 'Decides on a link, and learns from it',
+    params: ById,
+    body: StatusChange,
+    answers: { 200: Success(LinkItem) },
+    problems: [Problems.linkMissing],
+    async handle({ params: { id }, body: { status } }) {
+      if (!isUuid(id) || !(await changeStatus(parts.store, id, status))) throw Problems.linkMissing();
+      return success(await findLink(parts, id));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/links/{id}/score',
+    summary: 'Why a link has the score that it has',
+    params: ById,
+    answers: { 200: Success(ScoreExplanation) },
+    problems: [Problems.linkMissing],
+    async handle({ params: { id } }) {
+      const explanation = isUuid(id) ? await parts.scores.explain(id) : undefined;
+      if (!explanation) throw Problems.linkMissing();
+      return success(explanationOf(id, explanation));
+    },
+  }),
+];

@@ -1,0 +1,27 @@
+// What links are listed by: status, order, page and a part of their text, as a query says them.
+import { z } from 'zod';
+import { storable } from '../../platform/json.ts';
+import { linkStatuses, type LinkStatus } from '../contract.ts';
+import type { PageRequest } from '../envelope.ts';
+import { pageParameters, queryText, readChoice, readPage } from '../paging.ts';
+
+export const linkOrders = ['priority', 'newest', 'oldest', 'title'] as const;
+export type LinkOrder = (typeof linkOrders)[number];
+
+export const LinkQuery = z.object({
+  status: queryText({ type: 'string', enum: [...linkStatuses] }),
+  ...pageParameters,
+  sort: queryText({ type: 'string', enum: [...linkOrders], default: 'priority' }),
+  search: queryText({ type: 'string', description: 'A part of the title or of the name of an author, in any case' }),
+});
+
+export type LinkFilter = { readonly status: LinkStatus | undefined; readonly search: string | undefined };
+
+/** Looked at in this order: status, sort, page, per_page. @throws Problem 422 for the first that is wrong */
+export function readLinkQuery(query: z.output<typeof LinkQuery>): { filter: LinkFilter; sort: LinkOrder; page: PageRequest } {
+  const status = readChoice('status', query.status, linkStatuses);
+  const sort = readChoice('sort', query.sort, linkOrders) ?? 'priority';
+  const page = readPage(query);
+  const search = storable(query.search?.trim() ?? '');
+  return { filter: { status, search: search === '' ? undefined : search }, sort, page };
+}

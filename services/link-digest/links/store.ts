@@ -1,0 +1,130 @@
+// All SQL of links: lists of them, one with what belongs to it, and what is decided on it.
+import knex from 'knex';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import type { LinkDetail, LinkItem, LinkStatus, Stats } from '../contract.ts';
+import type { LinkFilter, LinkOrder } from './query.ts';
+
+const builder = knex({ client: 'pg' });
+
+export type ListedLink = LinkItem & { readonly scoredAt: Date | null };
+
+const columns = `links.id, url, title, status, priority_score as "priorityScore", first_seen as "firstSeen", last_seen as "lastSeen",
+  array(
+    select name from link_authors join authors on authors.id = author_id where link_id = links.id order by lower(name collate "C") collate "C", authors.id
+  ) as "authorNames",
+  newsletter_count as "newsletterAppearanceCount", scored_at as "scoredAt"`;
+
+/** As the indexes have them; id is ascending in all. */
+const orders: Readonly<Record<LinkOrder, string>> = {
+  priority: 'links.priority_score desc, links.first_seen desc, links.id',
+  newest: 'links.first_seen desc, links.id',
+  oldest: 'links.first_seen, links.id',
+  title: 'lower(links.title collate "C") collate "C", links.id',
+};
+
+/** Of text that stands for itself. */
+const containing = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+
+function matching({ status, search }: LinkFilter) {
+  const query = builder.from('links');
+  if (status !== undefined) query.where('status', status);
+  if (search !== undefined)
+    query.whereRaw(
+      `links.id in (
+        select id from links where title ilike :text
+        union all select link_id from link_authors join authors on authors.id = author_id where name ilike :text)`,
+      { text: containing(search) },
+    );
+  return query;
+}
+
+const find = statement<ListedLink, [id: string]>('links.find', `select ${columns} from links where id = $1`);
+
+// In the order of the ids that are given.
+const awaiting = statement<ListedLink, [ids: readonly string[]]>(
+  'links.awaiting',
+  `
+  select ${columns} from unnest($1::uuid[]) with ordinality as given (id, position) join links using (id)
+  where status = 'Awaiting' order by position`,
+);
+
+const awaitingIds = statement<{ id: string }>('links.awaitingIds', `select id from links where status = 'Awaiting' order by ${orders.priority}`);
+
+const authorsOf = statement<LinkDetail['authors'][number], [id: string]>(
+  'links.authorsOf',
+  `
+  select authors.id, name from link_authors join authors on authors.id = author_id
+  where link_id = $1 order by lower(name collate "C") collate "C", authors.id`,
+);
+
+const newslettersOf = statement<LinkDetail['newsletters'][number], [id: string]>(
+  'links.newslettersOf',
+  `
+  select newsletters.id, title, received_date as "receivedDate" from newsletter_links join newsletters on newsletters.id = newsletter_id
+  where link_id = $1 order by received_date desc, newsletters.id`,
+);
+
+const totals = statement<Stats['statusCounts'] & Pick<Stats, 'totalLinks' | 'totalNewsletters' | 'totalAuthors'>>(
+  'links.totals',
+  `
+  select
+    count(*) filter (where status = 'Awaiting') as "Awaiting", count(*) filter (where status = 'Liked') as "Liked",
+    count(*) filter (where status = 'Discarded') as "Discarded", count(*) filter (where status = 'DiscardedAfterReview') as "DiscardedAfterReview",
+    count(*) as "totalLinks",
+    (select count(*) from newsletters where rejection is null) as "totalNewsletters",
+    (select count(*) from authors) as "totalAuthors"
+  from links`,
+);
+
+const lock = statement<{ title: string; status: LinkStatus }, [id: string]>('links.lock', 'select title, status from links where id = $1 for no key update');
+
+const setStatus = statement<unknown, [id: string, status: LinkStatus]>('links.setStatus', 'update links set status = $2, scored_at = null where id = $1');
+
+const teachAuthors = statement<unknown, [linkId: string, step: number]>(
+  'links.teachAuthors',
+  `
+  with taught as (
+    select id from authors where id in (select author_id from link_authors where link_id = $1) order by identity for no key update)
+  update authors set weight = greatest(-1, least(1, weight + $2::numeric)) from taught where authors.id = taught.id`,
+);
+
+const teachKeywords = statement<unknown, [keywords: readonly string[], step: number]>(
+  'links.teachKeywords',
+  `
+  insert into keywords (keyword, weight) select keyword, $2::numeric from unnest($1::text[]) as given (keyword) order by keyword
+  on conflict (keyword) do update set weight = greatest(-1, least(1, keywords.weight + excluded.weight))`,
+);
+
+export type LinkStore = ReturnType<typeof createLinkStore>;
+export type Decision = ReturnType<typeof decisionQuestions>;
+
+export const createLinkStore = (database: Database) => ({
+  find: (id: string) => database.first(find, id),
+  /** One more column than an item has: when its score was computed. */
+  page(filter: LinkFilter, { sort, limit, offset }: { sort: LinkOrder; limit: number; offset: number }): Promise<ListedLink[]> {
+    // Rows of the page alone are fetched, the others are passed over in the index.
+    const page = matching(filter).select('links.id').orderByRaw(orders[sort]).limit(limit).offset(offset).as('page');
+    return database.select(builder.from(page).join('links', 'links.id', 'page.id').select(builder.raw(columns)).orderByRaw(orders[sort]));
+  },
+  async count(filter: LinkFilter): Promise<number> {
+    const [row] = await database.select<{ total: number }>(matching(filter).select(builder.raw('count(*) as total')));
+    return row?.total ?? 0;
+  },
+  /** In order of priority. */
+  awaitingIds: async () => (await database.all(awaitingIds)).map(({ id }) => id),
+  /** Those of these that are still waiting. */
+  awaiting: (ids: readonly string[]) => database.all(awaiting, ids),
+  authorsOf: (id: string) => database.all(authorsOf, id),
+  newslettersOf: (id: string) => database.all(newslettersOf, id),
+  totals: () => database.first(totals),
+  decide: <T>(work: (decision: Decision) => Promise<T>): Promise<T> => database.transaction((inTransaction) => work(decisionQuestions(inTransaction))),
+});
+
+const decisionQuestions = (database: Database) => ({
+  /** Nobody else decides on it until the end of the transaction. */
+  lock: (id: string) => database.first(lock, id),
+  /** Its score is none from then on. */
+  setStatus: (id: string, status: LinkStatus) => database.run(setStatus, id, status),
+  teachAuthors: (linkId: string, step: number) => database.run(teachAuthors, linkId, step),
+  teachKeywords: (keywords: readonly string[], step: number) => database.run(teachKeywords, keywords, step),
+});

@@ -1,0 +1,59 @@
+// Newsletters: those that were stored, one with its links, mails that were refused, and what there is in all.
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { route } from '../../platform/http/route.ts';
+import { NewsletterDetail, NewsletterItem, Problems, Stats } from '../contract.ts';
+import { List, paginationOf, success, Success } from '../envelope.ts';
+import type { LinkStore } from '../links/store.ts';
+import { pageParameters, queryText, readChoice, readOptionalPage, rowsOf } from '../paging.ts';
+import type { NewsletterLists } from './store.ts';
+
+const ById = z.object({ id: z.string() });
+const statuses = ['stored', 'rejected'] as const;
+const recentNewsletters = 5;
+
+export const newsletterRoutes = (store: NewsletterLists) => [
+  route({
+    method: 'get',
+    path: '/api/newsletters',
+    summary: 'Newsletters, newest first, all or a page of them; or mails that were refused, with the reason',
+    query: z.object({ status: queryText({ type: 'string', enum: [...statuses], default: 'stored' }), ...pageParameters }),
+    answers: { 200: List(NewsletterItem) },
+    problems: [Problems.invalidQuery],
+    async handle({ query }) {
+      const isRejected = readChoice('status', query.status, statuses) === 'rejected';
+      const page = readOptionalPage(query);
+      const newsletters = await (isRejected ? store.rejected : store.stored)(rowsOf(page));
+      if (!page) return success(newsletters);
+      return { ...success(newsletters), pagination: paginationOf(page, await (isRejected ? store.countRejected : store.countStored)()) };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/newsletters/{id}',
+    summary: 'A newsletter with its links, in the order of the mail',
+    params: ById,
+    answers: { 200: Success(NewsletterDetail) },
+    problems: [Problems.newsletterMissing],
+    async handle({ params: { id } }) {
+      const newsletter = isUuid(id) ? await store.find(id) : undefined;
+      if (!newsletter) throw Problems.newsletterMissing();
+      return success({ ...newsletter, links: await store.linksOf(id) });
+    },
+  }),
+];
+
+export const statsRoute = (newsletters: NewsletterLists, links: LinkStore) =>
+  route({
+    method: 'get',
+    path: '/api/stats',
+    summary: 'How many links, newsletters and authors there are, and the newest newsletters',
+    answers: { 200: Success(Stats) },
+    async handle() {
+      const [totals, recent] = await Promise.all([links.totals(), newsletters.stored({ limit: recentNewsletters, offset: 0 })]);
+      const { totalLinks = 0, totalNewsletters = 0, totalAuthors = 0, Awaiting = 0, Liked = 0, Discarded = 0, DiscardedAfterReview = 0 } = totals ?? {};
+      const recentItems = recent.map(({ id, title, receivedDate, linkCount }) => ({ id, title, receivedDate, linkCount }));
+      const statusCounts = { Awaiting, Liked, Discarded, DiscardedAfterReview };
+      return success({ statusCounts, totalLinks, totalNewsletters, totalAuthors, recentNewsletters: recentItems });
+    },
+  });

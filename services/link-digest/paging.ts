@@ -1,0 +1,47 @@
+// Pages of a list, as a query asks for them; what is wrong with it is 422, and the first fault is told.
+import { z } from 'zod';
+import { Problems } from './contract.ts';
+import type { PageRequest } from './envelope.ts';
+
+const most = { page: 999_999_999_999_999, perPage: 100 };
+export const usualPerPage = 20;
+
+/** Text as it came: its faults are told in an order of their own. @param schema for the API description */
+export const queryText = (schema: Readonly<Record<string, unknown>>) => z.string().optional().meta({ override: schema });
+
+export const pageParameters = {
+  page: queryText({ type: 'integer', minimum: 1, maximum: most.page, default: 1 }),
+  per_page: queryText({ type: 'integer', minimum: 1, maximum: most.perPage, default: usualPerPage }),
+};
+type PageParameters = { readonly page?: string | undefined; readonly per_page?: string | undefined };
+
+export const invalid = (detail: string) => Problems.invalidQuery({ detail });
+
+function readInteger(name: string, text: string, largest: number): number {
+  const number = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : NaN;
+  if (number >= 1 && number <= largest) return number;
+  throw invalid(`${name} must be a whole number between 1 and ${largest}`);
+}
+
+/** @throws Problem 422 */
+export const readPage = ({ page, per_page: perPage }: PageParameters): PageRequest => ({
+  page: page === undefined ? 1 : readInteger('page', page, most.page),
+  perPage: perPage === undefined ? usualPerPage : readInteger('per_page', perPage, most.perPage),
+});
+
+/** Undefined when no page is asked for, which means all. @throws Problem 422 */
+export const readOptionalPage = (parameters: PageParameters): PageRequest | undefined =>
+  parameters.page === undefined && parameters.per_page === undefined ? undefined : readPage(parameters);
+
+/** For SQL; a limit of null is none. */
+export const rowsOf = (page: PageRequest | undefined) =>
+  page ? { limit: page.perPage, offset: (page.page - 1) * page.perPage } : ({ limit: null, offset: 0 } as const);
+
+/** One of a closed set in any case; blank is none. @throws Problem 422 */
+export function readChoice<const C extends string>(name: string, text: string | undefined, choices: readonly C[]): C | undefined {
+  const wanted = text?.trim().toLowerCase() ?? '';
+  if (wanted === '') return undefined;
+  const found = choices.find((choice) => choice.toLowerCase() === wanted);
+  if (found === undefined) throw invalid(`${name} must be one of ${choices.join(', ')}`);
+  return found;
+}

@@ -1,0 +1,160 @@
+// Newsletters, authors and totals as they are read.
+import { expect } from 'chai';
+import { useService } from '../service.ts';
+import { author, link, mail, newsletter, withoutIds } from '../store.ts';
+
+const unknownId = '0197c000-0000-7000-8000-000000000000';
+const now = new Date('2026-03-15T12:00:00Z');
+
+describe('what is read of newsletters', () => {
+  const running = useService({ clock: () => now });
+  const { query } = running.database;
+  const day = (number: number) => new Date(`2026-03-0${number}T08:00:00Z`);
+  const titles = (body: { data: { title: string }[] }) => body.data.map(({ title }) => title);
+
+  async function fill(count: number): Promise<void> {
+    for (let number = 1; number <= count; number++) {
+      const links = Array.from({ length: number }, (_, index) => link(`https://example.org/${number}/${index}`));
+      await running.database.newsletters.store(mail(undefined, now), newsletter(links, { title: `Number ${number}`, receivedDate: day(number) }));
+    }
+  }
+
+  describe('GET /api/newsletters', () => {
+    it('answers newest first with link counts, all when called bare, and then without pagination', async () => {
+      await fill(2);
+      const { body } = await running.get('/api/newsletters');
+      expect(body).to.deep.equal({
+        success: true,
+        data: [2, 1].map((number, index) => ({
+          id: body.data[index].id,
+          title: `Number ${number}`,
+          receivedDate: day(number).toISOString(),
+          destinationEmail: 'reader@example.org',
+          linkCount: number,
+        })),
+      });
+    });
+
+    it('answers a page when one is asked for, with the same 422s as links', async () => {
+      await fill(3);
+      const { body } = await running.get('/api/newsletters?page=2&per_page=2');
+      expect(titles(body)).to.deep.equal(['Number 1']);
+      expect(body.pagination).to.deep.equal({ page: 2, perPage: 2, totalItems: 3, totalPages: 2 });
+      for (const parameters of ['page=0', 'per_page=101', 'page=x', 'status=wrong'])
+        expect((await running.get(`/api/newsletters?${parameters}`)).status).to.equal(422);
+    });
+
+    it('shows refused mails with their reasons under status=rejected, and nowhere else', async () => {
+      await fill(1);
+      await running.database.newsletters.reject(mail('refused', now), 'more than 2000 parts');
+      const { body } = await running.get('/api/newsletters?status=REJECTED');
+      expect(body).to.deep.equal({
+        success: true,
+        data: [
+          {
+            id: body.data[0].id,
+            title: null,
+            receivedDate: now.toISOString(),
+            destinationEmail: null,
+            linkCount: 0,
+            reason: 'more than 2000 parts',
+          },
+        ],
+      });
+      expect((await running.get('/api/newsletters?status=rejected&page=1')).body.pagination.totalItems).to.equal(1);
+      expect(titles((await running.get('/api/newsletters')).body)).to.deep.equal(['Number 1']);
+      expect(titles((await running.get('/api/newsletters?status=stored')).body)).to.deep.equal(['Number 1']);
+      expect((await running.get(`/api/newsletters/${body.data[0].id}`)).status).to.equal(404);
+      expect((await running.get('/api/stats')).body.data.totalNewsletters).to.equal(1);
+    });
+  });
+
+  describe('GET /api/newsletters/{id}', () => {
+    it('answers every link in the order of the mail', async () => {
+      const links = ['z', 'a', 'm'].map((name) => link(`https://example.org/${name}`, { title: name }));
+      await running.database.newsletters.store(mail(undefined, now), newsletter(links));
+      const { id } = (await running.get('/api/newsletters')).body.data[0];
+      const { body } = await running.get(`/api/newsletters/${id}`);
+      expect(body.data).to.include({ id, title: 'A newsletter', destinationEmail: 'reader@example.org', linkCount: 3 });
+      expect(withoutIds(body.data.links)).to.deep.equal(
+        ['z', 'a', 'm'].map((name) => ({ url: `https://example.org/${name}`, title: name, status: 'Awaiting' })),
+      );
+    });
+    for (const id of [unknownId, 'x'])
+      it(`answers 404 for ${id}`, async () =>
+        expect((await running.get(`/api/newsletters/${id}`)).body).to.deep.equal({ success: false, message: 'No such newsletter' }));
+  });
+
+  describe('GET /api/stats', () => {
+    it('answers a count of each status, the totals and the five newest newsletters', async () => {
+      await fill(6);
+      await query(`update links set status = 'Liked' where url like '%/6/%'`);
+      await query(`update links set status = 'Discarded' where url like '%/2/%'`);
+      await query(`update links set status = 'DiscardedAfterReview' where url like '%/1/%'`);
+      const { body } = await running.get('/api/stats');
+      expect(body.data).to.deep.include({
+        statusCounts: { Awaiting: 12, Liked: 6, Discarded: 2, DiscardedAfterReview: 1 },
+        totalLinks: 21,
+        totalNewsletters: 6,
+        totalAuthors: 0,
+      });
+      expect(withoutIds(body.data.recentNewsletters)).to.deep.equal(
+        [6, 5, 4, 3, 2].map((number) => ({ title: `Number ${number}`, receivedDate: day(number).toISOString(), linkCount: number })),
+      );
+    });
+
+    it('answers zeros when there is nothing', async () => {
+      const statusCounts = { Awaiting: 0, Liked: 0, Discarded: 0, DiscardedAfterReview: 0 };
+      expect((await running.get('/api/stats')).body).to.deep.equal({
+        success: true,
+        data: { statusCounts, totalLinks: 0, totalNewsletters: 0, totalAuthors: 0, recentNewsletters: [] },
+      });
+    });
+  });
+
+  describe('GET /api/authors', () => {
+    const bob = author('Bob', { handle: null, customDomain: 'bob.example' });
+    beforeEach(async () => {
+      const links = [link('https://example.org/a', { authors: [author('zoe'), bob] }), link('https://example.org/b', { authors: [bob, author('Ann')] })];
+      await running.database.newsletters.store(mail(undefined, now), newsletter(links));
+    });
+
+    it('answers alphabetically, in any case, with link counts, all when called bare', async () => {
+      const { body } = await running.get('/api/authors');
+      expect(body).to.deep.equal({
+        success: true,
+        data: [
+          { id: body.data[0].id, name: 'Ann', handle: 'ann', customDomain: null, linkCount: 1 },
+          { id: body.data[1].id, name: 'Bob', handle: null, customDomain: 'bob.example', linkCount: 2 },
+          { id: body.data[2].id, name: 'zoe', handle: 'zoe', customDomain: null, linkCount: 1 },
+        ],
+      });
+    });
+
+    it('answers a page when one is asked for, with the same 422s as links', async () => {
+      const { body } = await running.get('/api/authors?per_page=2&page=2');
+      expect(body.data).to.have.length(1);
+      expect(body.data[0].name).to.equal('zoe');
+      expect(body.pagination).to.deep.equal({ page: 2, perPage: 2, totalItems: 3, totalPages: 2 });
+      for (const parameters of ['page=0', 'per_page=101', 'page=x']) expect((await running.get(`/api/authors?${parameters}`)).status).to.equal(422);
+    });
+
+    it('answers one with every link and the counts of its factor of the score', async () => {
+      await query(`update links set status = 'Liked' where url like '%/a'`);
+      const { id } = (await running.get('/api/authors')).body.data[1];
+      const { body } = await running.get(`/api/authors/${id}`);
+      expect(body.data).to.deep.equal({
+        ...{ id, name: 'Bob', handle: null, customDomain: 'bob.example', linkCount: 2 },
+        interactionCounts: { Awaiting: 1, Liked: 1, Discarded: 0, DiscardedAfterReview: 0 },
+        links: [
+          { id: body.data.links[0].id, url: 'https://example.org/a', title: 'At https://example.org/a', status: 'Liked' },
+          { id: body.data.links[1].id, url: 'https://example.org/b', title: 'At https://example.org/b', status: 'Awaiting' },
+        ],
+      });
+    });
+
+    for (const id of [unknownId, 'x'])
+      it(`answers 404 for ${id}`, async () =>
+        expect((await running.get(`/api/authors/${id}`)).body).to.deep.equal({ success: false, message: 'No such author' }));
+  });
+});
