@@ -1,14 +1,6 @@
 // Which mail it is, told from its head alone, so that one that came before is not parsed again. Pure.
 import { createHash } from 'node:crypto';
-
-/** Above this a mail is not parsed; its identity is told from what comes first. */
-export const maxHeadBytes = 262_144;
-
-/** The bytes before the first empty line; all of them where there is none. */
-export function headLength(raw: Buffer): number {
-  const ends = ['\n\n', '\n\r\n'].map((end) => raw.indexOf(end)).filter((at) => at >= 0);
-  return Math.min(...ends, raw.length);
-}
+import { headLength, maxHeadBytes } from '../../platform/mail/limits.ts';
 
 /** SHA-256 of the Message-Id; where there is none, of Date, From and Subject; where there is nothing of these, of the whole mail. */
 export function identityOf(raw: Buffer): Buffer {

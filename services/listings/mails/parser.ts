@@ -1,11 +1,9 @@
 // Reads the listing out of an alert mail, as daft.ie sends them. Pure: bytes in, what they say out; bounded by its caller.
 import PostalMime from 'postal-mime';
 import { z } from 'zod';
+import { isTextTooLong, maxHeadBytes, textTooLong } from '../../platform/mail/limits.ts';
 import { NewProperty, propertyTypes, readEircode, readGrade } from '../contract.ts';
 import { type MailDocument, readHtml, readText, tidy } from './document.ts';
-
-/** What the thread of a parser says before it parses: its code is loaded, which on a busy machine takes longer than most mails. */
-export const begins = 'begins';
 
 /** Ignored is what tells of no listing; failed is what tells of one and lacks something, or could not be parsed. */
 export const AlertMail = z.discriminatedUnion('kind', [
@@ -20,17 +18,14 @@ export type AlertMail = z.output<typeof AlertMail>;
  * @throws Error for bytes that are no mail
  */
 export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp): Promise<AlertMail> {
-  const { html = '', text = '' } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: 262_144, forceRfc822Attachments: true });
-  const tooLong = [html, text].find((part) => part.length > maxPartLength);
-  if (tooLong !== undefined) return { kind: 'failed', reason: 'a text part is larger than 2 MiB' };
+  const { html = '', text = '' } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, forceRfc822Attachments: true });
+  if (isTextTooLong(html, text)) return { kind: 'failed', reason: textTooLong };
   for (const document of [readHtml(html), readText(text)]) {
     const found = findListing(document, linkPattern);
     if (found) return readListing(document, found);
   }
   return { kind: 'ignored', reason: 'no listing link' };
 }
-
-const maxPartLength = 2_097_152;
 
 type Found = {
   readonly sourceId: string;

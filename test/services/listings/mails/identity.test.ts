@@ -1,7 +1,7 @@
 // By what a mail is known again.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { headLength, identityOf } from '../../../../services/listings/mails/identity.ts';
+import { identityOf } from '../../../../services/listings/mails/identity.ts';
 
 const mail = (...lines: readonly string[]) => Buffer.from([...lines, '', 'body'].join('\r\n'));
 const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
@@ -36,7 +36,6 @@ describe('identityOf', () => {
     const raw = Buffer.concat([Buffer.from('X: '), Buffer.alloc(10_000_000, ' \r\n\t')]);
     const begun = performance.now();
     identityOf(raw);
-    expect(headLength(raw)).to.equal(raw.length);
     expect(performance.now() - begun).to.be.below(20_000);
   });
 });

@@ -1,0 +1,70 @@
+// What a mail may cost before anybody parses it, told from its bytes alone. Pure, and linear in them.
+
+export const maxHeadBytes = 262_144;
+const maxBoundaryLines = 2000;
+const maxRecipients = 1000;
+const maxTextBytes = 2_097_152;
+
+export const textTooLong = 'a text part is larger than 2 MiB';
+
+/** The bytes before the first empty line; all of them where there is none. */
+export function headLength(raw: Buffer): number {
+  const ends = ['\n\n', '\n\r\n'].map((end) => raw.indexOf(end)).filter((at) => at >= 0);
+  return Math.min(...ends, raw.length);
+}
+
+/** @returns why the mail is not parsed at all; undefined when it may be */
+export function refusalOf(raw: Buffer): string | undefined {
+  if (headLength(raw) > maxHeadBytes) return `more than ${maxHeadBytes} bytes of headers`;
+  const boundaries = boundaryLines(raw);
+  if (boundaries.length > maxBoundaryLines) return `more than ${maxBoundaryLines} lines that begin as a boundary of parts`;
+  if (countRecipients(headOf(raw)) > maxRecipients) return `more than ${maxRecipients} recipients`;
+  const starts = [0, ...boundaries.map((at) => afterLine(raw, at))];
+  const isTooLong = starts.some((start, index) => leastTextBytes(raw.subarray(start, boundaries[index])) > maxTextBytes);
+  return isTooLong ? textTooLong : undefined;
+}
+
+/** Text parts as a parser gives them, put together. */
+export const isTextTooLong = (...parts: readonly (string | null | undefined)[]): boolean => parts.some((part) => (part?.length ?? 0) > maxTextBytes);
+
+/** Where they begin; one more than may be at most. */
+function boundaryLines(raw: Buffer): number[] {
+  const found: number[] = [];
+  for (let at = raw.indexOf('\n--'); at >= 0 && found.length <= maxBoundaryLines; at = raw.indexOf('\n--', at + 3)) found.push(at + 1);
+  return found;
+}
+
+function afterLine(raw: Buffer, at: number): number {
+  const end = raw.indexOf('\n', at);
+  return end < 0 ? raw.length : end + 1;
+}
+
+/** Unfolded, RFC 5322 section 2.2.3. */
+const headOf = (part: Buffer) => part.toString('latin1', 0, Math.min(headLength(part), maxHeadBytes)).replace(/\r?\n[ \t]+/g, ' ');
+
+/** By the commas and semicolons outside of quotes in all headers that name recipients, RFC 5322 section 3.4. */
+function countRecipients(head: string): number {
+  let count = 0;
+  for (const [, value = ''] of head.matchAll(/^(?:resent-)?(?:to|cc|bcc)[ \t]*:(.*)$/gim)) {
+    let isQuoted = false;
+    count += 1;
+    for (let at = 0; at < value.length; at += 1) {
+      const character = value[at];
+      if (character === '\\') at += 1;
+      else if (character === '"') isQuoted = !isQuoted;
+      else if (!isQuoted && (character === ',' || character === ';')) count += 1;
+    }
+  }
+  return count;
+}
+
+/** Of a part from its head on, its body decoded at the least; 0 of one that is no text to be read. */
+function leastTextBytes(part: Buffer): number {
+  if (part.length <= maxTextBytes) return 0;
+  if (/^\r?\n/.test(part.toString('latin1', 0, 2))) return part.length; // it has no head
+  const head = headOf(part);
+  if (/^content-type[ \t]*:[ \t]*(?!text\/)[^\s;]/im.test(head) || /^content-disposition[ \t]*:[ \t]*attachment/im.test(head)) return 0;
+  const encoding = /^content-transfer-encoding[ \t]*:[ \t]*([\w-]+)/im.exec(head)?.[1]?.toLowerCase() ?? '';
+  const share = { base64: 0.72, 'quoted-printable': 1 / 3 }[encoding] ?? 1;
+  return (part.length - headLength(part)) * share;
+}

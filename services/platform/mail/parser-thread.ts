@@ -1,0 +1,21 @@
+// The thread's side of a bounded parser: says that its code is loaded, then parses one mail after the other.
+import { parentPort } from 'node:worker_threads';
+import { describeError } from '../errors.ts';
+
+/** What a parse came to, or why the mail is refused. */
+export type ThreadAnswer = { readonly kind: 'parsed'; readonly value: unknown } | { readonly kind: 'refused'; readonly reason: string };
+export type ThreadMessage = { readonly kind: 'ready' } | ThreadAnswer;
+
+/** Called once by the module that the thread runs. @param parse what it throws is why the mail is refused */
+export function serveParser(parse: (raw: Uint8Array) => Promise<unknown>): void {
+  const say = (message: ThreadMessage) => parentPort?.postMessage(message);
+  async function answer(raw: Uint8Array): Promise<void> {
+    try {
+      say({ kind: 'parsed', value: await parse(raw) });
+    } catch (error) {
+      say({ kind: 'refused', reason: describeError(error) });
+    }
+  }
+  parentPort?.on('message', (raw: Uint8Array) => void answer(raw));
+  say({ kind: 'ready' });
+}

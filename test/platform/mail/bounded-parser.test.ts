@@ -1,0 +1,57 @@
+// A parser whose thread may do what it likes: each mail has an outcome, and the next one is parsed.
+import { expect } from 'chai';
+import { z } from 'zod';
+import { createBoundedParser } from '../../../services/platform/mail/bounded-parser.ts';
+
+const module = new URL('../../support/fixtures/obedient-parser.ts', import.meta.url);
+const create = (bounds = {}) => {
+  const parse = createBoundedParser({ module, result: z.object({ given: z.int() }), ...bounds });
+  return (text: string) => parse(Buffer.from(text));
+};
+const parsed = (given: number) => ({ kind: 'parsed', value: { given } });
+
+describe('a bounded parser', function () {
+  this.timeout(120_000);
+
+  it('parses one mail after the other in one thread', async () => {
+    const parse = create();
+    expect(await Promise.all(['a', 'b', 'c'].map(parse))).to.deep.equal([parsed(1), parsed(2), parsed(3)]);
+  });
+
+  it('refuses what the parser refuses, in its words, and goes on', async () => {
+    const parse = create();
+    expect(await parse('throw')).to.deep.equal({ kind: 'refused', reason: 'it cannot be read' });
+    expect(await parse('a')).to.deep.equal(parsed(2));
+  });
+
+  const breaches: readonly [what: string, bounds: object, reason: string][] = [
+    ['loop', { parseMs: 2000 }, 'parsing takes longer than 2000 ms'],
+    ['fill', { memoryMiB: 64 }, 'parsing takes more than 64 MiB'],
+    ['exit', {}, 'the parser ended with 7'],
+  ];
+  for (const [what, bounds, reason] of breaches) {
+    it(`ends a thread that is told to ${what}, and parses the next mail in a new one`, async () => {
+      const parse = create(bounds);
+      expect(await parse(what)).to.deep.equal({ kind: 'refused', reason });
+      expect(await parse('a')).to.deep.equal(parsed(1));
+    });
+  }
+
+  it('uses no thread again that has kept much memory', async () => {
+    const parse = create();
+    expect([await parse('grow'), await parse('a')]).to.deep.equal([parsed(1), parsed(1)]);
+  });
+
+  it('takes nothing from the thread that is not of the shape', async () => {
+    expect(await create()('lie')).to.include({ kind: 'refused' });
+  });
+
+  it('says that it may be parsed later what waited too long for others', async () => {
+    const parse = create({ waitMs: 1 });
+    expect(await Promise.all([parse('a'), parse('b')])).to.deep.equal([parsed(1), { kind: 'unavailable', reason: 'the parser was busy with other mails' }]);
+  });
+
+  it('refuses unread what breaks a limit', async () => {
+    expect(await create()(`To: ${'a@b.c,'.repeat(1001)}`)).to.deep.equal({ kind: 'refused', reason: 'more than 1000 recipients' });
+  });
+});
