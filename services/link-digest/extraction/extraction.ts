@@ -1,0 +1,67 @@
+// The links of a mail: each once, with the best of its titles and its authors. Pure.
+import type { FoundAuthor, FoundLink, ParsedMail } from '../contract.ts';
+import type { Candidate } from './candidates.ts';
+import { linksOfHtml } from './html-links.ts';
+import { decode, identityOf, placeOf } from './identity.ts';
+import { isNoise } from './noise.ts';
+import { defaultRules, type Rules } from './rules.ts';
+import { linksOfText } from './text-links.ts';
+import { cutTitle, tidy } from './texts.ts';
+
+/** In the order in which they first stand in the mail: in its HTML, or in its text where it has none. */
+export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly FoundLink[] {
+  const leaves = new Set(mail.unsubscribe.map((target) => identityOf(target, rules)));
+  const found = new Map<string, Candidate[]>();
+  for (const candidate of candidatesOf(mail, rules)) {
+    const identity = identityOf(candidate.foundUrl, rules);
+    const url = identity === undefined ? null : URL.parse(identity);
+    if (identity === undefined || !url || leaves.has(identity) || isNoise(candidate, url, rules)) continue;
+    const same = found.get(identity);
+    if (same) same.push(candidate);
+    else found.set(identity, [candidate]);
+  }
+  return [...found].map(([url, candidates]) => linkOf(url, candidates, rules));
+}
+
+function candidatesOf({ html, text }: ParsedMail, { droppedClasses, genericTexts }: Rules): readonly Candidate[] {
+  return html === null || html.trim() === '' ? linksOfText(text ?? '', genericTexts) : linksOfHtml(html, droppedClasses);
+}
+
+function linkOf(identity: string, candidates: readonly Candidate[], rules: Rules): FoundLink {
+  const url = new URL(identity);
+  const names = candidates.map((candidate) => candidate.names).find((some) => some.length > 0) ?? [];
+  return {
+    url: identity,
+    foundUrl: tidyUrl(candidates[0]?.foundUrl ?? identity),
+    title: cutTitle(titleOf(url, candidates, rules)),
+    authors: authorsOf(url, names, rules),
+  };
+}
+
+const tidyUrl = (url: string): string => url.toWellFormed().replaceAll('\0', '');
+
+/** A heading, else a text that says something, else the heading that is nearest, else what text there is, else what the URL says. */
+function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: Rules): string {
+  const saying = candidates.filter(({ text }) => text !== '' && !genericTexts.test(text) && !/^https?:\/\/\S*$/i.test(text));
+  const titles = [
+    saying.find(({ isHeading }) => isHeading)?.text,
+    saying[0]?.text,
+    candidates.find(({ heading }) => heading !== '')?.heading,
+    candidates.find(({ text }) => text !== '')?.text,
+    tidy(decode(url.pathname.split('/').at(-1) ?? '')),
+  ];
+  return titles.find((title) => title !== undefined && title !== '') ?? url.hostname;
+}
+
+/** The handle of a platform; else, with a byline, the domain, unless that is a platform's. */
+function authorsOf(url: URL, names: readonly string[], { platforms }: Rules): readonly FoundAuthor[] {
+  const place = placeOf(url);
+  const handle = platforms
+    .flatMap(({ handles }) => handles)
+    .map((pattern) => pattern.exec(place)?.[1])
+    .find((one) => one !== undefined);
+  if (handle !== undefined) return [{ name: names[0] ?? handle, handle, customDomain: null }];
+  const { hostname } = url;
+  const isPlatform = platforms.some(({ hosts }) => hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`)));
+  return isPlatform ? [] : names.map((name) => ({ name, handle: null, customDomain: hostname.replace(/^www\./, '') }));
+}

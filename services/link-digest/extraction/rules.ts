@@ -1,0 +1,141 @@
+// What extraction knows of the senders of newsletters: data, in the terms of docs/link-digest.md. A pattern of a host and path sees them as `example.org/a/b`,
+// without a trailing slash; one of a text sees it on one line.
+
+/** A host whose links carry the address that they lead to: in a query parameter, or in a member of base64url JSON, which is the pattern's first group. */
+export type Wrapper = { readonly at: RegExp; readonly parameters: readonly string[] } | { readonly at: RegExp; readonly member: string };
+
+export type Platform = {
+  /** The first group is the handle of the author or of the publication. */
+  readonly handles: readonly RegExp[];
+  /** Of the platform itself: profiles, settings and what its buttons do. */
+  readonly pages: readonly RegExp[];
+  /** Where an author has no domain of their own. */
+  readonly hosts: readonly string[];
+};
+
+export type Rules = {
+  /** Of query parameters: matched against the whole name, in any case. */
+  readonly tracking: RegExp;
+  /** Hosts whose parameters are all kept, without their subdomains. */
+  readonly keepsParameters: readonly string[];
+  readonly wrappers: readonly Wrapper[];
+  /** An anchor is dropped when its class, or that of an element around it, contains one of these, in any case. */
+  readonly droppedClasses: readonly string[];
+  /** Dropped with their subdomains. */
+  readonly socialHosts: readonly string[];
+  /** Unsubscribe, preferences and view-in-browser: a segment of a path, letters and digits of it only, without its file extension. */
+  readonly droppedSegments: readonly string[];
+  /** The same, by the whole text of a link. */
+  readonly droppedTexts: readonly RegExp[];
+  /** The same, anywhere in the line around a link whose own text says nothing. */
+  readonly droppedPhrases: RegExp;
+  /** Texts of links that say nothing of what they lead to. */
+  readonly genericTexts: RegExp;
+  readonly platforms: readonly Platform[];
+};
+
+/** @param families names, of which one that ends in `*` is a prefix */
+function namesLike(families: string): RegExp {
+  const patterns = families.split(/\s+/).map((family) => family.replace(/\*$/, '.*'));
+  return new RegExp(`^(?:${patterns.join('|')})$`, 'is');
+}
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+const medium: Platform = {
+  hosts: ['medium.com'],
+  handles: [/^medium\.com\/(?:@|%40)([^/]+)/, /^(?!(?:www|help|policy|link|about|status|api)\.)([\w-]+)\.medium\.com(?:\/|$)/],
+  pages: [
+    /^medium\.com\/(?:@|%40)[^/]+(?:\/(?:about|followers|following|lists?|subscribe|membership))?$/,
+    /^medium\.com\/(?:me|m|u|settings|plans|membership|policy|jobs-at-medium|new-story|creators|about|subscribe|signin|earn|search)(?:\/|$)/,
+    /^(?:www\.)?medium\.com$/,
+    /^(?:help|policy|about|status)\.medium\.com(?:\/|$)/,
+    /^[\w-]+\.medium\.com(?:\/(?:about|followers|following|lists?|subscribe))?$/,
+  ],
+};
+
+const substack: Platform = {
+  hosts: ['substack.com'],
+  handles: [
+    /^substack\.com\/(?:@|%40)([^/]+)\/./,
+    /^open\.substack\.com\/pub\/([^/]+)/,
+    /^(?!(?:www|open|support|email|on|api|cdn)\.)([\w-]+)\.substack\.com(?:\/|$)/,
+  ],
+  pages: [
+    /^substack\.com\/(?:@|%40)[^/]+$/,
+    /^substack\.com$/,
+    /^substack\.com\/(?:account|settings|profile|signup|sign-in|app|app-link|inbox|notes|redirect|refer|discover|leaderboard)(?:\/|$)/,
+    /^[\w-]+\.substack\.com\/(?:account|subscribe|about|leaderboard|action\/.*)$/,
+    /^[\w-]+\.substack\.com\/p\/[^/]+\/comments?$/,
+  ],
+};
+
+const otherPlatforms: readonly Platform[] = [
+  { hosts: ['dev.to'], handles: [/^dev\.to\/(?!t\/|p\/|about|settings)([^/]+)\/./], pages: [/^dev\.to\/settings(?:\/|$)/] },
+  { hosts: ['hashnode.dev'], handles: [/^(?!www\.)([\w-]+)\.hashnode\.dev(?:\/|$)/], pages: [] },
+  { hosts: ['beehiiv.com'], handles: [/^(?!(?:www|app|link\.mail)\.)([\w-]+)\.beehiiv\.com\/p\/./], pages: [/^www\.beehiiv\.com$/] },
+  { hosts: ['buttondown.com', 'buttondown.email'], handles: [/^buttondown\.(?:com|email)\/([^/]+)\/archive\/./], pages: [] },
+  { hosts: ['wordpress.com'], handles: [/^(?!www\.)([\w-]+)\.wordpress\.com\/./], pages: [] },
+];
+
+const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|list))*`;
+
+export const defaultRules: Rules = {
+  // The families of reference-facts.md.
+  tracking: namesLike(
+    'utm_* mtm_* pk_* gclid gbraid wbraid dclid fbclid fb_action_ids fb_source msclkid yclid ysclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi __hs* ' +
+      'mkt_tok _kx bsft_* ml_subscriber* oly_* vero_* elq* ck_subscriber_id s_cid cmpid xtor _branch_* source',
+  ),
+  keepsParameters: ['github.com'],
+  wrappers: [
+    { at: /^medium\.com\/r$/, parameters: ['url'] },
+    { at: /^medium\.com\/m\/global-identity(?:-\d)?$/, parameters: ['redirectUrl'] },
+    { at: /\.safelinks\.protection\.outlook\.com(?:\/|$)/, parameters: ['url'] },
+    { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, parameters: ['q', 'url'] },
+    { at: /^substack\.com\/redirect\/\d+\/([\w-]+)/i, member: 'e' },
+  ],
+  droppedClasses: ['footer', 'social', 'unsubscribe'],
+  socialHosts: words('facebook.com twitter.com x.com linkedin.com instagram.com youtube.com pinterest.com'),
+  droppedSegments: words(`
+    unsubscribe unsub optout disableemail abmelden desabonner desinscription darsedebaja afmelden
+    preferences emailpreferences mailpreferences preferencecenter preferencescenter managepreferences updatepreferences subscriptionpreferences
+    notificationpreferences communicationpreferences managesubscription managesubscriptions emailsettings notificationsettings
+    viewinbrowser viewonline browserview webversion webview viewemail viewasawebpage onlineversion`),
+  droppedTexts: [
+    /^(?:please )?(?:click here to |you can )?(?:unsubscribe|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of)(?: this| these| our| all| the| future) .{1,40}| from .{1,40} emails?)?[.!]?$/i,
+    new RegExp(
+      `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile)(?: here)?[.!]?$`,
+      'i',
+    ),
+    /^(?:(?:email|e-mail|mail|newsletter|subscription|notification|communication) )?(?:preferences|settings)$/i,
+    /^(?:email )?(?:preferences?|subscription) cent(?:er|re)$/i,
+    /^(?:click here to )?(?:view|read|open|see)(?: (?:this|the|it|as|a|email|e-mail|mail|newsletter|issue|message|post))* (?:in|on|with) (?:your |a |the |my )?(?:web ?)?(?:browser|web|website|app|page)[.!]?$/i,
+    /^(?:view|read|open|see)(?: (?:this|the|it|email|newsletter|issue|message))* (?:online|as (?:a )?web ?page)[.!]?$/i,
+    /^(?:view )?(?:in browser|(?:web|online|browser|html) version)$/i,
+    // German, French, Spanish, Portuguese, Italian, Dutch.
+    /^(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)$|^(?:profil|einstellungen|abo)(?: (?:ändern|bearbeiten|verwalten))?$|^(?:im browser (?:ansehen|anzeigen|öffnen|lesen)|online[ -](?:ansehen|lesen|version)|webversion)$/i,
+    /^(?:se )?(?:désabonner|désinscrire)$|^(?:me |vous )(?:désabonner|désinscrire)$|^désinscription$|^(?:gérer|modifier) (?:mes|vos|les) (?:préférences|abonnements?)$|^(?:voir|lire|afficher|ouvrir)(?: (?:cet|ce|la|l['’]))?(?: ?e?-?mail| message| newsletter| lettre)? (?:en ligne|dans (?:le|votre|un) navigateur)$|^version en ligne$/i,
+    /^(?:darse|darme|date) de baja$|^cancelar (?:la |tu |su |a |sua )?(?:suscripción|subscrição|inscrição|assinatura)$|^(?:gestionar|administrar|cambiar|gerir|gerenciar)(?: (?:mis|tus|sus|as|suas))? (?:preferencias|suscripciones|preferências)$|^ver (?:en|no) (?:el |tu |su )?navegador$|^(?:ver|leer|ler) (?:en línea|online)$/i,
+    /^(?:annulla (?:l['’])?iscrizione|disiscriviti|cancellati)$|^gestisci (?:le )?preferenze$|^(?:visualizza|leggi|apri) (?:nel browser|online)$|^(?:afmelden|uitschrijven|voorkeuren (?:beheren|wijzigen))$|^bekijk (?:online|in (?:je |uw )?browser)$|^lees online$/i,
+  ],
+  droppedPhrases:
+    /^(?:to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
+  genericTexts: new RegExp(
+    '^\\W*(?:' +
+      [
+        '(?:read|learn|see|find out|view|show|discover) (?:more|on|now|all|the (?:full |whole )?(?:article|story|post|piece|thing))(?: (?:here|about it|on .{1,30}))?',
+        '(?:read|continue|keep) (?:on|reading)?',
+        '(?:click |go |over |right )?here',
+        'this|link|more|source|article|full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website|via|\\d+',
+        '\\d+ min(?:ute)?s?(?: read)?',
+        'weiterlesen|mehr(?: lesen| erfahren| dazu)?|hier(?: lesen| klicken)?|zum artikel|jetzt lesen',
+        'lire (?:la suite|plus|l.article)|en savoir plus|ici|la suite',
+        'leer más|ver más|seguir leyendo|más información|aquí|ler mais|saiba mais|continuar lendo|aqui',
+        'leggi (?:tutto|di più|l.articolo)|continua(?: a leggere)?|qui|lees (?:meer|verder)|meer lezen|czytaj (?:więcej|dalej)|läs mer|læs mere|les mer|lue lisää',
+        '続きを読む|もっと読む|阅读全文|閱讀更多|читать далее|подробнее',
+      ].join('|') +
+      ')\\W*$',
+    'iu',
+  ),
+  platforms: [medium, substack, ...otherPlatforms],
+};

@@ -1,0 +1,145 @@
+// The URLs of a mail's text, each with what a reader takes for its title and its byline. Pure; each step looks at no more than a few lines around a URL.
+import { namesIn } from './bylines.ts';
+import type { Candidate } from './candidates.ts';
+import { tidy } from './texts.ts';
+
+const urls = /https?:\/\/(?:(?!\]\()[^\s<>"])+/gi;
+
+type Line = {
+  readonly text: string;
+  readonly urls: readonly { readonly url: string; readonly start: number; readonly end: number }[];
+};
+
+export function linksOfText(text: string, genericTexts: RegExp): readonly Candidate[] {
+  const lines = joinUrls(text).split(/\r?\n/).map(readLine);
+  const notes = notesOf(lines);
+  return lines.flatMap((line, at) => line.urls.map((_, nth) => candidateOf({ lines, at, nth, notes, genericTexts })));
+}
+
+/** A URL between `<` and `>` may go on in the next line (RFC 3986, appendix C). */
+const joinUrls = (text: string): string => text.replace(/<\s*https?:[^<>]{0,4000}>/gi, (url) => url.replace(/\s+/g, ''));
+
+function readLine(written: string): Line {
+  const text = written.replace(/^(?:>\s?)+/, '');
+  return { text, urls: [...text.matchAll(urls)].map(({ 0: match, index }) => ({ url: trimUrl(match), start: index, end: index + trimUrl(match).length })) };
+}
+
+const pairs: ReadonlyMap<string, string> = new Map([
+  [')', '('],
+  [']', '['],
+  ['}', '{'],
+]);
+
+const mostTrimmed = 100;
+
+/** Without what ends the sentence around it; a closing bracket is its own where it opens it. */
+function trimUrl(url: string): string {
+  let end = url.length;
+  for (; end > Math.max(url.length - mostTrimmed, 0); end -= 1) {
+    const last = url[end - 1] ?? '';
+    const opening = pairs.get(last);
+    if (opening === undefined ? !/[.,;:!?'"’”»*_|…]/.test(last) : isOpened(url.slice(0, end), opening, last)) break;
+  }
+  return url.slice(0, end);
+}
+
+// Of a long run of closing brackets, no more than the last of a URL are looked at.
+const isOpened = (url: string, opening: string, closing: string): boolean => {
+  const part = url.slice(-400);
+  return part.split(opening).length >= part.split(closing).length;
+};
+
+type Place = {
+  readonly lines: readonly Line[];
+  readonly at: number;
+  readonly nth: number;
+  readonly notes: ReadonlyMap<string, string>;
+  readonly genericTexts: RegExp;
+};
+
+function candidateOf(place: Place): Candidate {
+  const { lines, at, nth } = place;
+  const { text: line = '', urls: found = [] } = lines[at] ?? {};
+  const { url = '', start = 0, end = 0 } = found[nth] ?? {};
+  const label = labelOf(place);
+  const above = blockAbove(lines, at);
+  const saysSomething = label !== '' && !place.genericTexts.test(label);
+  const text = saysSomething ? label : titleOf(above);
+  return {
+    foundUrl: url,
+    text,
+    isBare: true,
+    isHeading: false,
+    heading: '',
+    line: tidy(`${label === '' ? (above.at(-1)?.slice(-300) ?? '') : ''} ${line.slice(Math.max(start - 300, 0), end + 100)}`),
+    names: namesAround(place, saysSomething ? [] : above),
+    isDropped: false,
+  };
+}
+
+const bullet = /^\s*(?:[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/;
+const clean = (text: string): string =>
+  tidy(text)
+    .replace(bullet, '')
+    .replace(/^[\s:|>)\]–—-]+/, '')
+    .replace(/[\s:|<([–—→»-]+$/, '')
+    .replace(/^[*_]{1,2}(.+?)[*_]{1,2}$/, '$1');
+
+/** What stands before the URL on its line, in Markdown in the brackets before it; else what stands behind it; of a note, what stands where it is named. */
+function labelOf({ lines, at, nth, notes }: Place): string {
+  const { text = '', urls: found = [] } = lines[at] ?? {};
+  const { start = 0, end = 0 } = found[nth] ?? {};
+  const from = found[nth - 1]?.end ?? 0;
+  const before = text.slice(Math.max(from, start - 300), start);
+  const markdown = /\[([^[\]]{1,300})\]\(\s*<?$/.exec(before)?.[1];
+  const note = /^\s*\[(\d{1,3})\]:?\s*<?$/.exec(before)?.[1];
+  if (markdown !== undefined) return tidy(markdown);
+  if (note !== undefined && notes.has(note)) return notes.get(note) ?? '';
+  const label = clean(before);
+  return label === '' && found.length === 1 ? clean(text.slice(end, end + 300)) : label;
+}
+
+/** What stands before `[1]` where it is first named, by its number. */
+function notesOf(lines: readonly Line[]): ReadonlyMap<string, string> {
+  const notes = new Map<string, string>();
+  for (const { text } of lines) {
+    for (const { index, 1: number = '' } of text.matchAll(/\[(\d{1,3})\](?!:)/g)) {
+      const before = clean(text.slice(Math.max(index - 200, 0), index).replace(/^.*\[\d{1,3}\]/, ''));
+      if (before !== '' && !notes.has(number)) notes.set(number, before);
+    }
+  }
+  return notes;
+}
+
+const mostLines = 10;
+const isRule = (text: string): boolean => /^[\s\-=_*~#+•.]*$/.test(text.slice(0, 200));
+
+/** The paragraph that the URL ends, or, where it stands alone, the one above it, unless that has a URL of its own. */
+function blockAbove(lines: readonly Line[], at: number): readonly string[] {
+  const block: string[] = [];
+  for (let above = at - 1; above >= Math.max(at - mostLines, 0); above -= 1) {
+    const { text = '', urls: found = [] } = lines[above] ?? {};
+    if (found.length > 0) break;
+    if (!isRule(text)) block.unshift(text.trim());
+    else if (block.length > 0) break;
+  }
+  return block;
+}
+
+const titleOf = (block: readonly string[]): string => clean(block.find((line) => namesIn(tidy(line)).length === 0) ?? '');
+
+const mostFollowing = 3;
+
+function namesAround({ lines, at, nth }: Place, above: readonly string[]): readonly string[] {
+  const { text = '', urls: found = [] } = lines[at] ?? {};
+  const { start = 0, end = 0 } = found[nth] ?? {};
+  const following = lines.slice(at + 1, at + 1 + mostFollowing);
+  const stop = following.findIndex((line) => line.urls.length > 0 || isRule(line.text));
+  const after = (stop < 0 ? following : following.slice(0, stop)).map((line) => line.text);
+  const sameLine = [
+    text.slice(Math.max(found[nth - 1]?.end ?? 0, start - 300), start),
+    text.slice(end, Math.min(found[nth + 1]?.start ?? Infinity, end + 300)),
+  ];
+  const named = [...above, ...sameLine.map((part) => part.replace(/^[\s)>\],]+|[\s(<[:]+$/g, '')), ...after].map((line) => namesIn(tidy(line)));
+  return named.find((names) => names.length > 0) ?? [];
+}

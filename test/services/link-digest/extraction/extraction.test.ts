@@ -1,0 +1,271 @@
+// What is found in a newsletter: every rule of "Extraction" on a mail that shows it.
+import { expect } from 'chai';
+import type { ParsedMail } from '../../../../services/link-digest/contract.ts';
+import { extract } from '../../../../services/link-digest/extraction/extraction.ts';
+import { defaultRules } from '../../../../services/link-digest/extraction/rules.ts';
+
+type Parts = Partial<Pick<ParsedMail, 'html' | 'text' | 'unsubscribe'>>;
+const mail = ({ html = null, text = null, unsubscribe = [] }: Parts): ParsedMail => ({ subject: null, date: null, to: null, html, text, unsubscribe });
+const linksOf = (html: string) => extract(mail({ html }));
+const urlsOf = (html: string) => linksOf(html).map(({ url }) => url);
+const titleOf = (html: string) => linksOf(html)[0]?.title;
+const authorsOf = (html: string) => linksOf(html)[0]?.authors;
+const inText = (text: string) => extract(mail({ text })).map(({ url, title }) => [url, title]);
+
+const url = 'https://a.example/how-to-cook-rice';
+const a = (text: string, href = url) => `<a href="${href}">${text}</a>`;
+const jane = { name: 'Jane Doe', handle: null, customDomain: 'a.example' };
+
+describe('the links that extract finds', () => {
+  it('are the anchors of the HTML part with absolute http and https targets, in order', () => {
+    expect(
+      urlsOf(`${a('One', 'https://a.example/1')}<p>${a('Two', 'HTTP://b.example/2')}</p>${a('Three', '/3')}${a('Four', '//c.example/4')}<a name=x>Five</a>`),
+    ).to.deep.equal(['https://a.example/1', 'http://b.example/2']);
+  });
+
+  it('are not those of the text part where there is HTML', () => {
+    expect(extract(mail({ html: a('Rice'), text: 'https://b.example/other' })).map((link) => link.url)).to.deep.equal([url]);
+  });
+
+  it('keep the URL as found beside the identity', () => {
+    const foundUrl = `https://www.google.com/url?q=${encodeURIComponent(`${url}?utm_source=x`)}`;
+    expect(linksOf(a('Rice', ` ${foundUrl}\n`))[0]).to.deep.include({ url, foundUrl });
+  });
+
+  for (const scheme of ['mailto:a@a.example', 'tel:+3531', 'javascript:alert(1)', 'data:text/html,x', 'cid:logo@a.example']) {
+    it(`leave ${scheme.split(':')[0] ?? ''} out`, () => expect(urlsOf(a('Some text', scheme))).to.deep.equal([]));
+  }
+
+  for (const word of ['footer', 'social', 'unsubscribe', 'email-Footer-links', 'm_12social']) {
+    it(`leave out anchors in or with a class that contains ${word}`, () => {
+      expect(urlsOf(`<a class="x ${word}" href="${url}">Rice</a>`), 'with').to.deep.equal([]);
+      expect(urlsOf(`<div class="${word}"><table><tr><td>${a('Rice')}</td></tr></table></div>`), 'in').to.deep.equal([]);
+      expect(urlsOf(`<div class="${word}">x</div>${a('Rice')}`), 'after').to.deep.equal([url]);
+    });
+  }
+
+  for (const host of ['facebook.com', 'twitter.com', 'x.com', 'linkedin.com', 'instagram.com', 'youtube.com', 'pinterest.com']) {
+    it(`leave ${host} and its subdomains out, and no other host that ends alike`, () => {
+      expect(urlsOf(`${a('Rice', `https://${host}/p/1`)}${a('Rice', `https://www.${host}/p/1`)}${a('Rice', `https://my${host}/p`)}`)).to.deep.equal([
+        `https://my${host}/p`,
+      ]);
+    });
+  }
+
+  const paths = [
+    'unsubscribe',
+    'Unsubscribe.aspx',
+    'newsletter/unsubscribe/123',
+    'opt-out',
+    'preferences',
+    'email-preferences?u=1',
+    'preference_center',
+    'view-in-browser/7',
+    'viewonline',
+    'action/disable_email',
+  ];
+  for (const path of paths) it(`leave out the path /${path}`, () => expect(urlsOf(a('Rice', `https://a.example/${path}`))).to.deep.equal([]));
+
+  it('keep an article about unsubscribing', () => {
+    expect(urlsOf(a('Why readers unsubscribe, and how to win them back', 'https://a.example/why-readers-unsubscribe'))).to.have.length(1);
+    expect(urlsOf(a('How to unsubscribe from everything', 'https://a.example/how-to-unsubscribe'))).to.have.length(1);
+    expect(urlsOf(a('Browser preferences: a short history', 'https://a.example/browser-preferences'))).to.have.length(1);
+  });
+
+  const texts = [
+    'Unsubscribe',
+    'unsubscribe here.',
+    'Unsubscribe from this list',
+    'Click here to unsubscribe',
+    'Opt out',
+    'Update your preferences',
+    'Manage email preferences',
+    'Manage your subscription',
+  ];
+  texts.push(
+    'Email settings',
+    'View in browser',
+    'View this email in your browser',
+    'Read online',
+    'Open in app',
+    'Web version',
+    'Abmelden',
+    'Im Browser ansehen',
+    'Se désabonner',
+    'Voir en ligne',
+    'Darse de baja',
+  );
+  for (const text of texts) it(`leave out the text “${text}”`, () => expect(urlsOf(a(text, 'https://click.a.example/x7'))).to.deep.equal([]));
+
+  it('leave out a “here” in a sentence about leaving', () => {
+    expect(urlsOf(`<p>To unsubscribe, click ${a('here', 'https://click.a.example/x7')}.</p>`)).to.deep.equal([]);
+    expect(urlsOf(`<p>To learn how rice is cooked, click ${a('here')}.</p>`)).to.deep.equal([url]);
+  });
+
+  it('leave out what List-Unsubscribe names, tracked or wrapped', () => {
+    const unsubscribe = ['mailto:leave@a.example', 'https://a.example/l?u=1&utm_source=x'];
+    const html = `${a('Goodbye', 'https://a.example/l?u=1#x')}${a('Rice')}`;
+    expect(extract(mail({ html, unsubscribe })).map((link) => link.url)).to.deep.equal([url]);
+  });
+
+  const pages = ['@jane', '@jane/followers', 'me/settings', 'm/signin?x=1', 'settings', 'plans', 'membership', ''];
+  for (const page of pages) {
+    it(`leave out the page medium.com/${page}`, () => expect(urlsOf(a('Some text', `https://medium.com/${page}?source=email-1`))).to.deep.equal([]));
+  }
+
+  it('leave out the pages of a platform that the rules add', () => {
+    const rules = { ...defaultRules, platforms: [{ hosts: ['p.example'], handles: [], pages: [/^p\.example\/people\//] }] };
+    expect(extract(mail({ html: a('Jane', 'https://p.example/people/jane') }), rules)).to.deep.equal([]);
+  });
+});
+
+describe('the title that extract finds', () => {
+  it('is the text of the anchor, its white space collapsed, its entities decoded', () => {
+    expect(titleOf(a('\n  How to <b>cook</b>&nbsp; rice &amp;\t&#8220;beans&#8221;\u200b '))).to.equal('How to cook rice & “beans”');
+  });
+
+  it('is else the nearest heading', () => {
+    expect(titleOf(`<h2>How to cook rice</h2><p>Slowly.</p>${a('<img src="x.png" alt="a pot">')}`)).to.equal('How to cook rice');
+  });
+
+  it('is the heading of the same card, whichever comes first', () => {
+    const card = (n: number) => `<div>${a('<img>', `https://a.example/${n}`)}<h3>Title ${n}</h3><p>Words.</p></div>`;
+    expect(linksOf(card(1) + card(2)).map(({ title }) => title)).to.deep.equal(['Title 1', 'Title 2']);
+  });
+
+  it('is else the last segment of the path', () => {
+    expect(titleOf(a('<img>', `${url}/?a=1`))).to.equal('how-to-cook-rice');
+    expect(titleOf(a('', 'https://a.example/riz-%C3%A9tuv%C3%A9'))).to.equal('riz-étuvé');
+  });
+
+  it('is else the host', () => expect(titleOf(a('<img>', 'https://www.a.example/'))).to.equal('www.a.example'));
+
+  it('is the best text where the same link is an image, a title and “read more”', () => {
+    const html = `${a('<img>', `${url}?utm_content=image`)}<p>${a('Read more →', `${url}?utm_content=more`)}</p><h2>${a('How to cook rice')}</h2>${a('Slowly, with a lid on, and without stirring.')}`;
+    expect(linksOf(html).map(({ title }) => title)).to.deep.equal(['How to cook rice']);
+  });
+
+  it('is the heading within an anchor that is a whole card', () => {
+    expect(titleOf(a('<h2>How to cook rice</h2><p>Slowly.</p>'))).to.equal('How to cook rice');
+  });
+
+  for (const text of ['Read more', 'here', 'Continue reading →', 'Weiterlesen', 'Lire la suite', 'Leer más', '5 min read', url]) {
+    it(`is the heading where the text is “${text}”`, () => expect(titleOf(`<h2>Rice</h2><p>Words. ${a(text)}</p>`)).to.equal('Rice'));
+  }
+
+  it('is what the text says, where there is no heading', () => expect(titleOf(`<p>Words. ${a('Read more')}</p>`)).to.equal('Read more'));
+
+  it('is at most 500 characters long, and can be stored', () => {
+    expect([...(titleOf(a('😀'.repeat(490) + '\u0000'.repeat(100))) ?? '')].length).to.be.at.most(500);
+    expect(titleOf(a('a&#0;b\ud800'))).to.equal('a\ufffdb\ufffd');
+  });
+});
+
+describe('the authors that extract finds', () => {
+  const platforms = [
+    ['https://medium.com/@jane/rice-1a2b', 'jane'],
+    ['https://medium.com/%40jane/rice-1a2b', 'jane'],
+    ['https://jane.medium.com/rice-1a2b', 'jane'],
+    ['https://jane.substack.com/p/rice', 'jane'],
+    ['https://open.substack.com/pub/jane/p/rice', 'jane'],
+    ['https://dev.to/jane/rice-1a2b', 'jane'],
+  ] as const;
+  for (const [href, handle] of platforms) {
+    it(`are the handle of ${href}, without @, without a byline too`, () => {
+      expect(authorsOf(a('Rice', href))).to.deep.equal([{ name: handle, handle, customDomain: null }]);
+    });
+  }
+
+  it('are named by the byline, with the handle of the platform', () => {
+    expect(authorsOf(`<h2>${a('Rice', 'https://medium.com/@jd/rice-1a2b')}</h2><p>by Jane Doe</p>`)).to.deep.equal([
+      { name: 'Jane Doe', handle: 'jd', customDomain: null },
+    ]);
+  });
+
+  it('are of a domain with a byline only', () => {
+    expect(authorsOf(`<h2>${a('Rice')}</h2><p>By Jane Doe</p>`)).to.deep.equal([jane]);
+    expect(authorsOf(`<h2>${a('Rice')}</h2><p>Jane Doe</p>`)).to.deep.equal([]);
+  });
+
+  it('are none of a platform’s own page without a handle', () => {
+    expect(authorsOf(`<h2>${a('Rice', 'https://medium.com/some-magazine/rice-1a2b')}</h2><p>By Jane Doe</p>`)).to.deep.equal([]);
+  });
+
+  const after = (...siblings: readonly string[]) => `<div><h2>${a('Rice')}</h2>${siblings.join('')}</div>`;
+  const bylines = [
+    ['in the first sibling', after('<p>by Jane Doe</p>')],
+    ['in the third sibling', after('<p>Slowly.</p><p>With a lid on.</p><p>by Jane Doe</p>')],
+    ['behind the link, in its own parent', `<p>${a('Rice')} by Jane Doe</p>`],
+    ['as text between elements', `<div><b>${a('Rice')}</b> by Jane Doe<br>Slowly.</div>`],
+    ['as a link', after(`<p>By ${a('Jane Doe', 'https://a.example/about')}</p>`)],
+    ['in the next row of a table', `<table><tr><td>${a('Rice')}</td></tr><tr><td>By Jane Doe</td></tr></table>`],
+    ['behind a reading time', after('<p>4 min read · by Jane Doe</p>')],
+    ['before a date', after('<p>by Jane Doe on 3 May</p>')],
+    ['in German', after('<p>Von Jane Doe</p>')],
+  ] as const;
+  for (const [where, html] of bylines) it(`are read from a byline ${where}`, () => expect(authorsOf(html)).to.deep.equal([jane]));
+
+  const none = [
+    ['in the fourth sibling', after('<p>One.</p><p>Two.</p><p>Three.</p><p>by Jane Doe</p>')],
+    ['beyond a heading', after('<h3>Beans</h3><p>by Jane Doe</p>')],
+    ['of the next link', `<ul><li>${a('Rice')}</li><li>${a('Beans', 'https://b.example/')}<br>by Jane Doe</li></ul>`],
+    ['of no name', after('<p>By the numbers: rice</p>')],
+    ['of a day', after('<p>By Monday, the rice was cooked</p>')],
+    ['of a sender', after('<p>Powered by Mail Wind</p>')],
+  ] as const;
+  for (const [where, html] of none) it(`are none ${where}`, () => expect(authorsOf(html)).to.deep.equal([]));
+
+  const names = [
+    ['by Jane Doe and John Roe', ['Jane Doe', 'John Roe']],
+    ['By Ana María de la Cruz, Seán O’Neill & Jean-Luc Roy', ['Ana María de la Cruz', 'Seán O’Neill', 'Jean-Luc Roy']],
+    ['Written by J. R. Roe.', ['J. R. Roe']],
+    ['BY JANE DOE | 5 MIN', ['JANE DOE']],
+    ['by Jane Doe, Senior Editor', ['Jane Doe']],
+    ['by Madonna', ['Madonna']],
+  ] as const;
+  for (const [byline, expected] of names) {
+    it(`are all of “${byline}”`, () => expect(authorsOf(after(`<p>${byline}</p>`))?.map(({ name }) => name)).to.deep.equal(expected));
+  }
+});
+
+describe('the links that extract finds in a mail of text', () => {
+  const tables = [
+    ['a title above the URL', `How to cook rice\n${url}`],
+    ['a title and a description above the URL', `How to cook rice\nSlowly, with a lid on.\n${url}`],
+    ['a title in the paragraph above', `How to cook rice\n\n${url}`],
+    ['a title before the URL', `* How to cook rice: ${url}`],
+    ['a title before a URL in brackets', `1. How to cook rice (${url})`],
+    ['a title before a URL in angle brackets, over two lines', `How to cook rice <https://a.example/how-to-\r\ncook-rice>`],
+    ['Markdown', `- [How to cook rice](${url}), slowly.`],
+    ['a title behind the URL', `${url} - How to cook rice`],
+    ['notes', `How to cook rice [1]\n\nSlowly.\n\n[1] ${url}`],
+    ['quoted lines', `> How to cook rice\n> ${url}`],
+    ['nothing but the URL', url, 'how-to-cook-rice'],
+  ] as const;
+  for (const [name, text, title = 'How to cook rice'] of tables) it(`have a title of ${name}`, () => expect(inText(text)).to.deep.equal([[url, title]]));
+
+  for (const [written, expected] of [
+    ['https://a.example/rice.', 'https://a.example/rice'],
+    ['(see https://a.example/rice)', 'https://a.example/rice'],
+    ['https://a.example/Rice_(food)', 'https://a.example/Rice_(food)'],
+    ['"https://a.example/rice",', 'https://a.example/rice'],
+    ['https://a.example/rice?!', 'https://a.example/rice'],
+  ] as const) {
+    it(`end where the sentence does: ${written}`, () => expect(inText(written).map(([found]) => found)).to.deep.equal([expected]));
+  }
+
+  it('leave out what is noise in HTML', () => {
+    expect(
+      inText(
+        'To unsubscribe, visit https://click.a.example/x7\nView in browser: https://click.a.example/x8\n\nhttps://x.com/jane\nhttps://medium.com/me/settings',
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it('have authors of bylines and handles', () => {
+    expect(extract(mail({ text: `How to cook rice\nby Jane Doe\n${url}` }))[0]).to.deep.include({ title: 'How to cook rice', authors: [jane] });
+    expect(extract(mail({ text: 'https://medium.com/@jane/rice-1a2b' }))[0]?.authors).to.deep.equal([{ name: 'jane', handle: 'jane', customDomain: null }]);
+  });
+
+  it('are none in a mail of nothing', () => expect(extract(mail({}))).to.deep.equal([]));
+});
