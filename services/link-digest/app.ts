@@ -1,4 +1,5 @@
 // The link digest put together; what tests construct.
+import type { Broker } from '../platform/broker/broker.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
 import type { Health } from '../platform/http/health.ts';
@@ -16,11 +17,13 @@ import { authorRoutes } from './authors/authors.ts';
 import { createAuthorStore } from './authors/store.ts';
 import type { DigestConfig } from './config.ts';
 import { failureEnvelope } from './envelope.ts';
+import { createIngestGuard, ingestPath, ingestRoute } from './ingest/ingest.ts';
 import { linkRoutes } from './links/links.ts';
 import { createLinkStore } from './links/store.ts';
 import { loginPath, loginRoute } from './login/login.ts';
 import { createLoginStore } from './login/store.ts';
 import { bearer, createTokens } from './login/tokens.ts';
+import { createNewsletterStore } from './newsletters/arrivals.ts';
 import { newsletterRoutes, statsRoute } from './newsletters/newsletters.ts';
 import { createNewsletterLists } from './newsletters/store.ts';
 import { createScores } from './scoring/scores.ts';
@@ -29,6 +32,8 @@ import { createScoreStore } from './scoring/store.ts';
 export type DigestParts = {
   readonly config: DigestConfig;
   readonly database: Pool;
+  /** With the queue of mails. */
+  readonly broker: Broker;
   readonly health: Health;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -36,13 +41,16 @@ export type DigestParts = {
   readonly clock?: () => Date;
 };
 
-export function createDigestApp({ config, database, health, lifecycle, log, metrics, clock = systemClock }: DigestParts): App {
+export function createDigestApp({ config, database, broker, health, lifecycle, log, metrics, clock = systemClock }: DigestParts): App {
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox link-digest', log }));
-  const logins = createRateLimit({ service: 'link-digest', redis, database, log, metrics }, { name: 'logins', requests: config.loginAttempts, seconds: 900 });
+  const counting = { service: 'link-digest', redis, database, log, metrics };
+  const logins = createRateLimit(counting, { name: 'logins', requests: config.loginAttempts, seconds: 900 });
+  const mails = createRateLimit(counting, { name: 'mails', requests: config.mailsPerHour, seconds: 3600 });
   const tokens = createTokens({ config, clock });
   const links = createLinkStore(database);
   const newsletters = createNewsletterLists(database);
   const routes = [
+    ingestRoute({ broker, newsletters: createNewsletterStore(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
     loginRoute({ config, store: createLoginStore(database), tokens, clock }),
     ...linkRoutes({ store: links, scores: createScores(createScoreStore(database), { weights: config, clock }) }),
     ...newsletterRoutes(newsletters),
@@ -54,6 +62,7 @@ export function createDigestApp({ config, database, health, lifecycle, log, metr
     routes: routes.map(asksDatabase),
     areas: [
       { prefix: loginPath, limit: logins },
+      { prefix: ingestPath, guard: createIngestGuard(config.ingestTokens, mails) },
       { prefix: '/api', guard: bearer(tokens) },
     ],
     refusals: failureEnvelope,

@@ -2,6 +2,7 @@
 import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
 import {
+  choice,
   commonSettings,
   decimal,
   integer,
@@ -72,6 +73,16 @@ const scoringSettings = {
   cacheMinutes: integer('LinkScoring__CacheMinutes', { summary: 'How long a computed score is used', min: 1, max: 525_600, default: 60 }),
 };
 
+/** What takes mails off the queue needs. */
+const workerSettings = {
+  databaseUrl: commonSettings.databaseUrl,
+  maxRetries: integer('Ingest__MaxRetries', { summary: 'How often a mail that failed is tried again before it is dead-lettered', min: 0, max: 10, default: 3 }),
+  brokerUrl: secretUrl('Ingest__BrokerUrl', ['amqp', 'amqps', 'postgres', 'postgresql'], {
+    summary: 'The broker with the queue of mails: RabbitMQ, or a Postgres database',
+  }),
+  ...scoringSettings,
+};
+
 export const settings = {
   ...commonSettings,
   ...tokenSettings,
@@ -85,9 +96,9 @@ export const settings = {
   ingestTokens: secretList('Ingest__Token', { summary: 'Tokens of mail relays', generate: randomCredential }),
   maxMailBytes: integer('Ingest__MaxRequestBodyBytes', { summary: 'The largest mail that is taken in', min: 1024, max: 104_857_600, default: 10_485_760 }),
   mailsPerHour: integer('Ingest__RateLimitPerHour', { summary: 'Mails that may be sent with one token in 3600 seconds', min: 1, max: 1_000_000, default: 60 }),
-  maxRetries: integer('Ingest__MaxRetries', { summary: 'How often a mail that failed is tried again before it is dead-lettered', min: 0, max: 10, default: 3 }),
-  brokerUrl: secretUrl('Ingest__BrokerUrl', ['amqp', 'amqps', 'postgres', 'postgresql'], {
-    summary: 'The broker with the queue of mails: RabbitMQ, or a Postgres database',
+  consumes: choice('Ingest__Consume', ['true', 'false'], {
+    summary: 'Whether the service takes mails off the queue itself; else `signalbox worker digest` does',
+    default: 'true',
   }),
   rawMailsDays: optional(
     integer('Digest__RawMailsDays', {
@@ -96,11 +107,12 @@ export const settings = {
       max: 36_500,
     }),
   ),
-  ...scoringSettings,
+  ...workerSettings,
 } as const;
 
 export type DigestConfig = Values<typeof settings>;
 export type ScoringConfig = Values<typeof scoringSettings>;
+export type WorkerConfig = Values<typeof workerSettings>;
 export type TokenConfig = Values<typeof tokenSettings>;
 
 const requirePassword = ({ adminPassword, adminPasswordHash }: DigestConfig) =>
@@ -108,6 +120,9 @@ const requirePassword = ({ adminPassword, adminPasswordHash }: DigestConfig) =>
 
 /** @throws ConfigError with every fault */
 export const readConfig = (environment: Environment): DigestConfig => readSettings(environment, settings, requirePassword);
+
+/** @throws ConfigError with every fault */
+export const readWorkerConfig = (environment: Environment): WorkerConfig => readSettings(environment, workerSettings);
 
 /** @throws ConfigError with every fault */
 export const readTokenConfig = (environment: Environment): TokenConfig => readSettings(environment, tokenSettings);

@@ -25,7 +25,10 @@ type BoundedParserParts<S extends z.ZodType> = Bounds & {
 };
 
 /** `refused` is final for these bytes: they break a bound, or are no mail. What is `unavailable` may be parsed later as it is. */
-export type Parsed<T> = { readonly kind: 'parsed'; readonly value: T } | { readonly kind: 'refused' | 'unavailable'; readonly reason: string };
+export type Parsed<T> =
+  | { readonly kind: 'parsed'; readonly value: T }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** For starting the thread, which no mail makes longer. */
 const startMs = 30_000;

@@ -1,7 +1,10 @@
 // The link digest of the tests: the whole app on a real database, listening on a loopback port.
 import { createDigestApp } from '../../../services/link-digest/app.ts';
 import { readConfig } from '../../../services/link-digest/config.ts';
+import { ingestTopology } from '../../../services/link-digest/ingest/queue.ts';
 import { createTokens } from '../../../services/link-digest/login/tokens.ts';
+import type { Broker } from '../../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { createHealth } from '../../../services/platform/http/health.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { silentLog } from '../../../services/platform/log.ts';
@@ -36,16 +39,18 @@ export async function call(url: string, method: string, path: string, { body, he
 
 type Options = { readonly environment?: Readonly<Record<string, string>>; readonly clock?: () => Date };
 
-/** A database and a service on it, for the tests of one file; each test begins with nothing in it. */
+/** A database, the embedded broker in it and a service on both, for the tests of one file; each test begins with nothing in it. */
 export function useService({ environment = {}, clock = () => new Date() }: Options = {}) {
   const database = useDatabase({ clock });
   const lifecycle = createLifecycle(silentLog);
   let url = '';
   let authorization = '';
+  let broker: Broker;
   before(async () => {
     const config = readConfig(environmentOf(database.url, environment));
     const parts = { config, health: createHealth(), lifecycle, log: silentLog, metrics: createMetrics(), clock };
-    const app = createDigestApp({ ...parts, database: database.pool });
+    broker = lifecycle.opened('broker', connectBroker(config.brokerUrl.reveal(), ingestTopology(config.maxRetries), { log: silentLog, name: 'test' }));
+    const app = createDigestApp({ ...parts, database: database.pool, broker });
     const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
     url = `http://127.0.0.1:${listening.port}`;
     authorization = `Bearer ${(await createTokens({ config, clock }).issue({ subject: 'tests', username: 'tests', minutes: 525_600 })).token}`;
@@ -60,6 +65,9 @@ export function useService({ environment = {}, clock = () => new Date() }: Optio
       return authorization;
     },
     database,
+    get broker() {
+      return broker;
+    },
     /** With a token. */
     ask,
     get: (path: string) => ask('GET', path),

@@ -1,0 +1,125 @@
+// Takes mails off the queue: parsed, stored or refused; what fails is tried again, and at last refused and dead-lettered.
+import type { BatchHandler, Broker, Consumer, Delivery, Outcome } from '../../platform/broker/broker.ts';
+import { codeOf, describeError } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { isCancelled, isLockTimeout, isOutage } from '../../platform/postgres/errors.ts';
+import { withTimeout } from '../../platform/time.ts';
+import type { NewsletterStore, RawMail } from '../contract.ts';
+import type { NewsletterReader } from '../mails/newsletters.ts';
+import { ingestQueue, ingestTopology, mailOf } from './queue.ts';
+
+type MailHandlerParts = {
+  readonly newsletters: Pick<NewsletterStore, 'isProcessed' | 'store' | 'reject'>;
+  readonly read: NewsletterReader;
+  readonly maxRetries: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
+
+const outcomes = ['stored', 'duplicate', 'rejected', 'failed'] as const;
+
+/** @returns a handler that throws only what fails for every mail alike: then the broker keeps the batch */
+export function createMailHandler({ newsletters, read, maxRetries, log, metrics }: MailHandlerParts): BatchHandler {
+  const processed = metrics.counter({
+    name: 'signalbox_digest_mails_processed_total',
+    help: 'Mails taken off the queue by what became of them; a failed one is tried again, and counts at each attempt.',
+    labels: ['outcome'],
+    series: outcomes.map((outcome) => ({ outcome })),
+  });
+  const delay = metrics.histogram({
+    name: 'signalbox_digest_delay_seconds',
+    help: 'From the reception of a mail until it is stored or refused.',
+    labels: [],
+    buckets: [0.05, 0.1, 0.5, 1, 2, 5, 30, 60, 300, 3600],
+  });
+
+  function settled(outcome: (typeof outcomes)[number], { receivedAt }: RawMail): void {
+    processed.inc({ outcome });
+    delay.observe(Math.max(0, Date.now() - receivedAt.getTime()) / 1000);
+  }
+
+  /** Kept with its reason, and a dead letter as well. */
+  async function refuse(mail: RawMail, reason: string, { id, attempt }: Delivery): Promise<Outcome> {
+    const outcome = await newsletters.reject(mail, reason);
+    settled(outcome, mail);
+    if (outcome === 'duplicate') return 'ack';
+    log.warn({ messageId: id, attempt, bytes: mail.raw.length, reason }, 'mail refused');
+    return { deadLetter: reason };
+  }
+
+  async function fail(mail: RawMail, reason: string, delivery: Delivery): Promise<Outcome> {
+    const { id, attempt } = delivery;
+    if (attempt > maxRetries) return refuse(mail, reason, delivery);
+    processed.inc({ outcome: 'failed' });
+    log.warn({ messageId: id, attempt, reason }, 'mail failed, retrying');
+    return { retry: reason };
+  }
+
+  async function take(mail: RawMail, delivery: Delivery): Promise<Outcome> {
+    const parsed = await read(mail);
+    if (parsed.kind === 'refused') return refuse(mail, parsed.reason, delivery);
+    if (parsed.kind === 'unavailable') return fail(mail, parsed.reason, delivery);
+    settled(await newsletters.store(mail, parsed.value), mail);
+    return 'ack';
+  }
+
+  async function settle(delivery: Delivery): Promise<Outcome> {
+    const mail = mailOf(delivery);
+    const storingFailed = (error: unknown): string => {
+      if (isOutage(error) || isCancelled(error) || isLockTimeout(error)) throw error;
+      // What a database says may hold what the mail says.
+      const code = codeOf(error);
+      return code === undefined ? describeError(error) : `storing it failed with ${code}`;
+    };
+    try {
+      // A consumer that was killed may have stored it.
+      if (!(await newsletters.isProcessed(mail.sha256))) return await take(mail, delivery);
+      settled('duplicate', mail);
+      return 'ack';
+    } catch (error) {
+      const reason = storingFailed(error);
+      // Even its refusal may be what cannot be stored.
+      return fail(mail, reason, delivery).catch((again: unknown) => ({ deadLetter: storingFailed(again) }));
+    }
+  }
+
+  return async (batch) => {
+    // One is stored while the next is parsed. All of them end before the batch is handed over again.
+    const results = await Promise.allSettled(batch.map(settle));
+    return results.map((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  };
+}
+
+/** Newsletters of usual size by the dozen; of the largest mails one after the other. */
+const consumeOptions = { batchSize: 16, prefetch: 16, maxBytes: 16 * 1_048_576 };
+
+export const consumeMails = (broker: Broker, handle: BatchHandler): Consumer => broker.consume(ingestQueue, consumeOptions, handle);
+
+/** A scrape does not wait longer for a broker that hangs. */
+const answerMs = 2000;
+
+/** What waits in the queue and among the dead letters; nothing is said while nobody knows. */
+export function measureQueue(broker: Pick<Broker, 'depth' | 'isConnected'>, metrics: Metrics): void {
+  const { queues, deadLetters } = ingestTopology(0);
+  metrics.gauge({
+    name: 'signalbox_digest_queue_messages',
+    help: 'Mails that wait in the queue, and among its dead letters.',
+    labels: ['queue'],
+    async collect(reading) {
+      for (const queue of [...queues.map(({ name }) => name), deadLetters.queue]) {
+        const messages = await withTimeout<number | undefined>(broker.depth(queue), answerMs, () => undefined).catch(() => undefined);
+        if (messages !== undefined) reading.set({ queue }, messages);
+      }
+    },
+  });
+  metrics.gauge({
+    name: 'signalbox_digest_broker_connected',
+    help: '1 while the broker with the queue of mails is connected.',
+    labels: [],
+    collect: (reading) => reading.set(broker.isConnected ? 1 : 0),
+  });
+}

@@ -1,0 +1,76 @@
+// Mails on their way into the queue: who may send them, how many, and what is answered.
+import { z } from 'zod';
+import type { Broker } from '../../platform/broker/broker.ts';
+import type { Secret } from '../../platform/config/secret.ts';
+import { createBodyMemory } from '../../platform/http/body-memory.ts';
+import { type Guard, isOneOf, type Limit } from '../../platform/http/credentials.ts';
+import { answer, rawBody, route } from '../../platform/http/route.ts';
+import type { Log } from '../../platform/log.ts';
+import { Common } from '../../platform/problem.ts';
+import type { NewsletterStore } from '../contract.ts';
+import { Success, success } from '../envelope.ts';
+import { toMail, toMessage } from './queue.ts';
+
+export const ingestPath = '/api/ingest';
+
+/** A valid token counts whatever becomes of its request. */
+export function createIngestGuard(tokens: readonly Secret[], limit: Limit): Guard {
+  const isValid = isOneOf(tokens);
+  return {
+    name: 'ingestToken',
+    scheme: { type: 'apiKey', in: 'header', name: 'X-Ingest-Token' },
+    async check(headers) {
+      const presented = headers['x-ingest-token'];
+      if (typeof presented !== 'string' || !isValid(presented)) throw Common.unauthorized();
+      await limit.count(presented);
+    },
+  };
+}
+
+export type IngestParts = {
+  readonly broker: Pick<Broker, 'publish'>;
+  readonly newsletters: Pick<NewsletterStore, 'isProcessed'>;
+  readonly maxMailBytes: number;
+  readonly clock: () => Date;
+  readonly log: Log;
+};
+
+const publishMs = 8000;
+const bodyMs = 30_000;
+const memoryWaitMs = 5000;
+
+const Taken = Success(z.object({ duplicate: z.boolean() }));
+
+export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: IngestParts) {
+  /** Of all mails that are being received: room for two of the largest. */
+  const shared = createBodyMemory(2 * maxMailBytes, maxMailBytes);
+
+  async function take(raw: Buffer) {
+    const mail = toMail(raw, clock());
+    if (await newsletters.isProcessed(mail.sha256)) return success({ duplicate: true });
+    const published = await broker.publish(toMessage(mail), publishMs);
+    if (published.outcome === 'confirmed') return answer(202, success({ duplicate: false }));
+    const { outcome, reason } = published;
+    log.warn({ outcome, reason, bytes: raw.length }, 'publishing a mail failed, request refused');
+    if (outcome === 'refused') throw Common.tooLarge({ detail: 'The broker takes no message of this size.' });
+    throw Common.unavailable({ detail: 'The mail could not be queued; send it again.', headers: { 'Retry-After': '5' } });
+  }
+
+  return route({
+    method: 'post',
+    path: `${ingestPath}/email`,
+    summary: 'Takes a raw mail into the queue; it is parsed and stored a moment later',
+    body: rawBody({
+      mediaTypes: ['message/rfc822', 'application/octet-stream'],
+      maxBytes: maxMailBytes,
+      timeoutMs: bodyMs,
+      memory: { shared, waitMs: memoryWaitMs },
+    }),
+    problems: [Common.tooMany],
+    answers: { 200: Taken, 202: Taken },
+    async handle({ body }) {
+      if (body.length === 0) throw Common.malformed({ detail: 'The body is empty.' });
+      return take(body);
+    },
+  });
+}

@@ -1,0 +1,66 @@
+// `signalbox worker digest`: takes mails off the queue, until it is empty or for good, where the service does not do so itself.
+import { connectBroker } from '../../platform/broker/connect.ts';
+import { toError } from '../../platform/errors.ts';
+import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
+import { createPool } from '../../platform/postgres/pool.ts';
+import type { Runtime, Worker } from '../../platform/process/deployable.ts';
+import { sleepUntil, systemClock } from '../../platform/time.ts';
+import { readWorkerConfig, type WorkerConfig } from '../config.ts';
+import { createNewsletterReader } from '../mails/newsletters.ts';
+import { createNewsletterStore } from '../newsletters/arrivals.ts';
+import { consumeMails, createMailHandler } from './consumer.ts';
+import { ingestQueue, ingestTopology } from './queue.ts';
+
+const pool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
+const connectTimeoutMs = 15_000;
+const longestRunMs = 5 * 60_000;
+const lookEveryMs = 200;
+
+export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerConfig> => ({
+  summary: 'Takes mails off the queue: parses them, and stores their links',
+  read: readWorkerConfig,
+  async start(runtime, config) {
+    const { broker, handle } = await open(runtime, config, migrations);
+    runtime.lifecycle.onStop('consumer of mails', consumeMails(broker, handle).stop);
+  },
+  async once(runtime, config) {
+    const { broker, handle, checkSchema } = await open(runtime, config, migrations);
+    const { stopping } = runtime.lifecycle;
+    const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
+    const schema = await checkSchema();
+    if (!schema.ok) throw new Error(schema.detail);
+    await broker.ready(connectTimeoutMs);
+    let inWork = 0;
+    let lastError: Error | undefined;
+    const consumer = consumeMails(broker, async (batch) => {
+      inWork += 1;
+      try {
+        const outcomes = await handle(batch);
+        lastError = undefined;
+        return outcomes;
+      } catch (error) {
+        lastError = toError(error);
+        throw error;
+      } finally {
+        inWork -= 1;
+      }
+    });
+    runtime.lifecycle.onStop('run of the digest worker', consumer.stop);
+    // Empty twice in a row: what is fetched and not begun is in no depth.
+    for (let empty = 0; empty < 2 && !deadline.aborted;) {
+      await sleepUntil(deadline, lookEveryMs);
+      empty = inWork === 0 && (await broker.depth(ingestQueue)) === 0 ? empty + 1 : 0;
+    }
+    if (lastError !== undefined && !stopping.aborted) throw lastError;
+  },
+});
+
+async function open({ log, lifecycle, health, metrics }: Runtime, config: WorkerConfig, migrations: MigrationSource) {
+  const { databaseUrl, brokerUrl, maxRetries } = config;
+  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
+  const checkSchema = await createSchemaCheck(database, migrations);
+  health.addCheck('database', checkSchema);
+  const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name: 'signalbox worker digest' }));
+  const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
+  return { broker, checkSchema, handle: createMailHandler({ newsletters, read: createNewsletterReader(), maxRetries, log, metrics }) };
+}

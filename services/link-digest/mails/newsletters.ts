@@ -1,0 +1,35 @@
+// Makes a newsletter of a mail that anybody may have written, within the bounds of the platform's parser.
+import { z } from 'zod';
+import { type Bounds, createBoundedParser, type Parsed } from '../../platform/mail/bounded-parser.ts';
+import type { Newsletter, RawMail } from '../contract.ts';
+
+/** As the thread hands it over: the date is null where the mail has none. */
+const FoundNewsletter = z.object({
+  title: z.string(),
+  receivedDate: z.date().nullable(),
+  destinationEmail: z.string().nullable(),
+  links: z.array(
+    z.object({
+      url: z.string(),
+      foundUrl: z.string(),
+      title: z.string(),
+      authors: z.array(z.object({ name: z.string(), handle: z.string().nullable(), customDomain: z.string().nullable() })),
+    }),
+  ),
+});
+export type FoundNewsletter = z.output<typeof FoundNewsletter>;
+
+/** Whoever reads mails one after the other waits for each as long as it takes. */
+const waitMs = 30 * 60_000;
+
+/** @returns a reader that never rejects */
+export function createNewsletterReader(bounds: Bounds = {}) {
+  const parse = createBoundedParser({ module: new URL('./newsletter-thread.ts', import.meta.url), result: FoundNewsletter, waitMs, ...bounds });
+  return async ({ raw, receivedAt }: Pick<RawMail, 'raw' | 'receivedAt'>): Promise<Parsed<Newsletter>> => {
+    const parsed = await parse(raw);
+    if (parsed.kind !== 'parsed') return parsed;
+    return { kind: 'parsed', value: { ...parsed.value, receivedDate: parsed.value.receivedDate ?? receivedAt } };
+  };
+}
+
+export type NewsletterReader = ReturnType<typeof createNewsletterReader>;
