@@ -5,6 +5,7 @@ import type { SubcommandLoaders } from './platform/process/subcommand.ts';
 const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
   'webhook-relay': () => import('./webhook-relay/main.ts'),
   'webhook-intake': () => import('./webhook-intake/main.ts'),
+  'link-digest': () => import('./link-digest/main.ts'),
   secrets: () => import('./secrets/main.ts'),
   bookmarks: () => import('./bookmarks/main.ts'),
   listings: () => import('./listings/main.ts'),
@@ -19,6 +20,7 @@ async function load(name: string): Promise<Deployable> {
 /** First words of `signalbox <word> <subcommand>`. */
 const withSubcommands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly subcommands: SubcommandLoaders }> }>> = {
   'webhook-intake': { summary: 'list and return dead letters', load: () => import('./webhook-intake/main.ts') },
+  digest: { summary: 'make access tokens and password hashes of the link digest', load: () => import('./link-digest/commands/main.ts') },
   bookmarks: { summary: 'take the bookmark files of browsers, and write them', load: () => import('./bookmarks/commands/main.ts') },
   secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('./secrets/commands/main.ts') },
   listings: { summary: 'import listings', load: () => import('./listings/commands/main.ts') },
@@ -28,6 +30,7 @@ const withSubcommands: Readonly<Record<string, { readonly summary: string; reado
 const workers: Readonly<Record<string, string>> = {
   service: 'webhook-intake',
   'database-service': 'webhook-intake',
+  digest: 'link-digest',
   geocoding: 'listings',
 };
 

@@ -143,15 +143,19 @@ command
     await demo({ environment, ...options, print });
   });
 
+/** Of the link digest; they may be given without its name. */
+const isShort = ['token', 'hash-password'].includes(process.argv[2] ?? '');
+const argv = isShort ? [...process.argv.slice(0, 2), 'digest', ...process.argv.slice(2)] : process.argv;
+
 for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands)) {
   const parent = command.command(word).description(summary);
-  if (process.argv[2] !== word) continue;
+  if (argv[2] !== word) continue;
   const [{ addSubcommands }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
-  await addSubcommands(parent, subcommands, { environment, words: process.argv.slice(3), print, writeError });
+  await addSubcommands(parent, subcommands, { environment, words: argv.slice(3), print, writeError });
 }
 
 try {
-  await command.parseAsync();
+  await command.parseAsync(argv);
 } catch (error) {
   writeError(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

@@ -97,7 +97,7 @@ const host = '127.0.0.1';
 // A laptop's share: the server's own defaults are for a machine that does nothing else.
 const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_wal_size: '256MB', log_min_messages: 'warning' };
 
-/** Above the base, in this order; a service that is not built yet keeps its place. */
+/** Above the base, in this order. */
 const order = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
 
 /** Where a service listens on a laptop: one port after another from the base; base 0 is any free port. */
@@ -119,7 +119,13 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(data, password, lifecycle));
 
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name));
-  const defaults = { APP_ENV: 'development', BROKER_URL_1: databaseUrl, FailedPayloads__Directory: join(data, 'spool'), DATABASE_URL: databaseUrl };
+  const defaults = {
+    APP_ENV: 'development',
+    BROKER_URL_1: databaseUrl,
+    Ingest__BrokerUrl: databaseUrl,
+    FailedPayloads__Directory: join(data, 'spool'),
+    DATABASE_URL: databaseUrl,
+  };
   const missing = Object.entries({ ...defaults, ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(

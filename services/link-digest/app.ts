@@ -17,12 +17,14 @@ import { authorRoutes } from './authors/authors.ts';
 import { createAuthorStore } from './authors/store.ts';
 import type { DigestConfig } from './config.ts';
 import { failureEnvelope } from './envelope.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { createIngestGuard, ingestPath, ingestRoute } from './ingest/ingest.ts';
 import { linkRoutes } from './links/links.ts';
 import { createLinkStore } from './links/store.ts';
 import { loginPath, loginRoute } from './login/login.ts';
 import { createLoginStore } from './login/store.ts';
 import { bearer, createTokens } from './login/tokens.ts';
+import { measureDigest } from './metrics.ts';
 import { createNewsletterStore } from './newsletters/arrivals.ts';
 import { newsletterRoutes, statsRoute } from './newsletters/newsletters.ts';
 import { createNewsletterLists } from './newsletters/store.ts';
@@ -49,6 +51,8 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
   const tokens = createTokens({ config, clock });
   const links = createLinkStore(database);
   const newsletters = createNewsletterLists(database);
+  measureDigest({ links, metrics });
+  startHousekeeping({ database, lifecycle, log, clock, rawMailsDays: config.rawMailsDays });
   const routes = [
     ingestRoute({ broker, newsletters: createNewsletterStore(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
     loginRoute({ config, store: createLoginStore(database), tokens, clock }),

@@ -1,42 +1,14 @@
 // The link digest's settings.
 import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
-import {
-  choice,
-  commonSettings,
-  decimal,
-  integer,
-  optional,
-  processSettings,
-  randomCredential,
-  secret,
-  secretList,
-  secretUrl,
-  text,
-} from '../platform/config/settings.ts';
+import { choice, commonSettings, decimal, integer, optional, processSettings, randomCredential, secretList, secretUrl } from '../platform/config/settings.ts';
 import { isPasswordHash } from './login/password.ts';
-
-const leastKeyBytes = 32;
-
-function parseKey(value: string): Secret {
-  if (Buffer.byteLength(value) < leastKeyBytes) throw new InvalidSetting(`must have at least ${leastKeyBytes} bytes`);
-  return new Secret(value);
-}
+import { tokenSettings } from './login/token-settings.ts';
 
 function parseHash(value: string): Secret {
   if (!isPasswordHash(value.trim())) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
   return new Secret(value.trim());
 }
-
-const key: Setting<Secret> = {
-  name: 'Jwt__Key',
-  summary: 'What access tokens are signed with, at least 32 bytes; another key ends all tokens',
-  shape: 'secret',
-  isSecret: true,
-  parse: parseKey,
-  generate: randomCredential,
-  isInternal: true,
-};
 
 const passwordHash: Setting<Secret> = {
   name: 'Digest__AdminPasswordHash',
@@ -46,17 +18,24 @@ const passwordHash: Setting<Secret> = {
   parse: parseHash,
 };
 
-/** What access tokens are made of. */
-const tokenSettings = {
-  key,
-  issuer: text('Jwt__Issuer', { summary: 'Who issues access tokens; others are refused', default: 'signalbox' }),
-  audience: text('Jwt__Audience', { summary: 'Whom access tokens are for; others are refused', default: 'link-digest' }),
-  expiryMinutes: integer('Jwt__ExpiryMinutes', { summary: 'How long a login lasts', min: 1, max: 525_600, default: 60 }),
-  adminUsername: text('Digest__AdminUsername', { summary: 'The name of the administrator', default: 'admin' }),
+const leastPasswordLength = 16;
+
+function parsePassword(value: string, isProduction = false): Secret {
+  if (isProduction && value.length < leastPasswordLength) throw new InvalidSetting(`must have at least ${leastPasswordLength} characters`);
+  return new Secret(value);
+}
+
+const password: Setting<Secret> = {
+  name: 'Digest__AdminPassword',
+  summary: "The administrator's password, which `npm start` generates; not looked at when its hash is given",
+  shape: 'secret',
+  isSecret: true,
+  parse: parsePassword,
+  generate: randomCredential,
 };
 
 const weight = (name: string, what: string, value: number) =>
-  decimal(`LinkScoring__${name}Weight`, { summary: `How much ${what} counts in the score of a link`, min: 0, max: 1, default: value });
+  decimal(`LinkScoring__${name}Weight`, { summary: `Weight in the score of a link: ${what}`, min: 0, max: 1, default: value });
 
 const scoringSettings = {
   authorWeight: weight('Author', 'what became of other links of its authors', 0.35),
@@ -87,9 +66,7 @@ export const settings = {
   ...commonSettings,
   ...tokenSettings,
   appEnv: processSettings.appEnv,
-  adminPassword: optional(
-    secret('Digest__AdminPassword', { summary: "The administrator's password; not looked at when its hash is given", generate: randomCredential }),
-  ),
+  adminPassword: optional(password),
   adminPasswordHash: optional(passwordHash),
   loginAttempts: integer('Digest__LoginAttempts', { summary: 'Logins that an address may try in 15 minutes', min: 1, max: 1_000_000, default: 5 }),
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
@@ -113,7 +90,6 @@ export const settings = {
 export type DigestConfig = Values<typeof settings>;
 export type ScoringConfig = Values<typeof scoringSettings>;
 export type WorkerConfig = Values<typeof workerSettings>;
-export type TokenConfig = Values<typeof tokenSettings>;
 
 const requirePassword = ({ adminPassword, adminPasswordHash }: DigestConfig) =>
   adminPassword === undefined && adminPasswordHash === undefined ? ['Digest__AdminPasswordHash is required and not set'] : [];
@@ -123,6 +99,3 @@ export const readConfig = (environment: Environment): DigestConfig => readSettin
 
 /** @throws ConfigError with every fault */
 export const readWorkerConfig = (environment: Environment): WorkerConfig => readSettings(environment, workerSettings);
-
-/** @throws ConfigError with every fault */
-export const readTokenConfig = (environment: Environment): TokenConfig => readSettings(environment, tokenSettings);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { hashPassword } from '../../services/link-digest/login/password.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
@@ -69,6 +70,13 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
     });
   });
 
+  describe('docs/link-digest.md', () => {
+    it('makes a token', () => {
+      const [, , making = ''] = shellBlocks('docs/link-digest.md');
+      expect(run(withCredentials, making.replace(/^export .*$/m, 'export Jwt__Key'))).to.match(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+    });
+  });
+
   describe('docs/bookmarks.md', () => {
     it('has its requests answered', () => {
       const [, requests = ''] = shellBlocks('docs/bookmarks.md');
@@ -100,7 +108,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
 });
 
 // The values are our own; that no setting is missing in a page is what is tested.
-for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/bookmarks.md', 'docs/listings.md']) {
+for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/link-digest.md', 'docs/bookmarks.md', 'docs/listings.md']) {
   describe(`${page}, the service by itself`, () => {
     const [block = ''] = shellBlocks(page);
     const [settings = '', migrate = '', ...others] = block.split('\n');
@@ -118,7 +126,10 @@ for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/boo
       const database = await createTestDatabase();
       ({ drop } = database);
       const names = [...settings.matchAll(/(\w+)=/g)].map(([, name = '']) => name);
-      const values = names.map((name) => [name, /^(DATABASE_URL|BROKER_URL_\d)$/.test(name) ? database.url : 'some']);
+      const hash = await hashPassword('some');
+      const valueOf = (name: string) =>
+        /^(DATABASE_URL|BROKER_URL_\d|Ingest__BrokerUrl)$/.test(name) ? database.url : name.endsWith('Hash') ? hash : 'some'.repeat(8);
+      const values = names.map((name) => [name, valueOf(name)]);
       env = { PORT: '0', METRICS_PORT: '0', APP_ENV: 'development', ...Object.fromEntries(values) };
     });
     after(() => drop());

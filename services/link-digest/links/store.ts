@@ -64,7 +64,9 @@ const newslettersOf = statement<LinkDetail['newsletters'][number], [id: string]>
   where link_id = $1 order by received_date desc, newsletters.id`,
 );
 
-const totals = statement<Stats['statusCounts'] & Pick<Stats, 'totalLinks' | 'totalNewsletters' | 'totalAuthors'>>(
+type Totals = Stats['statusCounts'] & Pick<Stats, 'totalLinks' | 'totalNewsletters' | 'totalAuthors'> & { readonly totalRejected: number };
+
+const totals = statement<Totals>(
   'links.totals',
   `
   select
@@ -72,6 +74,7 @@ const totals = statement<Stats['statusCounts'] & Pick<Stats, 'totalLinks' | 'tot
     count(*) filter (where status = 'Discarded') as "Discarded", count(*) filter (where status = 'DiscardedAfterReview') as "DiscardedAfterReview",
     count(*) as "totalLinks",
     (select count(*) from newsletters where rejection is null) as "totalNewsletters",
+    (select count(*) from newsletters where rejection is not null) as "totalRejected",
     (select count(*) from authors) as "totalAuthors"
   from links`,
 );

@@ -3,7 +3,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { v7 as newId } from 'uuid';
 import type { Guard } from '../../platform/http/credentials.ts';
 import { Common } from '../../platform/problem.ts';
-import type { TokenConfig } from '../config.ts';
+import type { TokenConfig } from './token-settings.ts';
 
 type TokenParts = { readonly config: Pick<TokenConfig, 'key' | 'issuer' | 'audience'>; readonly clock: () => Date };
 

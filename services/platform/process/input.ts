@@ -1,6 +1,9 @@
-// What a command reads, a file or standard input, and how far it is with it, told on the terminal.
+// What a command reads, a file, standard input or a password, and how far it is with it, told on the terminal.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { WriteStream } from 'node:tty';
 import { describeError } from '../errors.ts';
 
@@ -19,6 +22,23 @@ export async function openInput(file: string): Promise<Input> {
     return { bytes: createReadStream(file), size: found.isFile() ? found.size : undefined };
   } catch (error) {
     throw new Error(`${file} cannot be read: ${describeError(error)}`, { cause: error });
+  }
+}
+
+/** One line from a terminal, which does not show it, else standard input as a whole; without the end of its line. */
+export async function readPassword(question: string, stopping: AbortSignal): Promise<string> {
+  if (!process.stdin.isTTY) return (await text(process.stdin)).replace(/\r?\n$/, '');
+  process.stderr.write(question);
+  // Readline echoes what is typed to its output.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  const interrupted = new AbortController();
+  terminal.on('SIGINT', () => interrupted.abort());
+  try {
+    return await terminal.question('', { signal: AbortSignal.any([stopping, interrupted.signal]) });
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
   }
 }
 

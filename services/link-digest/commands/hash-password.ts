@@ -1,0 +1,16 @@
+// `signalbox digest hash-password`: prints what a password is kept as.
+import { readPassword } from '../../platform/process/input.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { hashPassword } from '../login/password.ts';
+
+export const hashPasswordCommand: Subcommand = {
+  summary: 'print the Digest__AdminPasswordHash of a password, which is asked for without being shown, or read from standard input',
+  options: [],
+  settings: {},
+  async run({ print, stopping }) {
+    const password = await readPassword('Password: ', stopping);
+    if (password === '') throw new Error('the password is empty');
+    print(`${await hashPassword(password)}\n`);
+    return 0;
+  },
+};

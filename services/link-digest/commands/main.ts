@@ -1,0 +1,7 @@
+// `signalbox digest <subcommand>`.
+import type { SubcommandLoaders } from '../../platform/process/subcommand.ts';
+
+export const subcommands: SubcommandLoaders = {
+  token: async () => (await import('./token.ts')).token,
+  'hash-password': async () => (await import('./hash-password.ts')).hashPasswordCommand,
+};
