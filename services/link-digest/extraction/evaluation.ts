@@ -1,0 +1,55 @@
+// How much of what people labelled in mails the extraction finds, and how much of what it finds they labelled. Pure.
+import { z } from 'zod';
+import type { FoundAuthor, FoundLink } from '../contract.ts';
+
+const Author = z.strictObject({ name: z.string(), handle: z.string().nullable().default(null), customDomain: z.string().nullable().default(null) });
+
+/** The links that a reader of a mail wants: their identity, their title, their authors. */
+export const Labels = z.array(z.strictObject({ url: z.string(), title: z.string(), authors: z.array(Author).default([]) }));
+export type Labels = z.output<typeof Labels>;
+
+const kinds = ['links', 'titles', 'authors'] as const;
+type Kind = (typeof kinds)[number];
+
+export type Evaluation = {
+  /** Of these are right. */
+  readonly counts: Readonly<Record<Kind, { readonly labelled: number; readonly found: number; readonly right: number }>>;
+  /** A line each. */
+  readonly faults: readonly string[];
+};
+
+/** A title is right with its link, an author is right with the link, the name, and the handle or the domain. */
+export function evaluate(labels: Labels, found: readonly FoundLink[]): Evaluation {
+  const sets = kinds.map((kind) => {
+    const [wanted, got] = [new Set(labels.flatMap(linesOf[kind])), new Set(found.flatMap(linesOf[kind]))];
+    return { kind, wanted, got, right: [...wanted].filter((line) => got.has(line)).length };
+  });
+  const count = (at: number) => ({ labelled: sets[at]?.wanted.size ?? 0, found: sets[at]?.got.size ?? 0, right: sets[at]?.right ?? 0 });
+  return {
+    counts: { links: count(0), titles: count(1), authors: count(2) },
+    faults: sets.flatMap(({ kind, wanted, got }) => [
+      ...[...wanted].filter((line) => !got.has(line)).map((line) => `missing in ${kind}: ${line}`),
+      ...[...got].filter((line) => !wanted.has(line)).map((line) => `too much in ${kind}: ${line}`),
+    ]),
+  };
+}
+
+type Link = { readonly url: string; readonly title: string; readonly authors: readonly FoundAuthor[] };
+const linesOf: Readonly<Record<Kind, (link: Link) => readonly string[]>> = {
+  links: ({ url }) => [url],
+  titles: ({ url, title }) => [`${url} ${title}`],
+  authors: ({ url, authors }) => authors.map(({ name, handle, customDomain }) => `${url} ${name} (${handle === null ? (customDomain ?? '') : `@${handle}`})`),
+};
+
+export function total(evaluations: readonly Evaluation[]): Evaluation['counts'] {
+  const sum = (kind: Kind) => ({
+    labelled: evaluations.reduce((sum, { counts }) => sum + counts[kind].labelled, 0),
+    found: evaluations.reduce((sum, { counts }) => sum + counts[kind].found, 0),
+    right: evaluations.reduce((sum, { counts }) => sum + counts[kind].right, 0),
+  });
+  return { links: sum('links'), titles: sum('titles'), authors: sum('authors') };
+}
+
+/** 1 where there is nothing to be wrong about. */
+export const precisionOf = ({ found, right }: { readonly found: number; readonly right: number }): number => (found === 0 ? 1 : right / found);
+export const recallOf = ({ labelled, right }: { readonly labelled: number; readonly right: number }): number => (labelled === 0 ? 1 : right / labelled);
