@@ -20,7 +20,10 @@ async function load(name: string): Promise<Deployable> {
 /** First words of `signalbox <word> <subcommand>`. */
 const withSubcommands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly subcommands: SubcommandLoaders }> }>> = {
   'webhook-intake': { summary: 'list and return dead letters', load: () => import('./webhook-intake/main.ts') },
-  digest: { summary: 'make access tokens and password hashes of the link digest, measure its extraction', load: () => import('./link-digest/commands/main.ts') },
+  digest: {
+    summary: 'make access tokens and password hashes of the link digest, measure its extraction',
+    load: () => import('./link-digest/commands/main.ts'),
+  },
   bookmarks: { summary: 'take the bookmark files of browsers, and write them', load: () => import('./bookmarks/commands/main.ts') },
   secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('./secrets/commands/main.ts') },
   listings: { summary: 'import listings', load: () => import('./listings/commands/main.ts') },

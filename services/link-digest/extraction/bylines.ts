@@ -4,7 +4,7 @@ const word = String.raw`(?:\p{Lu}[\p{L}\p{M}'’.-]*|\p{Lo}[\p{L}\p{M}]*)`;
 const particle = String.raw`(?:de|da|do|dos|das|del|della|der|den|di|du|la|le|van|von|zu|zur|bin|ibn|al|el|ter|ten|af|av)`;
 const fullName = String.raw`${word}(?:\s+(?:${particle}\s+){0,2}${word}){1,4}`;
 const list = (name: string) => String.raw`(${name}(?:(?:,\s+${name})*,?\s+(?:and|&|und|et|y|e|en)\s+${name})?)`;
-const begins = String.raw`(?:^|[·•|–—:(-]\s*)(?:(?:[Ww]ritten|[Pp]osted|[Pp]ublished|[Ww]ords|[Ss]tory|[Ee]ssay|[Tt]ext|[Aa]rticle|[Rr]eview|[Rr]eported|[Ii]nterview)\s+)?`;
+const begins = String.raw`(?:^[,;(]?\s*|[·•|–—:(-]\s*)(?:(?:[Ww]ritten|[Pp]osted|[Pp]ublished|[Ww]ords|[Ss]tory|[Ee]ssay|[Tt]ext|[Aa]rticle|[Rr]eview|[Rr]eported|[Ii]nterview)\s+)?`;
 const ends = String.raw`(?=\s*(?:$|[·•|–—()[\]/:-]|[,.](?:\s|$)|\s(?:in|on|for|at|from|via|with)\s))`;
 
 // "By the numbers" and "By Monday, …" are none: a single word is a name where nothing but a separator follows it.

@@ -12,19 +12,25 @@ import { cutTitle, tidy } from './texts.ts';
 export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly FoundLink[] {
   const leaves = new Set(mail.unsubscribe.map((target) => identityOf(target, rules)));
   const found = new Map<string, Candidate[]>();
+  /** How many links lead to a host, what is noise among them. */
+  const hosts = new Map<string, Set<string>>();
   for (const candidate of candidatesOf(mail, rules)) {
     const identity = identityOf(candidate.foundUrl, rules);
     const url = identity === undefined ? null : URL.parse(identity);
-    if (identity === undefined || !url || leaves.has(identity) || isNoise(candidate, url, rules)) continue;
+    if (identity === undefined || !url) continue;
+    hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
+    if (leaves.has(identity) || isNoise(candidate, url, rules)) continue;
     const same = found.get(identity);
     if (same) same.push(candidate);
     else found.set(identity, [candidate]);
   }
-  return [...found].map(([url, candidates]) => linkOf(url, candidates, rules));
+  const isLogo = (url: URL, candidates: readonly Candidate[]) =>
+    url.pathname === '/' && url.search === '' && (hosts.get(url.host)?.size ?? 0) > 1 && candidates.every(({ text }) => text === '');
+  return [...found].filter(([url, candidates]) => !isLogo(new URL(url), candidates)).map(([url, candidates]) => linkOf(url, candidates, rules));
 }
 
-function candidatesOf({ html, text }: ParsedMail, { droppedClasses, genericTexts }: Rules): readonly Candidate[] {
-  return html === null || html.trim() === '' ? linksOfText(text ?? '', genericTexts) : linksOfHtml(html, droppedClasses);
+function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candidate[] {
+  return html === null || html.trim() === '' ? linksOfText(text ?? '', rules.genericTexts) : linksOfHtml(html, rules);
 }
 
 function linkOf(identity: string, candidates: readonly Candidate[], rules: Rules): FoundLink {

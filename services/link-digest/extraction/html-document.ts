@@ -28,6 +28,9 @@ const unseen = named('head script style template title textarea iframe noembed n
 const blocks = named(
   'address article aside blockquote body center dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody td tfoot th thead tr ul',
 );
+/** Whether it begins a line of its own. */
+export const isBlock = ({ name }: { readonly name: string }): boolean => blocks.has(name);
+
 const voids = named('area base basefont br col embed frame hr img input keygen link meta param source track wbr');
 
 const p = named('p');

@@ -1,13 +1,15 @@
 // The anchors of a mail's HTML, each with its text, its nearest heading and its byline. Pure; each step looks at no more than a few elements around an anchor.
 import { namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
-import { type Element, type HtmlDocument, readHtml } from './html-document.ts';
+import { type Element, type HtmlDocument, isBlock, readHtml } from './html-document.ts';
+import type { Rules } from './rules.ts';
 import { mostRead, tidy } from './texts.ts';
 
 type Anchor = Element & { readonly href: string };
 type Page = HtmlDocument & {
   readonly anchors: readonly Anchor[];
   readonly headings: readonly Heading[];
+  readonly genericTexts: RegExp;
 };
 /** One that says something, and what. */
 type Heading = Element & { readonly title: string };
@@ -15,14 +17,14 @@ type Heading = Element & { readonly title: string };
 const isAnchor = (element: Element): element is Anchor => element.href !== undefined;
 const isHeading = ({ name }: Element): boolean => /^h[1-6]$/.test(name);
 
-export function linksOfHtml(html: string, droppedClasses: readonly string[]): readonly Candidate[] {
+export function linksOfHtml(html: string, { droppedClasses, genericTexts }: Pick<Rules, 'droppedClasses' | 'genericTexts'>): readonly Candidate[] {
   const document = readHtml(html, new RegExp(droppedClasses.join('|'), 'i'));
   const { text, elements } = document;
   const headings = elements
     .filter(isHeading)
     .map((element) => ({ ...element, title: textOf(text, element) }))
     .filter(({ title }) => title !== '');
-  const page: Page = { ...document, anchors: elements.filter(isAnchor), headings };
+  const page: Page = { ...document, anchors: elements.filter(isAnchor), headings, genericTexts };
   return page.anchors.map((anchor, place) => candidateOf(page, anchor, place));
 }
 
@@ -30,22 +32,23 @@ const textOf = (text: string, { start, end }: { readonly start: number; readonly
   tidy(text.slice(start, Math.min(end, start + mostRead)));
 
 function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
-  const { text } = page;
-  const { headings } = page;
+  const { text, headings } = page;
   const next = firstAfter(headings, anchor.index);
-  const inner = headings[next];
-  const isCard = inner !== undefined && inner.index <= anchor.last;
+  const [before, after] = [headings[next - 1], headings[next]];
+  const inner = after !== undefined && after.index <= anchor.last ? after : undefined;
   const end = Math.min(anchor.end, page.anchors[place + 1]?.start ?? anchor.end);
-  const own = isCard ? inner.title : textOf(text, { start: anchor.start, end });
-  const around = { before: headings[next - 1], after: inner };
+  const own = inner ? inner.title : textOf(text, { start: anchor.start, end });
+  const heading = inner ?? headingOf(page, anchor, { before, after, isImage: own === '' });
+  const isTitledByHeading = inner !== undefined || own === '' || page.genericTexts.test(own);
+  const names = namesAfter(page, anchor, anchor.href);
   return {
     foundUrl: anchor.href.trim(),
     text: own,
     isBare: false,
-    isHeading: isCard || (around.before !== undefined && around.before.last >= anchor.index),
-    heading: isCard ? own : headingOf(page, anchor, { ...around, isImage: own === '' }),
+    isHeading: inner !== undefined || (before !== undefined && before.last >= anchor.index),
+    heading: heading?.title ?? '',
     line: lineAround(text, anchor.start, end),
-    names: namesAfter(page, anchor, place),
+    names: names.length === 0 && heading && isTitledByHeading ? namesAfter(page, heading, anchor.href) : names,
     isDropped: anchor.isDropped,
   };
 }
@@ -68,7 +71,7 @@ function headingOf(
   { text }: Page,
   anchor: Anchor,
   { before, after, isImage }: { before: Heading | undefined; after: Heading | undefined; isImage: boolean },
-): string {
+): Heading | undefined {
   const isAbove = isImage && after !== undefined && tidy(text.slice(anchor.end, Math.min(after.start, anchor.end + mostRead))) === '';
   const both = (isAbove ? after : before) ?? after;
   let around = anchor.parent;
@@ -76,10 +79,10 @@ function headingOf(
     const holdsBefore = before !== undefined && before.index >= around.index;
     const holdsAfter = after !== undefined && after.index <= around.last;
     if (holdsBefore && holdsAfter) break;
-    if (holdsBefore) return before.title;
-    if (holdsAfter) return after.title;
+    if (holdsBefore) return before;
+    if (holdsAfter) return after;
   }
-  return both?.title ?? '';
+  return both;
 }
 
 const mostOfLine = 200;
@@ -96,9 +99,10 @@ function lineAround(text: string, start: number, end: number): string {
 
 const mostLines = 8;
 
-function namesAfter(page: Page, anchor: Anchor, place: number): readonly string[] {
-  const limit = bylineEnd(page, anchor, place);
-  for (const text of textsAfter(page, anchor, limit)) {
+/** Of the byline after an anchor, or after the heading that is its title. */
+function namesAfter(page: Page, title: Element, href: string): readonly string[] {
+  const limit = bylineEnd(page, title, href);
+  for (const text of textsAfter(page, title, limit)) {
     const names = text.split('\n', mostLines).map((line) => namesIn(tidy(line)));
     const found = names.find((some) => some.length > 0);
     if (found) return found;
@@ -109,41 +113,47 @@ function namesAfter(page: Page, anchor: Anchor, place: number): readonly string[
 const mostAuthorLinks = 5;
 
 /** Where the next heading begins, or the next link to something else, unless that is the name in a byline. */
-function bylineEnd({ text, headings, anchors }: Page, anchor: Anchor, place: number): number {
-  const heading = headings[firstAfter(headings, anchor.last)]?.start ?? text.length;
-  for (const other of anchors.slice(place + 1, place + 1 + mostAuthorLinks)) {
+function bylineEnd({ text, headings, anchors }: Page, title: Element, href: string): number {
+  const heading = headings[firstAfter(headings, title.last)]?.start ?? text.length;
+  const place = firstAfter(anchors, title.index);
+  for (const other of anchors.slice(place, place + mostAuthorLinks)) {
     if (other.start >= heading) return heading;
-    const before = text.slice(Math.max(other.start - 20, anchor.end), other.start);
+    const before = text.slice(Math.max(other.start - 20, title.end), other.start);
     const isName = /(?:\bby:?|\band|&|,|\b(?:von|par|por|di|door))\s*$/i.test(before) || /^\s*by\s/i.test(text.slice(other.start, other.start + 20));
-    if (other.href !== anchor.href && !isName) return other.start;
+    if (other.href !== href && !isName) return other.start;
   }
   return heading;
 }
 
 const mostSiblings = 3;
 const mostBlankSiblings = 12;
-const mostWrapping = 4;
+const mostAround = 4;
 
-/** What follows the anchor within its parent; then up to three siblings of its parent, or, where nothing follows that, of what is around it. */
-function* textsAfter({ text, elements }: Page, anchor: Anchor, limit: number): Generator<string> {
+/** What follows in the same block; then up to three siblings of that block, or, where nothing follows it, of what is around it. */
+function* textsAfter({ text, elements }: Page, title: Element, limit: number): Generator<string> {
   const textFrom = (start: number, end: number) => text.slice(start, Math.min(end, limit, start + mostRead));
-  let around = anchor.parent;
-  yield textFrom(anchor.end, around?.end ?? limit);
+  let around = blockOf(title);
+  if (around !== title) yield textFrom(title.end, around?.end ?? limit);
   let siblings = 0;
-  for (let climbed = 0; around && climbed < mostWrapping && siblings === 0; climbed += 1, around = around.parent) {
+  for (let climbed = 0; around && climbed < mostAround && siblings === 0; climbed += 1, around = around.parent) {
     let at = around.end;
-    let sibling = elements[around.last + 1];
-    for (let seen = 0; seen < mostBlankSiblings && siblings < mostSiblings && at < limit; seen += 1) {
-      const isSibling = sibling !== undefined && sibling.parent === around.parent;
-      const next = isSibling ? sibling : undefined;
-      for (const one of [textFrom(at, next?.start ?? around.parent?.end ?? limit), next ? textFrom(next.start, next.end) : '']) {
-        if (one.trim() === '' || siblings >= mostSiblings) continue;
-        siblings += 1;
+    for (let seen = 0, last = around.last; seen < mostBlankSiblings && at < limit; seen += 1) {
+      const next = elements[last + 1];
+      const sibling = next?.parent === around.parent ? next : undefined;
+      for (const one of [textFrom(at, sibling?.start ?? around.parent?.end ?? limit), sibling ? textFrom(sibling.start, sibling.end) : '']) {
+        if (one.trim() === '') continue;
         yield one;
+        siblings += 1;
+        if (siblings === mostSiblings) return;
       }
-      if (!next) break;
-      at = next.end;
-      sibling = elements[next.last + 1];
+      if (!sibling) break;
+      [at, last] = [sibling.end, sibling.last];
     }
   }
+}
+
+function blockOf(element: Element): Element | undefined {
+  let around: Element | undefined = element;
+  for (let climbed = 0; around && !isBlock(around) && climbed < mostAncestors; climbed += 1) around = around.parent;
+  return around;
 }

@@ -25,7 +25,7 @@ export type Rules = {
   readonly socialHosts: readonly string[];
   /** Unsubscribe, preferences and view-in-browser: a segment of a path, letters and digits of it only, without its file extension. */
   readonly droppedSegments: readonly string[];
-  /** The same, by the whole text of a link. */
+  /** The same, and what newsletters say of themselves, by the whole text of a link. */
   readonly droppedTexts: readonly RegExp[];
   /** The same, anywhere in the line around a link whose own text says nothing. */
   readonly droppedPhrases: RegExp;
@@ -112,6 +112,8 @@ export const defaultRules: Rules = {
     /^(?:click here to )?(?:view|read|open|see)(?: (?:this|the|it|as|a|email|e-mail|mail|newsletter|issue|message|post))* (?:in|on|with) (?:your |a |the |my )?(?:web ?)?(?:browser|web|website|app|page)[.!]?$/i,
     /^(?:view|read|open|see)(?: (?:this|the|it|email|newsletter|issue|message))* (?:online|as (?:a )?web ?page)[.!]?$/i,
     /^(?:view )?(?:in browser|(?:web|online|browser|html) version)$/i,
+    // What newsletters say of themselves.
+    /^(?:privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend|impressum|datenschutz(?:erklärung)?|mentions légales|aviso legal|note legali|polityka prywatności)$/i,
     // German, French, Spanish, Portuguese, Italian, Dutch.
     /^(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)$|^(?:profil|einstellungen|abo)(?: (?:ändern|bearbeiten|verwalten))?$|^(?:im browser (?:ansehen|anzeigen|öffnen|lesen)|online[ -](?:ansehen|lesen|version)|webversion)$/i,
     /^(?:se )?(?:désabonner|désinscrire)$|^(?:me |vous )(?:désabonner|désinscrire)$|^désinscription$|^(?:gérer|modifier) (?:mes|vos|les) (?:préférences|abonnements?)$|^(?:voir|lire|afficher|ouvrir)(?: (?:cet|ce|la|l['’]))?(?: ?e?-?mail| message| newsletter| lettre)? (?:en ligne|dans (?:le|votre|un) navigateur)$|^version en ligne$/i,

@@ -49,11 +49,12 @@ const isOpened = (url: string, opening: string, closing: string): boolean => {
   return part.split(opening).length >= part.split(closing).length;
 };
 
+type Note = { readonly label: string; readonly names: readonly string[] };
 type Place = {
   readonly lines: readonly Line[];
   readonly at: number;
   readonly nth: number;
-  readonly notes: ReadonlyMap<string, string>;
+  readonly notes: ReadonlyMap<string, Note>;
   readonly genericTexts: RegExp;
 };
 
@@ -92,20 +93,22 @@ function labelOf({ lines, at, nth, notes }: Place): string {
   const from = found[nth - 1]?.end ?? 0;
   const before = text.slice(Math.max(from, start - 300), start);
   const markdown = /\[([^[\]]{1,300})\]\(\s*<?$/.exec(before)?.[1];
-  const note = /^\s*\[(\d{1,3})\]:?\s*<?$/.exec(before)?.[1];
+  const note = noteBefore(before);
   if (markdown !== undefined) return tidy(markdown);
-  if (note !== undefined && notes.has(note)) return notes.get(note) ?? '';
+  if (notes.has(note)) return notes.get(note)?.label ?? '';
   const label = clean(before);
   return label === '' && found.length === 1 ? clean(text.slice(end, end + 300)) : label;
 }
 
-/** What stands before `[1]` where it is first named, by its number. */
-function notesOf(lines: readonly Line[]): ReadonlyMap<string, string> {
-  const notes = new Map<string, string>();
-  for (const { text } of lines) {
+const noteBefore = (text: string): string => /^\s*\[(\d{1,3})\]:?\s*<?$/.exec(text)?.[1] ?? '';
+
+/** What stands before `[1]` where it is first named, and the byline below, by its number. */
+function notesOf(lines: readonly Line[]): ReadonlyMap<string, Note> {
+  const notes = new Map<string, Note>();
+  for (const [at, { text }] of lines.entries()) {
     for (const { index, 1: number = '' } of text.matchAll(/\[(\d{1,3})\](?!:)/g)) {
       const before = clean(text.slice(Math.max(index - 200, 0), index).replace(/^.*\[\d{1,3}\]/, ''));
-      if (before !== '' && !notes.has(number)) notes.set(number, before);
+      if (before !== '' && !notes.has(number)) notes.set(number, { label: before, names: namesIn(tidy(lines[at + 1]?.text ?? '')) });
     }
   }
   return notes;
@@ -130,7 +133,7 @@ const titleOf = (block: readonly string[]): string => clean(block.find((line) =>
 
 const mostFollowing = 3;
 
-function namesAround({ lines, at, nth }: Place, above: readonly string[]): readonly string[] {
+function namesAround({ lines, at, nth, notes }: Place, above: readonly string[]): readonly string[] {
   const { text = '', urls: found = [] } = lines[at] ?? {};
   const { start = 0, end = 0 } = found[nth] ?? {};
   const following = lines.slice(at + 1, at + 1 + mostFollowing);
@@ -141,5 +144,5 @@ function namesAround({ lines, at, nth }: Place, above: readonly string[]): reado
     text.slice(end, Math.min(found[nth + 1]?.start ?? Infinity, end + 300)),
   ];
   const named = [...above, ...sameLine.map((part) => part.replace(/^[\s)>\],]+|[\s(<[:]+$/g, '')), ...after].map((line) => namesIn(tidy(line)));
-  return named.find((names) => names.length > 0) ?? [];
+  return named.find((names) => names.length > 0) ?? notes.get(noteBefore(text.slice(0, Math.min(start, 300))))?.names ?? [];
 }
