@@ -21,7 +21,7 @@ async function load(name: string): Promise<Deployable> {
 const withSubcommands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly subcommands: SubcommandLoaders }> }>> = {
   'webhook-intake': { summary: 'list and return dead letters', load: () => import('./webhook-intake/main.ts') },
   digest: {
-    summary: 'make access tokens and password hashes of the link digest, measure its extraction',
+    summary: 'make access tokens and password hashes of the link digest, measure its extraction and run it again, return dead letters',
     load: () => import('./link-digest/commands/main.ts'),
   },
   bookmarks: { summary: 'take the bookmark files of browsers, and write them', load: () => import('./bookmarks/commands/main.ts') },

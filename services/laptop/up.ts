@@ -123,6 +123,8 @@ export async function startEverything(deployables: readonly Deployable[], parts:
     APP_ENV: 'development',
     BROKER_URL_1: databaseUrl,
     Ingest__BrokerUrl: databaseUrl,
+    // The worker does, which runs beside it.
+    Ingest__Consume: 'false',
     FailedPayloads__Directory: join(data, 'spool'),
     DATABASE_URL: databaseUrl,
   };

@@ -52,15 +52,19 @@ const scoringSettings = {
   cacheMinutes: integer('LinkScoring__CacheMinutes', { summary: 'How long a computed score is used', min: 1, max: 525_600, default: 60 }),
 };
 
-/** What takes mails off the queue needs. */
-const workerSettings = {
-  databaseUrl: commonSettings.databaseUrl,
+/** What knows the queue of mails needs. */
+export const queueSettings = {
   maxRetries: integer('Ingest__MaxRetries', { summary: 'How often a mail that failed is tried again before it is dead-lettered', min: 0, max: 10, default: 3 }),
   brokerUrl: secretUrl('Ingest__BrokerUrl', ['amqp', 'amqps', 'postgres', 'postgresql'], {
     summary: 'The broker with the queue of mails: RabbitMQ, or a Postgres database',
   }),
-  ...scoringSettings,
 };
+
+/** What stores newsletters needs. */
+export const storingSettings = { databaseUrl: commonSettings.databaseUrl, ...scoringSettings };
+
+/** What takes mails off the queue needs. */
+const workerSettings = { ...queueSettings, ...storingSettings };
 
 export const settings = {
   ...commonSettings,

@@ -153,6 +153,8 @@ export type NewsletterStore = {
   reject(mail: RawMail, reason: string): Promise<'rejected' | 'duplicate'>;
   /** All, oldest first, those refused among them. */
   all(): AsyncIterable<RawMail>;
+  /** How many bytes `all` has. */
+  totalBytes(): Promise<number>;
   /** What an improved extraction makes of stored bytes: links keep their status, weights and first appearance; links that are found no more leave the newsletter,
    *  and are deleted when no newsletter holds them and they are Awaiting. */
   replace(sha256: Buffer, newsletter: Newsletter): Promise<void>;

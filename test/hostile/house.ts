@@ -51,6 +51,8 @@ export type HouseOptions = {
   /** The embedded broker in its database unless given. */
   readonly brokerUrl?: string;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Of services that need more than the chart gives to each. */
+  readonly memoryBytes?: Readonly<Record<string, number>>;
   /** Called before anything starts. */
   readonly prepare?: (spoolDirectory: string) => void;
 };
@@ -62,13 +64,20 @@ export async function newCredentials(): Promise<Record<string, string>> {
 }
 
 /** Migrates, starts the services and waits until they are ready. */
-export async function startHouse({ services: names = described, brokerUrl, settings: given = {}, prepare }: HouseOptions = {}): Promise<House> {
+export async function startHouse({
+  services: names = described,
+  brokerUrl,
+  settings: given = {},
+  memoryBytes = {},
+  prepare,
+}: HouseOptions = {}): Promise<House> {
   const database = await createTestDatabase();
   const spoolDirectory = temporaryDirectory('spool');
   const settings = {
     ...(await newCredentials()),
     DATABASE_URL: database.url,
     BROKER_URL_1: brokerUrl ?? database.url,
+    Ingest__BrokerUrl: brokerUrl ?? database.url,
     Broker__MonthlyMessageLimit: '100000000',
     Management__MaxFailedCredentials: '1000000',
     RateLimit__PerMinute: '1000000',
@@ -92,7 +101,7 @@ export async function startHouse({ services: names = described, brokerUrl, setti
   }
   // Listings are not ready before it has run.
   if (names.includes('listings')) await start('geocoding', ['worker', 'geocoding', '--loop'], memory.worker);
-  const services = await Promise.all(names.map((name) => start(name, ['serve', name], memory.of(name))));
+  const services = await Promise.all(names.map((name) => start(name, ['serve', name], memoryBytes[name] ?? memory.of(name))));
   return {
     databaseUrl: database.url,
     settings,

@@ -54,6 +54,9 @@ const rawAfter = statement<RawMail & { readonly id: string }, [receivedAt: Date 
   order by raw_mails.received_at, newsletter_id limit 1`,
 );
 
+// Their length is known without reading them.
+const totalBytes = statement<{ bytes: number }>('newsletters.totalBytes', 'select coalesce(sum(octet_length(raw)), 0)::float8 as bytes from raw_mails');
+
 const deleteRaw = statement<unknown, [before: Date]>('newsletters.deleteRaw', 'delete from raw_mails where received_at < $1');
 
 export type NewAuthor = {
@@ -210,6 +213,7 @@ export const createArrivalStore = (database: Database) => ({
   /** The oldest of those after this one. */
   rawAfter: (last: { readonly receivedAt: Date; readonly id: string } | undefined) =>
     database.first(rawAfter, last?.receivedAt ?? '-infinity', last?.id ?? '00000000-0000-0000-0000-000000000000'),
+  totalBytes: async () => (await database.first(totalBytes))?.bytes ?? 0,
   deleteRaw: (before: Date) => database.run(deleteRaw, before),
 
   /** @returns them and those that were there, with their ids */

@@ -126,6 +126,7 @@ export function createNewsletterStore(database: Database, scoring: Scoring): New
       return (await store.insert(mail, { id: newId(), ...refused })) ? 'rejected' : 'duplicate';
     },
     all,
+    totalBytes: store.totalBytes,
     replace: (sha256, newsletter) =>
       store.transaction(async (inTransaction) => {
         const arrivals = createArrivalStore(inTransaction);

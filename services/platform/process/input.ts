@@ -62,6 +62,7 @@ export function createProgress(terminal: Pick<WriteStream, 'isTTY' | 'write'>, s
   };
   let drawing = terminal.isTTY ? setInterval(draw, drawEveryMs) : undefined;
   return {
+    add: (bytes: number) => void (done += bytes),
     /** The same pieces, each counted when the next one is asked for. */
     async *count<Piece extends Uint8Array>(pieces: AsyncIterable<Piece> | Iterable<Piece>): AsyncGenerator<Piece, undefined> {
       for await (const piece of pieces) {

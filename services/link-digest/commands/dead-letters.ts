@@ -1,0 +1,21 @@
+// `signalbox digest dead-letters`: mails that were given up and why, and back to the queue.
+import { connectBroker } from '../../platform/broker/connect.ts';
+import { createDeadLettersCommand } from '../../platform/broker/dead-letters.ts';
+import { readSettings } from '../../platform/config/config.ts';
+import { silentLog } from '../../platform/log.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
+import type { queueSettings } from '../config.ts';
+import { ingestTopology } from '../ingest/queue.ts';
+
+export const createDeadLetters = (settings: typeof queueSettings): Subcommand =>
+  createDeadLettersCommand({
+    queues: ingestTopology(0).queues,
+    summary:
+      'list the dead letters of the queue of mails with their reasons, or return them; what is stored as refused stays so until `replay`; reads Ingest__BrokerUrl (or its _FILE)',
+    settings,
+    read(environment) {
+      const { brokerUrl, maxRetries } = readSettings(environment, settings);
+      const open = () => connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log: silentLog, name: 'signalbox dead-letters' });
+      return Promise.resolve([{ name: 'Ingest__BrokerUrl', open }]);
+    },
+  });

@@ -1,0 +1,77 @@
+// `signalbox digest replay`: extracts links again from every mail as it came, as this release does; what people decided stays.
+import { z } from 'zod';
+import { readSettings } from '../../platform/config/config.ts';
+import { silentLog } from '../../platform/log.ts';
+import { createSchemaCheck } from '../../platform/postgres/migrations.ts';
+import { createPool } from '../../platform/postgres/pool.ts';
+import { createProgress } from '../../platform/process/input.ts';
+import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
+import { systemClock } from '../../platform/time.ts';
+import type { storingSettings } from '../config.ts';
+import type { NewsletterStore, RawMail } from '../contract.ts';
+import { createNewsletterReader, type NewsletterReader } from '../mails/newsletters.ts';
+import { createNewsletterStore } from '../newsletters/arrivals.ts';
+
+const migrations = { schema: 'digest', directory: new URL('../migrations/', import.meta.url) };
+const Options = z.object({ dryRun: z.boolean().default(false) });
+
+/** What became of a mail; `refused` is left as it is. */
+type Line = { readonly sha256: string; readonly outcome: 'replaced' | 'read' | 'refused'; readonly links?: number; readonly reason?: string };
+
+export const createReplay = (settings: typeof storingSettings): Subcommand => ({
+  summary:
+    'extract links again from all mails as they came, refused ones among them; statuses, weights and first appearances stay; beside a running service, and may be given again; reads DATABASE_URL (or its _FILE)',
+  options: [{ flags: '--dry-run', summary: 'tell what would be found, and change nothing' }],
+  settings,
+  async run({ environment, options, print, stopping }) {
+    const { dryRun } = readOptions(Options, options);
+    const config = readSettings(environment, settings);
+    const database = createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log: silentLog, maxConnections: 2 });
+    try {
+      const { ok, detail } = await (await createSchemaCheck(database, migrations))();
+      if (!ok) throw new Error(detail);
+      const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
+      return await replayAll({ newsletters, read: createNewsletterReader(), dryRun, print, stopping });
+    } finally {
+      await database.close();
+    }
+  },
+});
+
+type Replay = {
+  readonly newsletters: NewsletterStore;
+  readonly read: NewsletterReader;
+  readonly dryRun: boolean;
+  readonly print: (text: string) => void;
+  readonly stopping: AbortSignal;
+};
+
+async function replayAll(replay: Replay): Promise<number> {
+  const { newsletters, dryRun, print, stopping } = replay;
+  const count = { newsletters: 0, links: 0, refused: 0 };
+  const isWatched = process.stderr.isTTY;
+  const progress = createProgress(process.stderr, await newsletters.totalBytes(), () => `${count.newsletters + count.refused} mails`);
+  try {
+    for await (const mail of newsletters.all()) {
+      if (stopping.aborted) throw new Error('stopped; the same command may be given again');
+      const line = await replayOne(mail, replay);
+      count[line.outcome === 'refused' ? 'refused' : 'newsletters'] += 1;
+      count.links += line.links ?? 0;
+      progress.add(mail.raw.length);
+      if (!isWatched) print(`${JSON.stringify(line)}\n`);
+    }
+  } finally {
+    progress.end();
+  }
+  if (isWatched) print(`${count.newsletters} newsletters with ${count.links} links ${dryRun ? 'found' : 'replaced'}, ${count.refused} mails refused\n`);
+  return 0;
+}
+
+async function replayOne(mail: RawMail, { newsletters, read, dryRun }: Replay): Promise<Line> {
+  const sha256 = mail.sha256.toString('hex');
+  const parsed = await read(mail);
+  if (parsed.kind === 'unavailable') throw new Error(`${parsed.reason}; the same command may be given again`);
+  if (parsed.kind === 'refused') return { sha256, outcome: 'refused', reason: parsed.reason };
+  if (!dryRun) await newsletters.replace(mail.sha256, parsed.value);
+  return { sha256, outcome: dryRun ? 'read' : 'replaced', links: parsed.value.links.length };
+}
