@@ -55,7 +55,7 @@ async function complete(secret: ClusterSecret, makers: Makers, labels: Labels): 
   throw new Error(`it was changed by somebody else ${attempts} times while keys were to be added`);
 }
 
-const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password'];
+const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password', 'rabbitmq-digest-password'];
 /** The servers' own, made whatever is switched on: what is switched on later finds them. */
 const ofServers = ['postgres-admin-password', 'postgres-broker-password', ...rabbitmqUsers, 'rabbitmq-erlang-cookie', 'redis-password'];
 

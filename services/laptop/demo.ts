@@ -1,4 +1,4 @@
-// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, adds and finds a bookmark, and takes a listing in.
+// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, adds and finds a bookmark, takes a listing in, and ranks the links of a newsletter.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,6 +16,8 @@ const Events = z.object({
 const Bookmark = z.object({ id: z.string(), title: z.string() });
 
 const Listings = z.object({ items: z.array(z.object({ id: z.string(), sourceId: z.string(), address: z.string(), priceMonthly: z.number() })) });
+
+const RankedLinks = z.object({ data: z.array(z.object({ id: z.string(), url: z.string(), title: z.string(), priorityScore: z.number() })) });
 
 const shownWithinMs = 10_000;
 
@@ -35,11 +37,46 @@ export async function demo(options: { environment: Environment; data: string; po
   const ms = Math.round(performance.now() - begun);
   print(`intake  200  /api/v1/events/${event.id}\n        ${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms\n`);
 
+  const keys = { ingestToken: credentials('Ingest__Token'), password: credentials('Digest__AdminPassword') };
+  const links = await ranked(`http://127.0.0.1:${portOf('link-digest', portBase)}`, keys);
+  print(
+    `digest  202  a newsletter, its links ranked:\n${links.map(({ priorityScore, title }) => `        ${priorityScore.toFixed(2)}  ${title}\n`).join('')}\n`,
+  );
+
   const bookmark = await bookmarked(`http://127.0.0.1:${portOf('bookmarks', portBase)}`, credentials('Bookmarks__ApiKeys'));
   print(`bookmarks  201  /api/bookmarks/${bookmark.id}\n           "${bookmark.title}", found by "nalbo", and deleted again\n`);
 
   const listing = await triaged(`http://127.0.0.1:${portOf('listings', portBase)}`, credentials('Listings__AccessTokens'));
   print(`listings  200  /api/properties/${listing.id}\n          "${listing.address}", found by "exampl", ${listing.priceMonthly} a month\n`);
+}
+
+const newsletter = `From: Signalbox <demo@example.org>
+To: reader@example.org
+Subject: Signalbox Weekly
+Content-Type: text/html; charset=utf-8
+
+<h1>Signalbox Weekly</h1>
+<p><a href="https://example.org/signalbox/queues">What queues are for</a></p>
+<p><a href="https://example.org/signalbox/signals">Signals and interlocking</a></p>
+`.replaceAll('\n', '\r\n');
+
+/** The same newsletter each time, so that there is one of it. @returns its links, as they are ranked */
+async function ranked(service: string, { ingestToken, password }: { ingestToken: string; password: string }) {
+  const ask = async (path: string, init: RequestInit) => {
+    const response = await fetch(`${service}/api${path}`, init);
+    if (!response.ok) throw new Error(`The link digest answered ${response.status}: ${await response.text()}`);
+    return response.json();
+  };
+  const mail = { 'Content-Type': 'message/rfc822', 'X-Ingest-Token': ingestToken };
+  await ask('/ingest/email', { method: 'POST', headers: mail, body: newsletter });
+  const login = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
+  const { data } = z.object({ data: z.object({ token: z.string() }) }).parse(await ask('/auth/login', login));
+  for (const deadline = Date.now() + shownWithinMs; Date.now() < deadline; await sleep(100)) {
+    const links = RankedLinks.parse(await ask('/links/prioritized', { headers: { Authorization: `Bearer ${data.token}` } })).data;
+    const own = links.filter(({ url }) => url.startsWith('https://example.org/signalbox/'));
+    if (own.length > 0) return own;
+  }
+  throw new Error(`The newsletter did not appear within ${shownWithinMs / 1000} s; see the log`);
 }
 
 /** @returns what was added, as the search answers it */

@@ -54,6 +54,7 @@ const scoringSettings = {
 
 /** What knows the queue of mails needs. */
 export const queueSettings = {
+  queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queue on RabbitMQ; quorum from 4.3', default: 'classic' }),
   maxRetries: integer('Ingest__MaxRetries', { summary: 'How often a mail that failed is tried again before it is dead-lettered', min: 0, max: 10, default: 3 }),
   brokerUrl: secretUrl('Ingest__BrokerUrl', ['amqp', 'amqps', 'postgres', 'postgresql'], {
     summary: 'The broker with the queue of mails: RabbitMQ, or a Postgres database',

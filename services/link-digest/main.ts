@@ -21,8 +21,9 @@ const answerMs = 25_000;
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: DigestConfig): Promise<void> {
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
   health.addCheck('schema', await createSchemaCheck(database, migrations));
-  const { maxRetries } = config;
-  const broker = lifecycle.opened('broker', connectBroker(config.brokerUrl.reveal(), ingestTopology(maxRetries), { log, name: 'signalbox link-digest' }));
+  const { maxRetries, queueType } = config;
+  const connection = { log, name: 'signalbox link-digest', queueType };
+  const broker = lifecycle.opened('broker', connectBroker(config.brokerUrl.reveal(), ingestTopology(maxRetries), connection));
   measureQueue(broker, metrics);
   if (config.consumes === 'true') {
     const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });

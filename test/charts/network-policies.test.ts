@@ -48,7 +48,7 @@ async function flows(values?: Values): Promise<string[]> {
   });
 }
 
-const services = ['webhook-relay', 'webhook-intake', 'secrets', 'bookmarks', 'listings'];
+const services = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'];
 const queueWorkers = ['webhook-intake-service', 'webhook-intake-database-service'];
 const workers = [...queueWorkers, 'listings-geocoding'];
 const servers = ['postgres', 'rabbitmq'];
@@ -67,7 +67,7 @@ const always = [
 const byDefault = [
   ...always,
   ...expand([...services, ...workers, 'migrate'], ['postgres:5432']),
-  ...expand(['webhook-relay', ...queueWorkers], ['rabbitmq:5672']),
+  ...expand(['webhook-relay', 'link-digest', ...queueWorkers], ['rabbitmq:5672']),
 ];
 
 describeWith(helm, 'network policies', () => {
@@ -81,7 +81,7 @@ describeWith(helm, 'network policies', () => {
   ] as const) {
     it(`let ${set}’s controller reach public ports`, async () => {
       expect(await flows(values)).to.deep.equal(
-        [...byDefault, ...expand(['controller'], toEach(['webhook-relay', 'webhook-intake', 'bookmarks', 'listings'], 8080))].sort(),
+        [...byDefault, ...expand(['controller'], toEach(['webhook-relay', 'webhook-intake', 'link-digest', 'bookmarks', 'listings'], 8080))].sort(),
       );
       const asked = merged(values, { services: { secrets: { host: 'secrets' } } });
       expect(await flows(asked)).to.deep.equal([...byDefault, ...expand(['controller'], toEach(services, 8080))].sort());
@@ -113,13 +113,16 @@ describeWith(helm, 'network policies', () => {
       postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db', ...(postgres ? { peers: postgres } : {}) } },
       rabbitmq: { enabled: false, external: { existingSecret: 'brokers', ...(rabbitmq ? { peers: rabbitmq } : {}) } },
     });
-    const beside = (flow: string) => !/^credentials|→ (dns|secrets|bookmarks|listings|webhook-)/.test(flow);
+    const beside = (flow: string) => !/^credentials|→ (dns|secrets|bookmarks|listings|link-digest|webhook-)/.test(flow);
     const asked = [
       ...expand([...services, ...workers, 'migrate'], ['internet:5432', 'pod elsewhere:5432', 'pod beside:5432']),
-      ...expand(['webhook-relay', ...queueWorkers], ['internet:5672', 'pod elsewhere:5672']),
+      ...expand(['webhook-relay', 'link-digest', ...queueWorkers], ['internet:5672', 'pod elsewhere:5672']),
     ];
     expect((await flows(outside())).filter(beside)).to.have.members(asked);
-    const named = [...expand([...services, ...workers, 'migrate'], ['internet:5432']), ...expand(['webhook-relay', ...queueWorkers], ['internet:5672'])];
+    const named = [
+      ...expand([...services, ...workers, 'migrate'], ['internet:5432']),
+      ...expand(['webhook-relay', 'link-digest', ...queueWorkers], ['internet:5672']),
+    ];
     expect((await flows(outside(peers('203.0.113.7/32'), peers('203.0.113.0/24')))).filter(beside)).to.have.members(named);
   });
 

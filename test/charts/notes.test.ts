@@ -23,8 +23,16 @@ describeWith(helm, 'NOTES.txt', () => {
       'port-forward',
       'get',
     ]);
-    expect(found.filter((command) => command.includes('port-forward'))).to.have.length(5);
-    for (const key of ['Forge__WebhookSecrets', 'Intake__AccessTokens', 'Management__AdminApiKey', 'Bookmarks__ApiKeys', 'Listings__AccessTokens']) {
+    expect(found.filter((command) => command.includes('port-forward'))).to.have.length(6);
+    for (const key of [
+      'Forge__WebhookSecrets',
+      'Intake__AccessTokens',
+      'Ingest__Token',
+      'Digest__AdminPassword',
+      'Management__AdminApiKey',
+      'Bookmarks__ApiKeys',
+      'Listings__AccessTokens',
+    ]) {
       expect(found.filter((command) => command.includes(`{.data.${key}}`))).to.have.length(1);
     }
   });
@@ -34,7 +42,7 @@ describeWith(helm, 'NOTES.txt', () => {
       const text = await notes(values);
       const open = publicAddresses(await render(values, { release: 'mine' }));
       expect([...text.matchAll(/http:\/\/(\S+)/g)].map(([, address = '']) => address).sort()).to.deep.equal(open);
-      expect([...text.matchAll(/port-forward service\/mine-signalbox-(\S+)/g)].map(([, name]) => name)).to.deep.equal(open.length === 4 ? ['secrets'] : []);
+      expect([...text.matchAll(/port-forward service\/mine-signalbox-(\S+)/g)].map(([, name]) => name)).to.deep.equal(open.length === 5 ? ['secrets'] : []);
     }
     expect(await notes({ ingress: { enabled: true, domain, tls: { enabled: true } } })).to.contain('https://relay.example.test');
   });

@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { silentLog } from '../../services/platform/log.ts';
+import { ingestTopology } from '../../services/link-digest/ingest/queue.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { describeWith } from '../support/need.ts';
@@ -26,7 +27,13 @@ async function writeDefinitions(folder: string, queueType: QueueType): Promise<v
   writeFileSync(join(configuration, 'definitions.json'), find(manifests, 'ConfigMap/signalbox-rabbitmq').data?.['definitions.json'] ?? '');
   const [container] = find(manifests, 'StatefulSet/signalbox-rabbitmq').spec?.template?.spec.initContainers ?? [];
   const script = (container?.args?.[0] ?? '').replaceAll('/etc/rabbitmq/definitions/', `${folder}/`).replaceAll('/etc/rabbitmq/conf.d', configuration);
-  const env = { PATH: process.env['PATH'], RELAY_PASSWORD: 'relay-password', INTAKE_PASSWORD: 'intake_password', SIGNALBOX_PASSWORD: 'old-password' };
+  const env = {
+    PATH: process.env['PATH'],
+    RELAY_PASSWORD: 'relay-password',
+    INTAKE_PASSWORD: 'intake_password',
+    DIGEST_PASSWORD: 'digest-password',
+    SIGNALBOX_PASSWORD: 'old-password',
+  };
   execFileSync('sh', ['-ec', script], { env });
 }
 
@@ -45,7 +52,7 @@ async function startChartRabbitmq(queueType?: QueueType): Promise<{ readonly ser
   return { folder, server: await startRabbitmq({ plugins: ['rabbitmq_management'], config: `load_definitions = ${folder}` }) };
 }
 
-const passwords = { relay: 'relay-password', intake: 'intake_password', signalbox: 'old-password' };
+const passwords = { relay: 'relay-password', intake: 'intake_password', digest: 'digest-password', signalbox: 'old-password' };
 type User = keyof typeof passwords;
 
 const urlAs = (server: RabbitmqServer, user: User) => {
@@ -111,6 +118,18 @@ describeWith(need, 'RabbitMQ of the chart', function () {
         expect(await intake.depth('forge')).to.equal(1);
         await intake.close();
       });
+
+      it('lets the link digest declare what it declares, publish, consume, retry and dead-letter', async () => {
+        const digest = connectBroker(urlAs(server, 'digest'), ingestTopology(3), { log: silentLog, name: 'digest', queueType });
+        await digest.ready(20_000);
+        expect(await digest.publish(message, 5000)).to.deep.equal({ outcome: 'confirmed' });
+        const consumer = digest.consume('newsletter.ingest', { batchSize: 1, prefetch: 1 }, (batch) =>
+          Promise.resolve(batch.map(({ attempt }) => (attempt === 1 ? { retry: 'once more' } : { deadLetter: 'no' }))),
+        );
+        await eventually(async () => expect(await digest.depth('newsletter.ingest.dlq')).to.equal(1), { withinMs: 20_000 });
+        await consumer.stop();
+        await digest.close();
+      });
     });
   }
 
@@ -131,6 +150,9 @@ describeWith(need, 'RabbitMQ of the chart', function () {
       ['relay', 'declare a queue of another name', (channel) => channel.assertQueue('mine')],
       ['intake', 'publish deliveries', publishTo('forge-exchange', '')],
       ['intake', 'declare a queue of another name', (channel) => channel.assertQueue('mine')],
+      ['digest', 'publish deliveries', publishTo('forge-exchange', '')],
+      ['digest', 'consume the workers’ queue', consume('forge')],
+      ['digest', 'declare a queue of another name', (channel) => channel.assertQueue('mine')],
     ] as const satisfies readonly (readonly [User, string, (channel: ConfirmChannel) => Promise<unknown>])[]) {
       it(`${user} to ${what}`, async () => {
         expect(await refusal(server, user, work)).to.match(/ACCESS.REFUSED/);

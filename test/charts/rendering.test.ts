@@ -24,6 +24,7 @@ describeWith(helm, 'helm template', () => {
     expect(names.sort()).to.deep.equal([
       'CronJob/signalbox-listings-geocoding',
       'Deployment/signalbox-bookmarks',
+      'Deployment/signalbox-link-digest',
       'Deployment/signalbox-listings',
       'Deployment/signalbox-secrets',
       'Deployment/signalbox-webhook-intake',

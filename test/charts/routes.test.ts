@@ -10,7 +10,7 @@ const ways: Readonly<Record<string, Values>> = {
   'ingress.enabled': { ingress: { enabled: true, domain } },
   'gateway.enabled': { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } },
 };
-const byDefault = ['bookmarks.example.test/', 'intake.example.test/', 'listings.example.test/', 'relay.example.test/'];
+const byDefault = ['bookmarks.example.test/', 'digest.example.test/', 'intake.example.test/', 'listings.example.test/', 'relay.example.test/'];
 
 describeWith(helm, 'what is public', () => {
   it('is nothing unless it is asked for', async () => {
@@ -37,7 +37,7 @@ describeWith(helm, 'what is public', () => {
     });
 
     it(`by ${way} is of any service what its paths say`, async () => {
-      const others = { 'webhook-intake': { host: '' }, bookmarks: { host: '' }, listings: { host: '' } };
+      const others = { 'webhook-intake': { host: '' }, 'link-digest': { host: '' }, bookmarks: { host: '' }, listings: { host: '' } };
       const narrow = merged(values, { services: { 'webhook-relay': { paths: ['/Forge'] }, ...others } });
       expect(publicAddresses(await render(narrow))).to.deep.equal(['relay.example.test/Forge']);
     });

@@ -34,14 +34,15 @@ describeWith(helm, 'the keys of a pod', () => {
       'webhook-intake': own('Intake__AccessTokens', 'postgres-intake-password', 'redis-password'),
       'webhook-intake-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
       'webhook-intake-database-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
+      'link-digest': own('Digest__AdminPassword', 'Ingest__Token', 'Jwt__Key', 'postgres-digest-password', 'rabbitmq-digest-password', 'redis-password'),
       secrets: own('Encryption__MasterKeys', 'Management__AdminApiKey', 'postgres-secrets-password', 'redis-password'),
       listings: own('Listings__AccessTokens', 'postgres-listings-password', 'redis-password'),
       'listings-geocoding': own('postgres-listings-password'),
       postgres: own('postgres-admin-password'),
-      rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-intake-password', 'rabbitmq-password', 'rabbitmq-relay-password'),
+      rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-digest-password', 'rabbitmq-intake-password', 'rabbitmq-password', 'rabbitmq-relay-password'),
       redis: own('redis-password'),
       bookmarks: own('Bookmarks__ApiKeys', 'postgres-bookmarks-password', 'redis-password'),
-      migrate: own(...['admin', 'intake', 'relay', 'secrets', 'bookmarks', 'listings'].map((schema) => `postgres-${schema}-password`)),
+      migrate: own(...['admin', 'intake', 'relay', 'digest', 'secrets', 'bookmarks', 'listings'].map((schema) => `postgres-${schema}-password`)),
       credentials: [],
       test: own('Forge__WebhookSecrets', 'Intake__AccessTokens'),
     });
@@ -56,7 +57,7 @@ describeWith(helm, 'the keys of a pod', () => {
 
   it('are the embedded broker’s where there is no RabbitMQ', async () => {
     const keys = await keysByComponent({ rabbitmq: { enabled: false } });
-    for (const component of ['webhook-relay', 'webhook-intake-service', 'webhook-intake-database-service', 'migrate']) {
+    for (const component of ['webhook-relay', 'link-digest', 'webhook-intake-service', 'webhook-intake-database-service', 'migrate']) {
       expect(keys[component]?.join(), component).to.contain('postgres-broker-password').and.not.to.contain('rabbitmq');
     }
     expect(keys['secrets']?.join()).not.to.contain('broker');

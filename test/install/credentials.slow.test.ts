@@ -9,13 +9,14 @@ import { startProcess } from '../support/processes.ts';
 import { freePort } from '../support/wait.ts';
 import { type Account, createAccount } from './service-account.ts';
 
-const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password'];
+const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password', 'rabbitmq-digest-password'];
 const ofServers = ['postgres-admin-password', 'postgres-broker-password', ...rabbitmqUsers, 'rabbitmq-erlang-cookie', 'redis-password'];
 const ofServices = {
   'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets'],
   'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens'],
   secrets: ['postgres-secrets-password', 'Management__AdminApiKey', 'Encryption__MasterKeys'],
   bookmarks: ['postgres-bookmarks-password', 'Bookmarks__ApiKeys'],
+  'link-digest': ['postgres-digest-password', 'Jwt__Key', 'Ingest__Token', 'Digest__AdminPassword'],
   listings: ['postgres-listings-password', 'Listings__AccessTokens'],
 };
 const all = [...ofServers, ...Object.values(ofServices).flat()].sort();

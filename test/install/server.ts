@@ -34,7 +34,7 @@ export async function startRolesServer(): Promise<RolesServer> {
 }
 
 const passwords = Object.fromEntries(
-  ['relay', 'intake', 'secrets', 'bookmarks', 'listings', 'broker'].map((role) => [`POSTGRES_${role.toUpperCase()}_PASSWORD`, `${role}-password`]),
+  ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker'].map((role) => [`POSTGRES_${role.toUpperCase()}_PASSWORD`, `${role}-password`]),
 );
 
 /** What a user gets for a statement. */

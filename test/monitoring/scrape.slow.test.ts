@@ -117,7 +117,17 @@ describe('the scrape of real processes', function () {
       // A process that is slow to answer one scrape is missing until the next.
       await eventually(async () => {
         const services = (await server.query('count by (service) (signalbox_health_check_ok)')).map(({ service }) => service);
-        expect(services).to.have.members(['webhook-relay', 'webhook-intake', 'service', 'database-service', 'secrets', 'bookmarks', 'listings', 'geocoding']);
+        expect(services).to.have.members([
+          'webhook-relay',
+          'webhook-intake',
+          'service',
+          'database-service',
+          'secrets',
+          'bookmarks',
+          'listings',
+          'geocoding',
+          'link-digest',
+        ]);
       });
     });
 

@@ -36,6 +36,12 @@ export async function startScraped(): Promise<Scraped> {
     Encryption__MasterKeys: masterKeys,
   });
   const bookmarks = await startOne(database.url, ['serve', 'bookmarks'], { Bookmarks__ApiKeys: 'the writer of the tests' });
+  const digest = await startOne(database.url, ['serve', 'link-digest'], {
+    Ingest__BrokerUrl: `${database.url}${database.url.includes('?') ? '&' : '?'}schema=one`,
+    Ingest__Token: 'the mail relay of the tests',
+    Jwt__Key: 'a key of the tests with 32 bytes or more',
+    Digest__AdminPassword: 'the administrator of the tests',
+  });
   const geocoding = await startOne(database.url, ['worker', 'geocoding', '--loop'], {});
   const listings = await startOne(database.url, ['serve', 'listings'], { Listings__AccessTokens: 'the reader of the tests' });
 
@@ -44,7 +50,7 @@ export async function startScraped(): Promise<Scraped> {
   for (let number = 0; number < sent; number++) answers.push(await forge.deliver(examplePayload(number)));
   forge.close();
   const strangers = [randomUUID(), ...answers.map(({ deliveryId }) => deliveryId), 'stationmaster', 'railway/signals'];
-  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url, bookmarks.url, listings.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
+  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url, bookmarks.url, listings.url, digest.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
   await fetch(`${flow.relayUrls[0] ?? ''}/Forge`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
   await eventually(async () => (await loggedDeliveries(database.url)).size === promised(answers).length, { withinMs: 60_000 });
 
@@ -61,6 +67,7 @@ export async function startScraped(): Promise<Scraped> {
     'bookmarks-0': bookmarks.metricsUrl,
     'listings-0': listings.metricsUrl,
     'geocoding-0': geocoding.metricsUrl,
+    'digest-0': digest.metricsUrl,
   };
   return {
     targets,
@@ -75,7 +82,7 @@ export async function startScraped(): Promise<Scraped> {
         { withinMs: 60_000 },
       ),
     async close() {
-      await Promise.all([secrets, bookmarks, listings, geocoding].map(({ process }) => process.kill()));
+      await Promise.all([secrets, bookmarks, listings, geocoding, digest].map(({ process }) => process.kill()));
       await flow.close();
       await database.drop();
     },

@@ -25,7 +25,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
     });
 
     it('shows the demo delivery', () => {
-      expect(run(demo)).to.match(/relay {3}202.*intake {2}200.*bookmarks {2}201.*listings {2}200/s);
+      expect(run(demo)).to.match(/relay {3}202.*intake {2}200.*digest {2}202.*What queues are for.*bookmarks {2}201.*listings {2}200/s);
     });
 
     it('delivers and reads back by hand', () => {
@@ -71,6 +71,11 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
   });
 
   describe('docs/link-digest.md', () => {
+    it('has its requests answered', () => {
+      const [, requests = ''] = shellBlocks('docs/link-digest.md');
+      expect(run(withCredentials, requests)).to.match(/"duplicate":false.*"title":"On caching".*"status":"Liked".*"contribution":0\.125.*"Liked":1/s);
+    });
+
     it('makes a token', () => {
       const [, , making = ''] = shellBlocks('docs/link-digest.md');
       expect(run(withCredentials, making.replace(/^export .*$/m, 'export Jwt__Key'))).to.match(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);

@@ -31,7 +31,9 @@
 - name: DATABASE_URL
   value: postgres://{{ . }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
 {{- end }}
-{{- if $workload.broker }}
+{{- if eq (toString $workload.broker) "ingest" }}
+{{- include "signalbox.ingestBrokerEnvironment" . }}
+{{- else if $workload.broker }}
 {{- include "signalbox.brokerEnvironment" . }}
 {{- end }}
 {{- if $workload.redis }}
@@ -77,6 +79,30 @@
 {{- range $index, $key := $root.Values.rabbitmq.external.keys }}
 {{ include "signalbox.fromSecret" (dict "name" (printf "BROKER_URL_%d" (add1 $index)) "secret" $root.Values.rabbitmq.external.existingSecret "key" $key) }}
 {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* root, workload */}}
+{{- define "signalbox.ingestBrokerEnvironment" -}}
+{{- $root := .root -}}
+{{- $secret := include "signalbox.credentialsSecret" $root -}}
+{{- $kind := include "signalbox.brokerKind" $root -}}
+{{- if not (hasKey .workload.settings "Broker__QueueType") }}
+- { name: Broker__QueueType, value: {{ $root.Values.rabbitmq.queueType }} }
+{{- end }}
+{{- if eq $kind "rabbitmq" }}
+{{- $user := include "signalbox.rabbitmqUser" . }}
+{{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" (printf "rabbitmq-%s-password" $user)) }}
+- name: Ingest__BrokerUrl
+  value: amqp://{{ $user }}:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
+{{- else if eq $kind "embedded" }}
+{{ include "signalbox.fromSecret" (dict "name" "BROKER_PASSWORD" "secret" $secret "key" "postgres-broker-password") }}
+- name: Ingest__BrokerUrl
+  value: postgres://broker:$(BROKER_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
+{{- else if eq $kind "external" }}
+{{ include "signalbox.fromSecret" (dict "name" "Ingest__BrokerUrl" "secret" $root.Values.rabbitmq.external.existingSecret "key" (first $root.Values.rabbitmq.external.keys)) }}
+{{- else }}
+{{ include "signalbox.fromSecret" (dict "name" "Ingest__BrokerUrl" "secret" (.workload.existingSecret | default $secret) "key" "Ingest__BrokerUrl") }}
 {{- end }}
 {{- end -}}
 

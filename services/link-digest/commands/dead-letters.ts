@@ -14,8 +14,8 @@ export const createDeadLetters = (settings: typeof queueSettings): Subcommand =>
       'list the dead letters of the queue of mails with their reasons, or return them; what is stored as refused stays so until `replay`; reads Ingest__BrokerUrl (or its _FILE)',
     settings,
     read(environment) {
-      const { brokerUrl, maxRetries } = readSettings(environment, settings);
-      const open = () => connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log: silentLog, name: 'signalbox dead-letters' });
+      const { brokerUrl, maxRetries, queueType } = readSettings(environment, settings);
+      const open = () => connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log: silentLog, name: 'signalbox dead-letters', queueType });
       return Promise.resolve([{ name: 'Ingest__BrokerUrl', open }]);
     },
   });

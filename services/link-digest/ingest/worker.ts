@@ -60,7 +60,10 @@ async function open({ log, lifecycle, health, metrics }: Runtime, config: Worker
   const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
   const checkSchema = await createSchemaCheck(database, migrations);
   health.addCheck('database', checkSchema);
-  const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name: 'signalbox worker digest' }));
+  const broker = lifecycle.opened(
+    'broker',
+    connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name: 'signalbox worker digest', queueType: config.queueType }),
+  );
   const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
   return { broker, checkSchema, handle: createMailHandler({ newsletters, read: createNewsletterReader(), maxRetries, log, metrics }) };
 }

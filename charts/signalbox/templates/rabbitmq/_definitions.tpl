@@ -1,9 +1,9 @@
-{{/* What RabbitMQ imports at each start: a user for the relay, one for the intake's workers, and the queues, so that none of the two needs the
+{{/* What RabbitMQ imports at each start: a user for the relay, one for the intake's workers, one for the link digest, and the queues, so that none of them needs the
      right to make them. A test holds the queues equal to those that the services declare. */}}
 
 {{/* The user whose password a workload is given. workload */}}
 {{- define "signalbox.rabbitmqUser" -}}
-{{ ternary "relay" "intake" (eq .workload.deployable "webhook-relay") }}
+{{ get (dict "webhook-relay" "relay" "link-digest" "digest") .workload.deployable | default "intake" }}
 {{- end -}}
 
 {{/* Everything but the users, whose passwords no template knows. RabbitMQ: to declare is `configure`, to bind is `write` on the queue and
@@ -22,22 +22,32 @@
 {{- $_ := set $arguments (printf "%s.retry.%d" $name (add1 $index)) (merge (dict "x-message-ttl" $delayMs "x-dead-letter-routing-key" $name) $retry) -}}
 {{- end -}}
 {{- end -}}
+{{- $newsletter := merge (dict "x-dead-letter-exchange" "newsletter-dead-exchange") $queue -}}
+{{- $_ := set $arguments "newsletter.ingest" $newsletter -}}
+{{- $_ := set $arguments "newsletter.ingest.redelivered" $newsletter -}}
+{{- $_ := set $arguments "newsletter.ingest.dlq" $queue -}}
+{{- range $index, $delayMs := list 1000 6000 36000 -}}
+{{- $_ := set $arguments (printf "newsletter.ingest.retry.%d" (add1 $index)) (merge (dict "x-message-ttl" $delayMs "x-dead-letter-routing-key" "newsletter.ingest") $retry) -}}
+{{- end -}}
 {{- $queues := list -}}
 {{- range $name, $own := $arguments -}}
 {{- $queues = append $queues (dict "vhost" "/" "name" $name "durable" true "auto_delete" false "arguments" $own) -}}
 {{- end -}}
 {{- $exchanges := list -}}
-{{- range list "forge-exchange" "forge-dead-exchange" -}}
+{{- range list "forge-exchange" "forge-dead-exchange" "newsletter-exchange" "newsletter-dead-exchange" -}}
 {{- $exchanges = append $exchanges (dict "vhost" "/" "name" . "type" "fanout" "durable" true "auto_delete" false "internal" false "arguments" dict) -}}
 {{- end -}}
 {{- $bindings := list -}}
-{{- range $queue, $exchange := dict "forge" "forge-exchange" "forge-database" "forge-exchange" "forge.dead" "forge-dead-exchange" -}}
+{{- range $queue, $exchange := dict "forge" "forge-exchange" "forge-database" "forge-exchange" "forge.dead" "forge-dead-exchange"
+  "newsletter.ingest" "newsletter-exchange" "newsletter.ingest.dlq" "newsletter-dead-exchange" -}}
 {{- $bindings = append $bindings (dict "vhost" "/" "source" $exchange "destination" $queue "destination_type" "queue" "routing_key" "" "arguments" dict) -}}
 {{- end -}}
 {{- $own := "^forge([.-].*)?$" -}}
+{{- $newsletters := "^newsletter([.-].*)?$" -}}
 {{- $permissions := list
   (dict "vhost" "/" "user" "relay" "configure" $own "write" "^forge(-exchange|-database|\\.dead)?$" "read" "^forge-(dead-)?exchange$")
   (dict "vhost" "/" "user" "intake" "configure" $own "write" "^(amq\\.default|forge-dead-exchange|forge(-database|\\.dead)?)$" "read" $own)
+  (dict "vhost" "/" "user" "digest" "configure" $newsletters "write" "^(amq\\.default|newsletter-(dead-)?exchange|newsletter\\.ingest(\\.dlq)?)$" "read" $newsletters)
   (dict "vhost" "/" "user" "signalbox" "configure" ".*" "write" ".*" "read" ".*") -}}
 {{ dict "vhosts" (list (dict "name" "/")) "permissions" $permissions "exchanges" $exchanges "queues" $queues "bindings" $bindings | toPrettyJson }}
 {{- end -}}
@@ -56,6 +66,7 @@ args:
     {"users": [
       {"name": "relay", "password": "$RELAY_PASSWORD", "tags": []},
       {"name": "intake", "password": "$INTAKE_PASSWORD", "tags": []},
+      {"name": "digest", "password": "$DIGEST_PASSWORD", "tags": []},
       {"name": "signalbox", "password": "$SIGNALBOX_PASSWORD", "tags": []}
     ]}
     END
@@ -63,6 +74,7 @@ args:
 env:
   {{- include "signalbox.fromSecret" (dict "name" "RELAY_PASSWORD" "secret" $secret "key" "rabbitmq-relay-password") | nindent 2 }}
   {{- include "signalbox.fromSecret" (dict "name" "INTAKE_PASSWORD" "secret" $secret "key" "rabbitmq-intake-password") | nindent 2 }}
+  {{- include "signalbox.fromSecret" (dict "name" "DIGEST_PASSWORD" "secret" $secret "key" "rabbitmq-digest-password") | nindent 2 }}
   {{- include "signalbox.fromSecret" (dict "name" "SIGNALBOX_PASSWORD" "secret" $secret "key" "rabbitmq-password") | nindent 2 }}
 resources:
   {{- toYaml .Values.rabbitmq.resources | nindent 2 }}
