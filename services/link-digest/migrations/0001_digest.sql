@@ -44,8 +44,8 @@ create table links (
 
 -- A page is read off an index in its order; links of other statuses are passed over without being fetched.
 create index links_by_priority on links (priority_score desc, first_seen desc, id, status);
-create index links_newest on links (first_seen desc, id, status);
-create index links_oldest on links (first_seen, id, status);
+-- Newest first it is read backwards; links of one newsletter have one time, and are sorted by id as they come.
+create index links_by_age on links (first_seen, id, status);
 -- Whatever the database's own collation is.
 create index links_by_title on links (lower(title collate "C") collate "C", id, status);
 -- What the authors' part of the score counts.

@@ -218,11 +218,11 @@ export const createArrivalStore = (database: Database) => ({
 
   /** @returns them and those that were there, with their ids */
   async addAuthors(authors: readonly NewAuthor[]): Promise<KnownAuthor[]> {
+    const identities = authors.map(({ identity }) => identity);
+    const known = await database.all(authorsBy, identities);
+    if (known.length === authors.length) return known;
     await database.run(insertAuthors, ...toColumns(authors, ['id', 'identity', 'name', 'handle', 'customDomain']));
-    return database.all(
-      authorsBy,
-      authors.map(({ identity }) => identity),
-    );
+    return database.all(authorsBy, identities);
   },
   nameAuthors: (authors: readonly Pick<NewAuthor, 'id' | 'name'>[]) => database.run(nameAuthors, ...toColumns(authors, ['id', 'name'])),
 
