@@ -83,10 +83,11 @@ const authorsBy = statement<KnownAuthor, [identities: readonly string[]]>(
   'select id, identity, name, handle from authors where identity = any($1)',
 );
 
+// A link's attribution to an author holds the author's key until the transaction ends: that others do so, too, must not hold this up.
 const nameAuthors = statement<unknown, [ids: string[], names: string[]]>(
   'newsletters.nameAuthors',
   `
-  with named as (select authors.id, new.name from authors join unnest($1::uuid[], $2::text[]) as new (id, name) using (id) order by identity for update of authors)
+  with named as (select authors.id, new.name from authors join unnest($1::uuid[], $2::text[]) as new (id, name) using (id) order by identity for no key update of authors)
   update authors set name = named.name from named where authors.id = named.id`,
 );
 

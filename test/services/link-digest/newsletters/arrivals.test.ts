@@ -109,6 +109,14 @@ describe('newsletters on their way in', () => {
     expect(await query('select name, handle from authors')).to.deep.equal([{ name: 'Ann Smith', handle: 'ann' }]);
   });
 
+  it('give it to an author that many newsletters name at once', async () => {
+    await store([link('https://example.org/a', { authors: [author('ann')] })]);
+    const byline = author('Ann Smith', { handle: 'ann' });
+    await Promise.all(Array.from({ length: 12 }, (_, index) => store([link(`https://example.org/${index}`, { authors: [byline] })])));
+    expect(await query('select name from authors')).to.deep.equal([{ name: 'Ann Smith' }]);
+    expect(await links()).to.have.length(13);
+  });
+
   it('leave nothing behind when storing fails', async () => {
     await query('alter table newsletter_links add constraint refused check (position <> 1) not valid');
     const failed: unknown = await store([link('https://example.org/a'), link('https://example.org/b')]).catch((error: unknown) => error);
