@@ -11,7 +11,7 @@ export async function heldCredentials({ services, settings }: Pick<House, 'servi
     const guarded = operationsOf(service).filter(({ method, scheme, path }) => method === 'get' && scheme !== undefined && !path.includes('{'));
     for (const [scheme, [operation]] of Map.groupBy(guarded, ({ scheme: one = '' }) => one)) {
       for (const value of Object.values(settings)) {
-        if (/[^\w-]/.test(value)) continue; // a URL, a path
+        if (/[^\w.-]/.test(value)) continue; // a URL, a path
         const header = credentialHeader(service, scheme, value);
         const { status } = await fetch(`http://127.0.0.1:${port}${operation?.path ?? ''}`, { headers: [[...header]] });
         if (status !== 401) held.push({ service, scheme, header });

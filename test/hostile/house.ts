@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { deployables } from '../../services/deployables.ts';
+import { tokenSettings } from '../../services/link-digest/login/token-settings.ts';
+import { createTokens } from '../../services/link-digest/login/tokens.ts';
+import { readSettings } from '../../services/platform/config/config.ts';
 import { generators } from '../../services/platform/config/settings.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { mebibyte } from '../support/usage.ts';
@@ -57,10 +60,13 @@ export type HouseOptions = {
   readonly prepare?: (spoolDirectory: string) => void;
 };
 
-/** Credentials as a first installation makes them, for every service. */
+/** Credentials as a first installation makes them, for every service, and the token of one that logs in. */
 export async function newCredentials(): Promise<Record<string, string>> {
   const all = await deployables.loadAll();
-  return Object.fromEntries(generators(all.map(({ settings }) => settings)).map(([name, make]) => [name, make()]));
+  const made = Object.fromEntries(generators(all.map(({ settings }) => settings)).map(([name, make]) => [name, make()]));
+  const tokens = createTokens({ config: readSettings(made, tokenSettings), clock: () => new Date() });
+  const { token } = await tokens.issue({ subject: 'stranger', username: 'stranger', minutes: 600 });
+  return { ...made, TEST_DIGEST_TOKEN: token };
 }
 
 /** Migrates, starts the services and waits until they are ready. */
@@ -81,6 +87,8 @@ export async function startHouse({
     Broker__MonthlyMessageLimit: '100000000',
     Management__MaxFailedCredentials: '1000000',
     RateLimit__PerMinute: '1000000',
+    Ingest__RateLimitPerHour: '1000000',
+    Digest__LoginAttempts: '1000000',
     FailedPayloads__Directory: spoolDirectory,
     ...given,
   };
