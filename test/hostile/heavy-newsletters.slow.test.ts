@@ -97,8 +97,8 @@ describe('a newsletter that is heavy once parsed', function () {
       const { digest, idle, result } = await slowestDuring(outcomeOf(body));
       if (reason) expect(result.reason).to.match(reason);
       else expect(result.reason ?? '').to.match(/^$|^parsing takes (longer than 5000 ms|more than 256 MiB)$|^more than 2000 links$/);
-      // On a machine that does something else an idle service takes as long.
-      expect(digest, `ms; an idle service took ${idle}`).to.be.below(Math.max(100, 3 * idle));
+      // On a busy machine an idle service takes long, too; a parser in the service itself would hold it up for seconds.
+      expect(digest, `ms; an idle service took ${idle}`).to.be.below(Math.max(100, 10 * idle));
       expect((await outcomeOf(newsletterMail())).reason).to.equal(undefined);
     });
   }
