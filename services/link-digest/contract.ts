@@ -145,8 +145,8 @@ export type Newsletter = {
 
 /** Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction. */
 export type NewsletterStore = {
-  /** Whether these bytes were stored or refused before. */
-  isProcessed(sha256: Buffer): Promise<boolean>;
+  /** What became of these bytes: `rejection` is why they were refused, null where they were stored. Undefined when they are new. */
+  outcomeOf(sha256: Buffer): Promise<{ readonly rejection: string | null } | undefined>;
   /** Nothing is changed by a duplicate. New links are Awaiting and have their score, which counts this newsletter. */
   store(mail: RawMail, newsletter: Newsletter): Promise<'stored' | 'duplicate'>;
   /** Kept, and shown by `status=rejected` only. */

@@ -3,14 +3,14 @@ import type { BatchHandler, Broker, Consumer, Delivery, Outcome } from '../../pl
 import { codeOf, describeError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { isCancelled, isLockTimeout, isOutage } from '../../platform/postgres/errors.ts';
+import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
 import { withTimeout } from '../../platform/time.ts';
 import type { NewsletterStore, RawMail } from '../contract.ts';
 import type { NewsletterReader } from '../mails/newsletters.ts';
 import { ingestQueue, ingestTopology, mailOf } from './queue.ts';
 
 type MailHandlerParts = {
-  readonly newsletters: Pick<NewsletterStore, 'isProcessed' | 'store' | 'reject'>;
+  readonly newsletters: Pick<NewsletterStore, 'outcomeOf' | 'store' | 'reject' | 'replace'>;
   readonly read: NewsletterReader;
   readonly maxRetries: number;
   readonly log: Log;
@@ -43,7 +43,8 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
   async function refuse(mail: RawMail, reason: string, { id, attempt }: Delivery): Promise<Outcome> {
     const outcome = await newsletters.reject(mail, reason);
     settled(outcome, mail);
-    if (outcome === 'duplicate') return 'ack';
+    // Refused before: its dead letter may have been lost with a batch that was handed over again.
+    if (outcome === 'duplicate' && (await newsletters.outcomeOf(mail.sha256))?.rejection === null) return 'ack';
     log.warn({ messageId: id, attempt, bytes: mail.raw.length, reason }, 'mail refused');
     return { deadLetter: reason };
   }
@@ -57,26 +58,32 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
   }
 
   async function take(mail: RawMail, delivery: Delivery): Promise<Outcome> {
+    const earlier = await newsletters.outcomeOf(mail.sha256);
+    if (earlier?.rejection === null) {
+      // By a consumer that was killed.
+      settled('duplicate', mail);
+      return 'ack';
+    }
     const parsed = await read(mail);
     if (parsed.kind === 'refused') return refuse(mail, parsed.reason, delivery);
     if (parsed.kind === 'unavailable') return fail(mail, parsed.reason, delivery);
-    settled(await newsletters.store(mail, parsed.value), mail);
+    // A refused one comes again when its dead letter is returned.
+    if (earlier) await newsletters.replace(mail.sha256, parsed.value);
+    settled(earlier ? 'stored' : await newsletters.store(mail, parsed.value), mail);
     return 'ack';
   }
 
   async function settle(delivery: Delivery): Promise<Outcome> {
     const mail = mailOf(delivery);
     const storingFailed = (error: unknown): string => {
-      if (isOutage(error) || isCancelled(error) || isLockTimeout(error)) throw error;
+      // What takes too long may do so because of this one mail: it is tried again, and does not hold up the others.
+      if (isOutage(error) && !isCancelled(error)) throw error;
       // What a database says may hold what the mail says.
       const code = codeOf(error);
       return code === undefined ? describeError(error) : `storing it failed with ${code}`;
     };
     try {
-      // A consumer that was killed may have stored it.
-      if (!(await newsletters.isProcessed(mail.sha256))) return await take(mail, delivery);
-      settled('duplicate', mail);
-      return 'ack';
+      return await take(mail, delivery);
     } catch (error) {
       const reason = storingFailed(error);
       // Even its refusal may be what cannot be stored.

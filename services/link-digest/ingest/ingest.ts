@@ -29,7 +29,7 @@ export function createIngestGuard(tokens: readonly Secret[], limit: Limit): Guar
 
 export type IngestParts = {
   readonly broker: Pick<Broker, 'publish'>;
-  readonly newsletters: Pick<NewsletterStore, 'isProcessed'>;
+  readonly newsletters: Pick<NewsletterStore, 'outcomeOf'>;
   readonly maxMailBytes: number;
   readonly clock: () => Date;
   readonly log: Log;
@@ -47,7 +47,7 @@ export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: I
 
   async function take(raw: Buffer) {
     const mail = toMail(raw, clock());
-    if (await newsletters.isProcessed(mail.sha256)) return success({ duplicate: true });
+    if (await newsletters.outcomeOf(mail.sha256)) return success({ duplicate: true });
     const published = await broker.publish(toMessage(mail), publishMs);
     if (published.outcome === 'confirmed') return answer(202, success({ duplicate: false }));
     const { outcome, reason } = published;

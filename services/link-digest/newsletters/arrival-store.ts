@@ -11,10 +11,7 @@ export type NewsletterRow = {
   readonly linkCount: number;
 };
 
-const isProcessed = statement<{ found: boolean }, [sha256: Buffer]>(
-  'newsletters.isProcessed',
-  'select exists (select from newsletters where sha256 = $1) as found',
-);
+const outcomeOf = statement<{ rejection: string | null }, [sha256: Buffer]>('newsletters.outcomeOf', 'select rejection from newsletters where sha256 = $1');
 
 type InsertValues = [id: string, sha256: Buffer, ...Describing, receivedAt: Date, raw: Buffer];
 type Describing = [title: string | null, receivedDate: Date, destinationEmail: string | null, rejection: string | null, linkCount: number];
@@ -201,7 +198,7 @@ const describing = ({ title, receivedDate, destinationEmail, rejection, linkCoun
 export type ArrivalStore = ReturnType<typeof createArrivalStore>;
 
 export const createArrivalStore = (database: Database) => ({
-  isProcessed: async (sha256: Buffer) => (await database.first(isProcessed, sha256))?.found ?? false,
+  outcomeOf: (sha256: Buffer) => database.first(outcomeOf, sha256),
   /** False when there is one of these bytes. */
   insert: async ({ sha256, raw, receivedAt }: RawMail, { id, ...description }: NewsletterRow) =>
     (await database.first(insert, id, sha256, ...describing(description), receivedAt, raw)) !== undefined,

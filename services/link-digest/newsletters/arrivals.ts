@@ -111,7 +111,7 @@ export function createNewsletterStore(database: Database, scoring: Scoring): New
   }
 
   return {
-    isProcessed: store.isProcessed,
+    outcomeOf: store.outcomeOf,
     store: (mail, newsletter) =>
       store.transaction(async (inTransaction) => {
         const found = read(newsletter.links);

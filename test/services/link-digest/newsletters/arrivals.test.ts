@@ -66,9 +66,9 @@ describe('newsletters on their way in', () => {
 
   it('refused are kept with their reason, and processed', async () => {
     const raw = mail('refused', now);
-    expect(await database.newsletters.isProcessed(raw.sha256)).to.equal(false);
+    expect(await database.newsletters.outcomeOf(raw.sha256)).to.equal(undefined);
     expect(await database.newsletters.reject(raw, 'too many parts')).to.equal('rejected');
-    expect(await database.newsletters.isProcessed(raw.sha256)).to.equal(true);
+    expect(await database.newsletters.outcomeOf(raw.sha256)).to.deep.equal({ rejection: 'too many parts' });
     expect(await database.newsletters.reject(raw, 'again')).to.equal('duplicate');
     expect(await store([], raw)).to.equal('duplicate');
     expect(await query('select title, rejection, received_date from newsletters')).to.deep.equal([

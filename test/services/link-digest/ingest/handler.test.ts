@@ -1,0 +1,64 @@
+// What becomes of single mails off the queue: those that come again, and those that the database takes too long for.
+import { expect } from 'chai';
+import { readConfig } from '../../../../services/link-digest/config.ts';
+import { createMailHandler } from '../../../../services/link-digest/ingest/consumer.ts';
+import { toMail, toMessage } from '../../../../services/link-digest/ingest/queue.ts';
+import { createNewsletterReader } from '../../../../services/link-digest/mails/newsletters.ts';
+import { createNewsletterStore } from '../../../../services/link-digest/newsletters/arrivals.ts';
+import type { Delivery } from '../../../../services/platform/broker/broker.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createPool, type Database } from '../../../../services/platform/postgres/pool.ts';
+import { environmentOf, useDatabase } from '../store.ts';
+import { newsletterMail } from './mails.ts';
+
+const now = new Date('2026-03-15T12:00:00Z');
+const deliver = (raw: Buffer, attempt = 1): Delivery => ({ ...toMessage(toMail(raw, now)), attempt, redelivered: false });
+
+describe('mails off the queue', function () {
+  this.timeout(120_000);
+  const database = useDatabase({ clock: () => now });
+  const read = createNewsletterReader();
+  const handlerOn = (pool: Database) => {
+    const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(database.url)), clock: () => now });
+    return createMailHandler({ newsletters, read, maxRetries: 3, log: silentLog, metrics: createMetrics() });
+  };
+  const stored = () => database.query('select title, rejection from newsletters order by title');
+
+  it('that were refused are dead letters again when their batch is handed over again, and kept once', async () => {
+    const raw = Buffer.from(`To: ${'a@b.c,'.repeat(1001)}\r\n\r\nx`);
+    const handle = handlerOn(database.pool);
+    for (let handed = 0; handed < 2; handed += 1) expect(await handle([deliver(raw)])).to.deep.equal([{ deadLetter: 'more than 1000 recipients' }]);
+    expect(await stored()).to.deep.equal([{ title: null, rejection: 'more than 1000 recipients' }]);
+  });
+
+  it('that were refused and can be read now become newsletters when their dead letters are returned', async () => {
+    const raw = newsletterMail({ subject: 'readable' });
+    await database.newsletters.reject(toMail(raw, now), 'an earlier release could not read it');
+    const handle = handlerOn(database.pool);
+    for (let handed = 0; handed < 2; handed += 1) expect(await handle([deliver(raw)])).to.deep.equal(['ack']);
+    expect(await stored()).to.deep.equal([{ title: 'readable', rejection: null }]);
+    expect(await database.query('select newsletter_count::int as n from links')).to.deep.equal([{ n: 1 }, { n: 1 }]);
+  });
+
+  it('that take the database too long are tried again, counted, and hold up no other', async () => {
+    await database.query(`create function dawdle() returns trigger language plpgsql as
+      $$ begin if new.title = 'slow' then perform pg_sleep(60); end if; return new; end $$`);
+    await database.query('create trigger dawdle before insert on newsletters for each row execute function dawdle()');
+    const pool = createPool(database.url, { schema: 'digest', log: silentLog, statementMs: 3000, answerMs: 30_000 });
+    const slow = newsletterMail({ subject: 'slow' });
+    const reason = 'storing it failed with 57014';
+    try {
+      expect(await handlerOn(pool)([deliver(slow), deliver(newsletterMail({ subject: 'good' }))])).to.deep.equal([{ retry: reason }, 'ack']);
+      expect(await handlerOn(pool)([deliver(slow, 4)])).to.deep.equal([{ deadLetter: reason }]);
+    } finally {
+      await pool.close();
+      await database.query('drop trigger dawdle on newsletters');
+      await database.query('drop function dawdle');
+    }
+    expect(await stored()).to.deep.equal([
+      { title: 'good', rejection: null },
+      { title: null, rejection: reason },
+    ]);
+  });
+});
