@@ -124,8 +124,8 @@ type WriteValues = [
   ...[attributed: Buffer[], authorIds: string[], newsletterId: string, receivedAt: Date, now: Date, keepsTitles: boolean],
 ];
 
-// Links are locked in the order of their hashes, as everything locks them. Another newsletter may have brought the same link a moment ago:
-// then its score does not count both, and is computed when somebody asks for it.
+// Links are locked in the order of their hashes, as everything locks them. Of one that is there another newsletter or a decision may have changed
+// what its score is made of since that was read: it is computed when somebody asks for it.
 const write = statement<unknown, WriteValues>(
   'newsletters.write',
   `
@@ -138,8 +138,7 @@ const write = statement<unknown, WriteValues>(
     on conflict (url_sha256) do update set
       title = case when $14 then links.title else excluded.title end,
       first_seen = least(links.first_seen, excluded.first_seen), last_seen = greatest(links.last_seen, excluded.last_seen),
-      newsletter_count = links.newsletter_count + 1, priority_score = excluded.priority_score,
-      scored_at = case when links.newsletter_count + 1 = excluded.newsletter_count then excluded.scored_at end
+      newsletter_count = links.newsletter_count + 1, priority_score = excluded.priority_score, scored_at = null
     returning id, url_sha256),
   attributed as (
     select written.id as link_id, author_id from unnest($9::bytea[], $10::uuid[]) as attributed (url_sha256, author_id) join written using (url_sha256)),

@@ -1,7 +1,10 @@
 // Newsletters on their way in: what they store, together and again, and what a better extraction makes of them.
 import { expect } from 'chai';
+import { readConfig } from '../../../../services/link-digest/config.ts';
 import type { FoundLink, RawMail } from '../../../../services/link-digest/contract.ts';
-import { author, link, mail, newsletter, useDatabase } from '../store.ts';
+import { createScores } from '../../../../services/link-digest/scoring/scores.ts';
+import { createScoreStore } from '../../../../services/link-digest/scoring/store.ts';
+import { author, environmentOf, link, mail, newsletter, useDatabase } from '../store.ts';
 
 const now = new Date('2026-03-15T12:00:00Z');
 
@@ -32,6 +35,17 @@ describe('newsletters on their way in', () => {
     expect(await links()).to.deep.equal([{ url: 'https://example.org/a', title: 'T', status: 'Awaiting', newsletters: 1, score: 6.33 }]);
     await store([link('https://example.org/a', { title: 'Another title' })]);
     expect(await links()).to.deep.equal([{ url: 'https://example.org/a', title: 'T', status: 'Awaiting', newsletters: 2, score: 6.67 }]);
+  });
+
+  it('leave the score of a link that was there to its next reader, which a decision made meanwhile calls for as well: 6.67, 7.00', async () => {
+    const scores = createScores(createScoreStore(database.pool), { weights: readConfig(environmentOf(database.url)), clock: () => now });
+    await store([link('https://example.org/a')]);
+    for (const score of [6.67, 7]) {
+      await store([link('https://example.org/a')]);
+      expect(await query('select scored_at from links')).to.deep.equal([{ scored_at: null }]);
+      await scores.computeStale('Awaiting');
+      expect((await links())[0]).to.include({ score });
+    }
   });
 
   it('count what was learned: a liked link of the author +1.75, a keyword at 0.10 +0.125', async () => {
