@@ -126,6 +126,7 @@ type WriteValues = [
 
 // Links are locked in the order of their hashes, as everything locks them. Of one that is there another newsletter or a decision may have changed
 // what its score is made of since that was read: it is computed when somebody asks for it.
+// Ids grow with time: only the newsletter that brought a link may rename it, so that those that share it do not do so in turns.
 const write = statement<unknown, WriteValues>(
   'newsletters.write',
   `
@@ -136,7 +137,7 @@ const write = statement<unknown, WriteValues>(
     insert into links (id, url, url_sha256, title, first_seen, last_seen, newsletter_count, priority_score, scored_at)
     select id, url, url_sha256, title, $12::timestamptz, $12, newsletters, score, $13::timestamptz from given order by url_sha256
     on conflict (url_sha256) do update set
-      title = case when $14 then links.title else excluded.title end,
+      title = case when $14 or exists (select from newsletter_links where link_id = links.id and newsletter_id < $11) then links.title else excluded.title end,
       first_seen = least(links.first_seen, excluded.first_seen), last_seen = greatest(links.last_seen, excluded.last_seen),
       newsletter_count = links.newsletter_count + 1, priority_score = excluded.priority_score, scored_at = null
     returning id, url_sha256),

@@ -154,6 +154,20 @@ describe('newsletters on their way in', () => {
       expect(await query('select keyword from keywords')).to.have.length(1);
     });
 
+    it('leave the title of a link to the newsletter that brought it, however often all are extracted again', async () => {
+      const titled = (title: string) => [link('https://example.org/a', { title })];
+      const later = mail('a later mail', now);
+      await store(titled('of the first'), raw);
+      await store(titled('of the later'), later);
+      for (let replay = 0; replay < 2; replay += 1) {
+        await database.newsletters.replace(raw.sha256, newsletter(titled('of the first')));
+        await database.newsletters.replace(later.sha256, newsletter(titled('of the later')));
+        expect((await links())[0]).to.include({ title: 'of the first', newsletters: 2 });
+      }
+      await database.newsletters.replace(raw.sha256, newsletter(titled('better')));
+      expect((await links())[0]).to.include({ title: 'better' });
+    });
+
     it('lose links that are found no more: deleted when no newsletter holds them and nobody decided on them', async () => {
       await store([link('https://example.org/gone', { authors: [author('Ann')] }), link('https://example.org/liked'), link('https://example.org/other')], raw);
       await store([link('https://example.org/other')]);
