@@ -18,7 +18,7 @@ type PageParameters = { readonly page?: string | undefined; readonly per_page?: 
 export const invalid = (detail: string) => Problems.invalidQuery({ detail });
 
 function readInteger(name: string, text: string, largest: number): number {
-  const number = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : NaN;
+  const number = /^-?\d+$/.test(text.trim()) ? Number(text) : NaN;
   if (number >= 1 && number <= largest) return number;
   throw invalid(`${name} must be a whole number between 1 and ${largest}`);
 }

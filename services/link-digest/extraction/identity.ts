@@ -4,8 +4,10 @@ import { memberAt } from '../../platform/json.ts';
 import { defaultRules, type Rules, type Wrapper } from './rules.ts';
 
 const mostWrappers = 5;
+/** In characters; what is longer is no link. */
+const longestUrl = 8192;
 
-/** The address that a link leads to, in one spelling; undefined for what is no absolute http or https URL. */
+/** The address that a link leads to, in one spelling; undefined for what is no absolute http or https URL, or is too long. */
 export function identityOf(written: string, rules: Rules = defaultRules): string | undefined {
   let url = readUrl(written);
   for (let times = 0; url && times < mostWrappers; times += 1) {
@@ -13,7 +15,8 @@ export function identityOf(written: string, rules: Rules = defaultRules): string
     if (!target) break;
     url = target;
   }
-  return url && spell(url, rules);
+  const identity = url && spell(url, rules);
+  return identity === undefined || identity.length > longestUrl ? undefined : identity;
 }
 
 /** SHA-256, by which links are told apart. */
@@ -24,7 +27,7 @@ export const placeOf = (url: URL): string => `${url.host}${withoutTrailingSlashe
 
 export function readUrl(written: string): URL | undefined {
   const text = written.trim();
-  return /^https?:\/\//i.test(text) ? (URL.parse(text) ?? undefined) : undefined;
+  return text.length <= longestUrl && /^https?:\/\//i.test(text) ? (URL.parse(text) ?? undefined) : undefined;
 }
 
 function spell(url: URL, { tracking, keepsParameters }: Rules): string {

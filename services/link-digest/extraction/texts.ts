@@ -4,19 +4,22 @@ import { storable } from '../../platform/json.ts';
 /** Characters without a width, by which mails fill up their preview text or break long words. */
 const invisible = /[\u00ad\u200b\u2060\ufeff]|\u034f/g;
 
-/** Of what may be long, so much is read; a title is no longer. */
+/** Of what may be long, so much is read. */
 export const mostRead = 1000;
+/** In code points; what an index takes, and a line on a screen. */
 const maxTitleLength = 500;
 
 /** Text on one line, as it can be stored. */
 export const tidy = (text: string): string => storable(text.slice(0, mostRead).replace(invisible, '').replace(/\s+/g, ' ').trim());
 
-export function cutTitle(title: string): string {
-  const characters = [...title];
-  return characters.length <= maxTitleLength
-    ? title
-    : `${characters
-        .slice(0, maxTitleLength - 1)
-        .join('')
-        .trimEnd()}…`;
+export const cutTitle = (title: string): string => cut(title, maxTitleLength);
+
+/** What Postgres can store, of at most so many code points, the last of which says that there was more. */
+export function cut(text: string, most: number): string {
+  const characters = [...storable(text.slice(0, 2 * (most + 1)))];
+  if (characters.length <= most) return characters.join('');
+  return `${characters
+    .slice(0, most - 1)
+    .join('')
+    .trimEnd()}…`;
 }

@@ -139,7 +139,8 @@ const singleRoutes = (parts: LinkParts) => [
     problems: [Problems.linkMissing],
     async handle({ params: { id }, body: { status } }) {
       if (!isUuid(id) || !(await changeStatus(parts.store, id, status))) throw Problems.linkMissing();
-      return success(await findLink(parts, id));
+      // Another change may have followed already.
+      return success({ ...(await findLink(parts, id)), status });
     },
   }),
   route({

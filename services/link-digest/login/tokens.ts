@@ -15,7 +15,7 @@ export type Tokens = ReturnType<typeof createTokens>;
 
 export function createTokens({ config: { key, issuer, audience }, clock }: TokenParts) {
   const secret = new TextEncoder().encode(key.reveal());
-  const rules = { algorithms: [algorithm], issuer, audience, clockTolerance: toleranceSeconds, requiredClaims: ['sub', 'exp'] };
+  const rules = { algorithms: [algorithm], issuer, audience, clockTolerance: toleranceSeconds, requiredClaims: ['sub', 'exp', 'iat'] };
   return {
     /** @param subject the id of whom it is for */
     async issue({ subject, username, minutes }: { subject: string; username: string; minutes: number }): Promise<{ token: string; expiresAt: Date }> {
@@ -34,8 +34,8 @@ export function createTokens({ config: { key, issuer, audience }, clock }: Token
     },
     async isValid(token: string): Promise<boolean> {
       try {
-        await jwtVerify(token, secret, { ...rules, currentDate: clock() });
-        return true;
+        const { payload } = await jwtVerify(token, secret, { ...rules, currentDate: clock() });
+        return (payload.iat ?? Infinity) <= clock().getTime() / 1000 + toleranceSeconds;
       } catch (error) {
         if (error instanceof errors.JOSEError) return false;
         throw error;

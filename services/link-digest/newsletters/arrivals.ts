@@ -1,20 +1,19 @@
 // Newsletters on their way in: what is new of their links and authors, with scores that count the newsletter itself.
-import { createHash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { storable } from '../../platform/json.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { ScoringConfig } from '../config.ts';
 import type { FoundAuthor, FoundLink, Newsletter, NewsletterStore, RawMail } from '../contract.ts';
+import { hashOf } from '../extraction/identity.ts';
+import { cut, cutTitle } from '../extraction/texts.ts';
 import { explainAll } from '../scoring/scores.ts';
 import { scoreQuestions } from '../scoring/store.ts';
 import { type ArrivalStore, type Attribution, createArrivalStore, type Description, type KnownAuthor, type LinkToWrite } from './arrival-store.ts';
 
-/** In code points; what an index takes, and a line on a screen. */
-const longestTitle = 500;
+/** In code points. */
 const longestName = 200;
-
-/** What Postgres can store, of at most so many code points. */
-const cut = (text: string, most: number) => (text.length <= most ? storable(text) : [...storable(text)].slice(0, most).join(''));
+/** Of an address: 64 before the @ and 255 after it (RFC 5321, section 4.5.3.1). */
+const longestEmail = 320;
 
 const identityOf = ({ name, handle, customDomain }: FoundAuthor) =>
   handle === null ? `${(customDomain ?? '').toLowerCase()} ${name.toLowerCase()}` : `@${handle.toLowerCase()}`;
@@ -36,9 +35,9 @@ function read(found: readonly FoundLink[]): { links: Arriving[]; authors: Map<st
     const named = link.authors.map(cutAuthor).map((author) => [identityOf(author), author] as const);
     for (const [identity, author] of named) if (!authors.has(identity)) authors.set(identity, author);
     if (links.has(url)) continue;
-    const urlSha256 = createHash('sha256').update(url).digest();
+    const urlSha256 = hashOf(url);
     const identities = [...new Set(named.map(([identity]) => identity))];
-    links.set(url, { url, urlSha256, position, foundUrl: storable(link.foundUrl), title: cut(link.title, longestTitle), identities });
+    links.set(url, { url, urlSha256, position, foundUrl: storable(link.foundUrl), title: cutTitle(link.title), identities });
   }
   return { links: [...links.values()], authors };
 }
@@ -93,10 +92,10 @@ async function place(database: Database, { links, authors }: ReturnType<typeof r
 const isOfFourDigitYear = (date: Date) => date.getUTCFullYear() >= 0 && date.getUTCFullYear() <= 9999;
 
 const describe = ({ title, receivedDate, destinationEmail }: Newsletter, receivedAt: Date, linkCount: number): Description => ({
-  title: storable(title),
+  title: cutTitle(title),
   // ISO 8601 writes no others, and no mail is of another.
   receivedDate: isOfFourDigitYear(receivedDate) ? receivedDate : receivedAt,
-  destinationEmail: destinationEmail === null ? null : storable(destinationEmail),
+  destinationEmail: destinationEmail === null ? null : cut(destinationEmail, longestEmail),
   rejection: null,
   linkCount,
 });

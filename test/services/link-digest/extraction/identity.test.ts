@@ -92,6 +92,15 @@ describe('identityOf', () => {
     expect(identityOf(wrapped(article, 6))).to.equal(new URL(safeLink(article)).href);
   });
 
+  it('is undefined for what has more than 8192 characters, as it is found or as it is spelled', () => {
+    const most = `${article}?${'a'.repeat(8192 - article.length - 1)}`;
+    expect(identityOf(most)).to.equal(most);
+    expect(identityOf(` ${most} `)).to.equal(most);
+    expect(identityOf(`${most}a`)).to.equal(undefined);
+    expect(identityOf(`${article}#${'a'.repeat(8192)}`)).to.equal(undefined);
+    expect(identityOf(`${article}?${'é'.repeat(3000)}`)).to.equal(undefined);
+  });
+
   const segment = fc.stringMatching(/^[\w.~%/ @:+-]{0,12}$/);
   const parameter = fc.tuple(fc.constantFrom('utm_x', 'a', 'source', 'url', 'q', 'redirectUrl', ''), fc.webUrl({ withQueryParameters: true }));
   const odd = fc

@@ -1,6 +1,6 @@
 // Decisions on links: what they change, what they teach, and what the score is then and why.
 import { expect } from 'chai';
-import type { FoundLink } from '../../../../services/link-digest/contract.ts';
+import { type FoundLink, linkStatuses } from '../../../../services/link-digest/contract.ts';
 import { useService } from '../service.ts';
 import { author, link, mail, newsletter } from '../store.ts';
 
@@ -126,6 +126,14 @@ describe('PUT /api/links/{id}/status', () => {
       ['caching', 0.1],
       ['postgres', 0.1],
     ]);
+  });
+
+  it('each of several changes at once is answered with the status that it set', async () => {
+    await store(a);
+    const id = await idOf(a.url);
+    const wanted = Array.from({ length: 12 }, (_, index) => linkStatuses[index % linkStatuses.length] ?? 'Awaiting');
+    const answers = await Promise.all(wanted.map((status) => put(id, status)));
+    expect(answers.map(({ body }) => body.data.status)).to.deep.equal(wanted);
   });
 
   it('many changes of links with the same authors and words at once all teach, and newsletters come in meanwhile', async () => {

@@ -148,6 +148,7 @@ describe('the bearer token of the link digest', () => {
     expect(await statusOf(`Bearer ${token({ exp: seconds - 59 })}`)).to.equal(200);
     expect(await statusOf(`Bearer ${token({ exp: seconds - 60 })}`)).to.equal(401);
     expect(await statusOf(`Bearer ${token({ nbf: seconds + 61 })}`)).to.equal(401);
+    expect(await statusOf(`Bearer ${token({ iat: seconds + 60 })}`)).to.equal(200);
   });
 
   for (const [what, wrong] of [
@@ -156,6 +157,8 @@ describe('the bearer token of the link digest', () => {
     ['another audience', token({ aud: 'others' })],
     ['no expiry', token({ exp: undefined })],
     ['no subject', token({ sub: undefined })],
+    ['no time of issue', token({ iat: undefined })],
+    ['a time of issue that is more than 60 s ahead', token({ iat: seconds + 61 })],
     ['HS512', token({}, { header: { alg: 'HS512' }, hash: 'sha512' })],
     ['HS384', token({}, { header: { alg: 'HS384' }, hash: 'sha384' })],
     ['algorithm none', `${encode({ alg: 'none' })}.${encode(claims)}.`],

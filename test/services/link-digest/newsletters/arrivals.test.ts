@@ -30,6 +30,18 @@ describe('newsletters on their way in', () => {
     ]);
   });
 
+  it('are described in titles of 500 characters and addresses of 320, however long these are in the mail', async () => {
+    const long = newsletter([link('https://example.org/a', { title: '𝒯'.repeat(501) })], {
+      title: 'ü'.repeat(100_000),
+      destinationEmail: `${'a'.repeat(400)}@b.example`,
+    });
+    await database.newsletters.store(mail(undefined, now), long);
+    expect(await query('select title, destination_email from newsletters')).to.deep.equal([
+      { title: `${'ü'.repeat(499)}…`, destination_email: `${'a'.repeat(319)}…` },
+    ]);
+    expect(await query('select title from links')).to.deep.equal([{ title: `${'𝒯'.repeat(499)}…` }]);
+  });
+
   it('give a new link status Awaiting and a score that counts the newsletter itself: 6.33, with the second 6.67', async () => {
     await store([link('https://example.org/a', { title: 'T' })]);
     expect(await links()).to.deep.equal([{ url: 'https://example.org/a', title: 'T', status: 'Awaiting', newsletters: 1, score: 6.33 }]);
