@@ -8,19 +8,13 @@ import { createLifecycle } from '../../../services/platform/process/lifecycle.ts
 import { createBookmarksApp } from '../../../services/bookmarks/app.ts';
 import { readConfig } from '../../../services/bookmarks/config.ts';
 import type { SnapshotLimits } from '../../../services/bookmarks/snapshots.ts';
+import { type Answer, call } from '../../support/call.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 export const migrations = new URL('../../../services/bookmarks/migrations/', import.meta.url);
 export const apiKey = 'a key of the tests';
 
-export type Answer = {
-  readonly status: number;
-  readonly headers: Headers;
-  /** As it came. */
-  readonly text: string;
-  /** Undefined when it is not JSON. */
-  readonly body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what an answer is, is what a test asserts
-};
+export { type Answer, call };
 
 export type ServiceOptions = {
   readonly databaseUrl: string;
@@ -41,22 +35,6 @@ export async function startService({ databaseUrl, log = silentLog, apiKeys = api
   const app = createBookmarksApp({ config, database, writeDatabase: open(2), health: createHealth(), log, metrics: createMetrics(), ...parts });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   return { url: `http://127.0.0.1:${listening.port}`, database, close: () => lifecycle.stop() };
-}
-
-export type Call = { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
-
-/** A request with no credential but those given. Text and bytes are sent as they are, anything else as JSON. */
-export async function call(url: string, method: string, path: string, { body, headers = {} }: Call = {}): Promise<Answer> {
-  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-  const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
-  const response = await fetch(url + path, {
-    method,
-    headers: { ...json, ...headers },
-    ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = text !== '' && response.headers.get('content-type')?.includes('json') === true;
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 /** A database and a service on it, for the tests of one file; each test begins with an empty catalogue. */
