@@ -55,5 +55,3 @@ export function createBookmarksApp(parts: BookmarksParts): App {
     corsOrigins: config.corsOrigins,
   });
 }
-
-/** No route answers without the database. */

@@ -4,8 +4,7 @@ export type RolesWanted = {
   readonly database: string;
   /** A role of the same name owns each. */
   readonly schemas: readonly string[];
-  /** Of Postgres, each for a schema of these: only who may create in the database may create one, and every role may use what is in public. */
-  /** Each once. */
+  /** Of Postgres, each once: only who may create in the database may create one, and every role may use what is in public. */
   readonly extensions: readonly string[];
   /** The server is Signalbox's alone: PUBLIC is kept out of its other databases, too. */
   readonly isServerOurs: boolean;

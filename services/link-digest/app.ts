@@ -4,11 +4,10 @@ import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
 import type { Health } from '../platform/http/health.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
-import type { AnyRoute } from '../platform/http/route.ts';
+import { asksDatabase } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Pool } from '../platform/postgres/pool.ts';
-import { Common } from '../platform/problem.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
@@ -77,5 +76,3 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
     corsOrigins: config.corsOrigins,
   });
 }
-
-const asksDatabase = (route: AnyRoute): AnyRoute => ({ ...route, problems: [...(route.problems ?? []), Common.unavailable] });

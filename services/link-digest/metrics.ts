@@ -8,8 +8,12 @@ import type { LinkStore } from './links/store.ts';
 const answerMs = 2000;
 
 export function measureDigest({ links, metrics }: { links: Pick<LinkStore, 'totals'>; metrics: Metrics }): void {
-  // Without the database nothing is known, and nothing is said.
-  const ask = () => withTimeout(links.totals(), answerMs, () => undefined).catch(() => undefined);
+  let asked: ReturnType<typeof links.totals> | undefined;
+  /** Once for both gauges, and no second time while a database hangs. Without it nothing is known, and nothing is said. */
+  function ask() {
+    asked ??= links.totals().finally(() => (asked = undefined));
+    return withTimeout(asked, answerMs, () => undefined).catch(() => undefined);
+  }
   metrics.gauge({
     name: 'signalbox_digest_links',
     help: 'Links by status.',

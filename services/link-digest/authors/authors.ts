@@ -1,7 +1,7 @@
 // Authors: all of them by name, and one with the links and what was decided on these.
-import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
+import { isGuid } from '../../platform/schema.ts';
 import { AuthorDetail, AuthorItem, Problems } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
 import { pageParameters, readOptionalPage, rowsOf } from '../paging.ts';
@@ -29,7 +29,7 @@ export const authorRoutes = (store: AuthorStore) => [
     answers: { 200: Success(AuthorDetail) },
     problems: [Problems.authorMissing],
     async handle({ params: { id } }) {
-      const author = isUuid(id) ? await store.find(id) : undefined;
+      const author = isGuid(id) ? await store.find(id) : undefined;
       if (!author) throw Problems.authorMissing();
       const [interactionCounts, links] = await Promise.all([store.interactions(id), store.linksOf(id)]);
       return success({ ...author, interactionCounts, links });

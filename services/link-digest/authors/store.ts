@@ -1,6 +1,7 @@
 // All SQL of authors as they are read.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { AuthorItem, LinkOfList, StatusCounts } from '../contract.ts';
+import { countsByStatus } from '../links/store.ts';
 
 const columns = `id, name, handle, custom_domain as "customDomain", (select count(*) from link_authors where author_id = authors.id) as "linkCount"`;
 
@@ -16,9 +17,7 @@ const find = statement<AuthorItem, [id: string]>('authors.find', `select ${colum
 const interactions = statement<StatusCounts, [id: string]>(
   'authors.interactions',
   `
-  select
-    count(*) filter (where status = 'Awaiting') as "Awaiting", count(*) filter (where status = 'Liked') as "Liked",
-    count(*) filter (where status = 'Discarded') as "Discarded", count(*) filter (where status = 'DiscardedAfterReview') as "DiscardedAfterReview"
+  select ${countsByStatus}
   from link_authors join links on links.id = link_id where author_id = $1`,
 );
 

@@ -1,13 +1,12 @@
 // Links: lists of them by rank, one with what belongs to it, why it has its score, and what is decided on it.
 import { Readable } from 'node:stream';
-import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { Content, route } from '../../platform/http/route.ts';
-import { LinkDetail, LinkItem, type LinkStatus, Problems, ScoreExplanation, StatusChange } from '../contract.ts';
+import { isGuid } from '../../platform/schema.ts';
+import { LinkDetail, LinkItem, Problems, ScoreExplanation, StatusChange } from '../contract.ts';
 import { Page, type PageRequest, paginationOf, success, Success } from '../envelope.ts';
 import { pageParameters, readOptionalPage } from '../paging.ts';
-import { lessons } from '../scoring/learning.ts';
-import { tokensOf } from '../scoring/score.ts';
+import { changeStatus } from '../scoring/learning.ts';
 import type { Explanation, Scores } from '../scoring/scores.ts';
 import { type LinkFilter, type LinkOrder, LinkQuery, readLinkQuery } from './query.ts';
 import type { LinkStore, ListedLink } from './store.ts';
@@ -23,7 +22,7 @@ const itemOf = ({ scoredAt: _, ...item }: ListedLink): LinkItem => item;
 
 /** With a score that is no older than it may be. */
 async function findLink({ store, scores }: LinkParts, id: string): Promise<LinkItem> {
-  const link = isUuid(id) ? await store.find(id) : undefined;
+  const link = isGuid(id) ? await store.find(id) : undefined;
   if (!link) throw Problems.linkMissing();
   if (!scores.isStale(link.scoredAt)) return itemOf(link);
   await scores.compute([id]);
@@ -57,20 +56,6 @@ async function streamAwaiting(store: LinkStore): Promise<Content> {
   }
   return new Content('application/json; charset=utf-8', Readable.from(json()));
 }
-
-/** The status, what it teaches and the end of the score are one; the same status again changes nothing. @returns false when there is no such link */
-const changeStatus = (store: LinkStore, id: string, status: LinkStatus): Promise<boolean> =>
-  store.decide(async (decision) => {
-    const link = await decision.lock(id);
-    if (!link || link.status === status) return link !== undefined;
-    await decision.setStatus(id, status);
-    const lesson = lessons[status];
-    if (lesson) {
-      await decision.teachAuthors(id, lesson.author);
-      await decision.teachKeywords(tokensOf(link.title), lesson.keyword);
-    }
-    return true;
-  });
 
 function explanationOf(id: string, { base, factors, score, reviews, keywords, newsletters }: Explanation): z.output<typeof ScoreExplanation> {
   const { author, keyword, recency, popularity } = factors;
@@ -109,7 +94,7 @@ const listRoutes = (parts: LinkParts) => [
     problems: [Problems.invalidQuery],
     async handle({ query }) {
       const page = readOptionalPage(query);
-      await parts.scores.computeStale('Awaiting');
+      await parts.scores.computeStale();
       return page ? listLinks(parts, { filter: { status: 'Awaiting', search: undefined }, sort: 'priority', page }) : streamAwaiting(parts.store);
     },
   }),
@@ -138,7 +123,7 @@ const singleRoutes = (parts: LinkParts) => [
     answers: { 200: Success(LinkItem) },
     problems: [Problems.linkMissing],
     async handle({ params: { id }, body: { status } }) {
-      if (!isUuid(id) || !(await changeStatus(parts.store, id, status))) throw Problems.linkMissing();
+      if (!isGuid(id) || !(await changeStatus(parts.store, id, status))) throw Problems.linkMissing();
       // Another change may have followed already.
       return success({ ...(await findLink(parts, id)), status });
     },
@@ -151,7 +136,7 @@ const singleRoutes = (parts: LinkParts) => [
     answers: { 200: Success(ScoreExplanation) },
     problems: [Problems.linkMissing],
     async handle({ params: { id } }) {
-      const explanation = isUuid(id) ? await parts.scores.explain(id) : undefined;
+      const explanation = isGuid(id) ? await parts.scores.explain(id) : undefined;
       if (!explanation) throw Problems.linkMissing();
       return success(explanationOf(id, explanation));
     },

@@ -1,7 +1,7 @@
 // All SQL of links: lists of them, one with what belongs to it, and what is decided on it.
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { LinkDetail, LinkItem, LinkStatus, Stats } from '../contract.ts';
+import { type LinkDetail, type LinkItem, type LinkStatus, linkStatuses, type Stats } from '../contract.ts';
 import type { LinkFilter, LinkOrder } from './query.ts';
 
 const builder = knex({ client: 'pg' });
@@ -64,14 +64,16 @@ const newslettersOf = statement<LinkDetail['newsletters'][number], [id: string]>
   where link_id = $1 order by received_date desc, newsletters.id`,
 );
 
+/** For the select list of a query on links. */
+export const countsByStatus = linkStatuses.map((status) => `count(*) filter (where status = '${status}') as "${status}"`).join(', ');
+
 type Totals = Stats['statusCounts'] & Pick<Stats, 'totalLinks' | 'totalNewsletters' | 'totalAuthors'> & { readonly totalRejected: number };
 
 const totals = statement<Totals>(
   'links.totals',
   `
   select
-    count(*) filter (where status = 'Awaiting') as "Awaiting", count(*) filter (where status = 'Liked') as "Liked",
-    count(*) filter (where status = 'Discarded') as "Discarded", count(*) filter (where status = 'DiscardedAfterReview') as "DiscardedAfterReview",
+    ${countsByStatus},
     count(*) as "totalLinks",
     (select count(*) from newsletters where rejection is null) as "totalNewsletters",
     (select count(*) from newsletters where rejection is not null) as "totalRejected",

@@ -1,10 +1,11 @@
 // Parses the bytes of a mail into what links are extracted from. Pure; what it costs is bounded by its caller.
 import PostalMime, { type Address } from 'postal-mime';
+import { maxHeadBytes } from '../../platform/mail/limits.ts';
 import type { ParsedMail } from '../contract.ts';
 
 /** @throws Error for what is nested deeper, or has longer headers, than any newsletter */
 export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
-  const { subject, date, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: 262_144 });
+  const { subject, date, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
   return {
     subject: subject ?? null,
     date: readDate(date),

@@ -1,7 +1,7 @@
 // Newsletters: those that were stored, one with its links, mails that were refused, and what there is in all.
-import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
+import { isGuid } from '../../platform/schema.ts';
 import { NewsletterDetail, NewsletterItem, Problems, Stats } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
 import type { LinkStore } from '../links/store.ts';
@@ -36,7 +36,7 @@ export const newsletterRoutes = (store: NewsletterLists) => [
     answers: { 200: Success(NewsletterDetail) },
     problems: [Problems.newsletterMissing],
     async handle({ params: { id } }) {
-      const newsletter = isUuid(id) ? await store.find(id) : undefined;
+      const newsletter = isGuid(id) ? await store.find(id) : undefined;
       if (!newsletter) throw Problems.newsletterMissing();
       return success({ ...newsletter, links: await store.linksOf(id) });
     },

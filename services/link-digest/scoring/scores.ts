@@ -1,6 +1,5 @@
 // Scores of links as they are stored: computed together, used for an hour, and computed again when somebody asks.
 import type { ScoringConfig } from '../config.ts';
-import type { LinkStatus } from '../contract.ts';
 import { type Explained, explainScore, type Reviews, tokensOf, type Weights } from './score.ts';
 import type { ScoredLink, ScoreQuestions, ScoreStore } from './store.ts';
 
@@ -63,12 +62,12 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
     /** Computes and stores the score of a link, so that what is explained is what is shown; undefined when there is no such link. */
     explain: (id: string) => store.transaction(async (inTransaction) => (await computeAndWrite(inTransaction, await inTransaction.lock([id])))[0]),
 
-    /** Computes and stores every score of a status that is missing or has been used long enough. */
-    async computeStale(status: LinkStatus): Promise<void> {
+    /** Computes and stores every score of links that wait which is missing or has been used long enough. */
+    async computeStale(): Promise<void> {
       const before = staleBefore();
       for (let computed = batchSize; computed === batchSize;) {
         computed = await store.transaction(async (inTransaction) => {
-          const ids = await inTransaction.lockStale(before, { status, limit: batchSize });
+          const ids = await inTransaction.lockStale(before, batchSize);
           return (await computeAndWrite(inTransaction, ids)).length;
         });
       }

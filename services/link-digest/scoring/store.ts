@@ -1,6 +1,5 @@
 // All SQL of scores: what they depend on, and where they are kept.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { LinkStatus } from '../contract.ts';
 import type { Reviews } from './score.ts';
 
 export type AuthorReviews = Reviews & { readonly id: string };
@@ -32,11 +31,11 @@ const weights = statement<{ keyword: string; weight: number }, [keywords: readon
 );
 
 // Locked in the order in which newsletters lock them. Who waits for the lock looks again, and finds it done.
-const lockStale = statement<{ id: string }, [before: Date, status: LinkStatus, limit: number]>(
+const lockStale = statement<{ id: string }, [before: Date, limit: number]>(
   'scores.lockStale',
   `
-  select id from links where status = $2 and (scored_at is null or scored_at <= $1)
-  order by url_sha256 limit $3 for no key update`,
+  select id from links where status = 'Awaiting' and (scored_at is null or scored_at <= $1)
+  order by url_sha256 limit $2 for no key update`,
 );
 
 const lock = statement<{ id: string }, [ids: readonly string[]]>(
@@ -70,8 +69,8 @@ export const scoreQuestions = (database: Database) => ({
   reviews: (authorIds: readonly string[]) => database.all(reviews, authorIds),
   /** Of those that have one. */
   weights: (keywords: readonly string[]) => database.all(weights, keywords),
-  /** Links whose score is not newer than `before`. Nobody decides on them until the end of the transaction. */
-  lockStale: async (before: Date, { status, limit }: { status: LinkStatus; limit: number }) => idsOf(await database.all(lockStale, before, status, limit)),
+  /** Links that wait whose score is not newer than `before`. Nobody decides on them until the end of the transaction. */
+  lockStale: async (before: Date, limit: number) => idsOf(await database.all(lockStale, before, limit)),
   lock: async (ids: readonly string[]) => idsOf(await database.all(lock, ids)),
   /** After locking, so that it is read as those left it who were waited for. */
   read: (ids: readonly string[]) => database.all(read, ids),

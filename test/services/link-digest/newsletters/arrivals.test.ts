@@ -55,7 +55,7 @@ describe('newsletters on their way in', () => {
     for (const score of [6.67, 7]) {
       await store([link('https://example.org/a')]);
       expect(await query('select scored_at from links')).to.deep.equal([{ scored_at: null }]);
-      await scores.computeStale('Awaiting');
+      await scores.computeStale();
       expect((await links())[0]).to.include({ score });
     }
   });
