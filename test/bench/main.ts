@@ -1,15 +1,18 @@
-// `npm run bench [-- name…] [--quick]`: runs benchmarks, each against its bound in the same run, and prints tables with ratios.
-// Exit code 1: a goal was missed. `--quick` is for the edit loop: too few and too short rounds to believe a small difference.
+// `npm run bench [-- name…] [--quick | --rounds N]`: runs benchmarks, each against its bound in the same run, and prints tables with ratios.
+// Exit code 1: a goal was missed. `--quick` is for the edit loop: too few and too short rounds to believe a small difference. More rounds help where the machine's speed changes.
 import { readdir } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { closeAll } from '../support/end-of-run.ts';
 import { type Bench, toTable } from './support/bench.ts';
 
 const names = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.ts') && file !== 'main.ts').map((file) => file.slice(0, -3));
-const { values, positionals: wanted } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean', default: false } } });
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string', default: '5' } },
+});
 const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) throw new Error(`there is no benchmark ${unknown.join(', ')}; there are: ${names.join(', ')}`);
-const pace = values.quick ? { rounds: 3, seconds: 1 } : { rounds: 5, seconds: 3 };
+const pace = values.quick ? { rounds: 3, seconds: 1 } : { rounds: Number(values.rounds), seconds: 3 };
 
 try {
   for (const name of wanted.length > 0 ? wanted : names) {

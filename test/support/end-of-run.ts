@@ -1,4 +1,4 @@
-// What must be closed when all tests have run; mocha calls `closeAll` once.
+// What must be closed when all tests have run; each process of the tests calls `closeAll` once.
 
 const steps: (() => Promise<void> | void)[] = [];
 

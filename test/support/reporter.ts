@@ -7,17 +7,18 @@ export type Counts = { readonly passed: number; readonly failed: number; readonl
 /** `12 passed, 0 failed`, and `, 3 skipped` where there are such. */
 export const countLine = ({ passed, failed, skipped }: Counts): string => `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 
-/** The line after which a run says how long it took and what failed: the last thing that is read, after all runs. */
+/** The line after which a process says what failed: what is read last, after all files. */
 export const summaryLine = 'Summary';
 
 /** The lines that end a run. */
 export const closingLines = (counts: Counts, notRun: readonly string[]): string[] => [...notRun.map((suites) => `not run: ${suites}`), countLine(counts)];
 
-// eslint-disable-next-line no-restricted-exports -- mocha looks for its reporter there
-export default class Reporter extends Mocha.reporters.Spec {
+export class Reporter extends Mocha.reporters.Spec {
   override epilogue(): void {
-    process.stdout.write(`${summaryLine}\n`);
-    super.epilogue();
+    if (this.stats.failures > 0) {
+      process.stdout.write(`${summaryLine}\n`);
+      super.epilogue();
+    }
     const { passes, failures, pending } = this.stats;
     for (const line of closingLines({ passed: passes, failed: failures, skipped: pending }, suitesNotRun())) process.stdout.write(`${line}\n`);
   }

@@ -1,84 +1,96 @@
-// `npm test [-- file or folder…]`: runs mocha on all tests or on those named, with --fast without `*.slow.test.ts`.
-// All run in four processes, since many of them mostly wait: one for the charts, whose renderings it keeps. What failed comes last, then one line that counts, even when mocha could not begin.
-import { spawn } from 'node:child_process';
+// `npm test [-- file or folder…] [-g 'part of a title']`: runs all tests or those named, with --fast without `*.slow.test.ts`.
+// Several processes take file after file, since most tests mostly wait. What failed comes last, then one line that counts, even when nothing could begin.
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { countLine, type Counts, summaryLine } from './reporter.ts';
+import type { RunOptions } from './run-files.ts';
 
-const outside = ['test/bench/**', 'test/cluster/**'];
-const slow = 'test/**/*.slow.test.ts';
+const processes = 6;
 
-const isFast = process.argv.includes('--fast');
-const given = process.argv.slice(2).filter((argument) => argument !== '--fast');
-const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-const wanted = given.map((argument) => (isFolder(argument) ? join(argument, '**/*.test.ts') : argument));
-
-const isWhole = !wanted.some((argument) => argument.endsWith('.ts'));
-const allFiles = globSync('test/**/*.test.ts', { exclude: [...outside, ...(isFast ? [slow] : [])] }).sort();
-const isOfCharts = (file: string) => file.startsWith('test/charts/');
-const others = allFiles.filter((file) => !isOfCharts(file));
-const filesOfRuns = isWhole ? [allFiles.filter(isOfCharts), ...[0, 1, 2].map(shareOf)] : [isFast ? ['--ignore', slow] : []];
-
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { fast: { type: 'boolean', default: false }, grep: { type: 'string', short: 'g' } },
+});
+const queue = inOrder(filesOf(positionals));
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../node_modules/.cache/compiled');
-const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
-const runs = filesOfRuns.map((files) => startMocha([process.stdout.isTTY ? '--color' : '--no-color', ...wanted, ...files]));
-// Ctrl-C reaches mocha by itself; a supervisor's SIGTERM does not.
-process.on('SIGINT', () => undefined).on('SIGTERM', () => runs.forEach(({ child }) => child.kill('SIGTERM')));
+const workers = queue.slice(0, processes).map(() => startWorker());
+// Ctrl-C reaches them by itself; a supervisor's SIGTERM does not.
+process.on('SIGINT', () => undefined).on('SIGTERM', () => workers.forEach(({ child }) => child.kill('SIGTERM')));
 
-const total = { passed: 0, failed: 0, skipped: 0 };
+const total = { passed: 0, failed: queue.length > 0 ? 0 : 1, skipped: 0 };
+const summary: string[] = [];
 const notRun = new Set<string>();
-// One after the other; what the others say meanwhile is kept.
-for (const run of runs) {
-  run.print();
-  const { passed, failed, skipped } = await run.ended;
-  total.passed += passed;
-  total.failed += failed;
-  total.skipped += skipped;
-  for (const line of run.notRun) notRun.add(line);
-}
-const summaries = runs.flatMap(({ summary }) => summary);
-process.stdout.write([...summaries, ...notRun, countLine(total)].map((line) => `${line}\n`).join(''));
+await Promise.all(workers.map(({ work }) => work()));
+if (queue.length > 0) fail(`not begun: ${queue.flat().join(', ')}`);
+if (summary.length > 0) summary.unshift(summaryLine);
+for (const line of [...summary, ...notRun, countLine(total)]) process.stdout.write(`${line}\n`);
 process.exitCode = total.failed > 0 ? 1 : 0;
 
-/** Every third file. Each process begins in another folder: some need the processor, the broker's wait. */
-function shareOf(turn: number): readonly string[] {
-  const share = others.filter((_, index) => index % 3 === turn);
-  const begin = Math.floor((share.length * turn) / 3);
-  return [...share.slice(begin), ...share.slice(0, begin)];
+function fail(why: string): void {
+  total.failed += 1;
+  summary.push(why);
 }
 
-/** Its output is kept until it is printed; its summary and its own closing lines are not part of it. */
-function startMocha(args: readonly string[]) {
-  const child = spawn(process.execPath, [mocha, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const kept: string[] = [];
-  let print = (line: string): unknown => kept.push(line);
-  let counts: Counts | undefined;
-  const summary: string[] = [];
-  const notRun: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const counted = parseCounts(line);
-    if (counted) counts = counted;
-    else if (line === summaryLine || summary.length > 0) summary.push(line);
-    else if (line.startsWith('not run: ')) notRun.push(line);
-    else print(line);
-  });
-  return {
-    child,
-    summary,
-    notRun,
-    print(): void {
-      print = (line) => process.stdout.write(`${line}\n`);
-      kept.forEach(print);
-    },
-    ended: once(child, 'close').then(([code, signal]: (number | string | null)[]): Counts => {
-      if (counts && (code === 0) === (counts.failed === 0)) return counts;
-      summary.push(`the run itself failed (${signal ?? `exit code ${code}`})`);
-      return { passed: 0, skipped: 0, ...counts, failed: (counts?.failed ?? 0) + 1 };
-    }),
-  };
+function filesOf(paths: readonly string[]): string[] {
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const exclude = ['test/bench/**', 'test/cluster/**', ...(values.fast ? ['test/**/*.slow.test.ts'] : [])];
+  return (paths.length > 0 ? paths : ['test']).flatMap((path) => (isFolder(path) ? globSync(join(path, '**/*.test.ts'), { exclude }).sort() : path));
+}
+
+/** The charts' together, for one process, which keeps its renderings; then slow files, so that none of them comes last. */
+function inOrder(files: readonly string[]): string[][] {
+  const isOfCharts = (file: string) => file.startsWith('test/charts/');
+  const isSlow = (file: string) => file.endsWith('.slow.test.ts');
+  const charts = files.filter(isOfCharts);
+  const others = files.filter((file) => !isOfCharts(file));
+  return [charts, ...[...others.filter(isSlow), ...others.filter((file) => !isSlow(file))].map((file) => [file])].filter(({ length }) => length > 0);
+}
+
+/** A process that runs files. Its output is printed file by file, and at once where it is the only one. */
+function startWorker() {
+  const options: RunOptions = { color: process.stdout.isTTY, grep: values.grep };
+  const child = fork(join(import.meta.dirname, 'run-files.ts'), [JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const ended = once(child, 'close');
+  let kept: string[] = [];
+  let isSummary = false;
+  let counted: (() => void) | undefined;
+  if (child.stdout) createInterface({ input: child.stdout }).on('line', hear);
+
+  function hear(line: string): void {
+    const counts = parseCounts(line);
+    if (counts) {
+      for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += counts[key];
+      isSummary = false;
+      counted?.();
+    } else if (line === summaryLine) isSummary = true;
+    else if (isSummary) summary.push(line);
+    else if (line.startsWith('not run: ')) notRun.add(line);
+    else if (workers.length === 1) process.stdout.write(`${line}\n`);
+    else kept.push(`${line}\n`);
+  }
+
+  async function work(): Promise<void> {
+    let files = queue.shift();
+    while (files) {
+      const whole = new Promise<void>((resolve) => (counted = resolve));
+      const begun = Date.now();
+      child.send(files);
+      await Promise.race([whole, ended]);
+      if (workers.length > 1)
+        process.stdout.write(`\n${files[0]}${files.length > 1 ? ' …' : ''} (${Math.round((Date.now() - begun) / 1000)} s)${kept.join('')}`);
+      kept = [];
+      if (!child.connected) break;
+      files = queue.shift();
+    }
+    if (child.connected) child.send([]);
+    const [code, signal] = (await ended) as [number | null, string | null];
+    if (code !== 0) fail(`a test process ended with ${signal ?? `exit code ${code}`}${files ? `, in ${files.join(', ')}` : ''}`);
+  }
+  return { child, work };
 }
 
 /** The reverse of `countLine`. */

@@ -1,6 +1,6 @@
 // Searches all that the secrets suites and what they started have said for what nothing may say: values, keys, tokens, ciphertexts.
-import { expect } from 'chai';
 import { captureLog, type CapturedLog } from '../../platform/captured-log.ts';
+import { atEndOfRun } from '../../support/end-of-run.ts';
 import { watchProcesses } from '../../support/processes.ts';
 
 export type LeakWatch = {
@@ -80,9 +80,8 @@ export function watchedLog(where: string, level = 'trace'): CapturedLog {
 
 watchProcesses(({ pid, lines }, args) => leakWatch.listen(`what process ${pid} (signalbox ${args.join(' ')}) printed`, () => lines.join('\n')));
 
-// Outside of every suite, so that mocha does it when the last test of all files is over. Benchmarks use this ground, too, without mocha.
-if ('after' in globalThis)
-  after('nothing that the secrets suites hide was said anywhere', function () {
-    this.timeout(600_000);
-    expect(leakWatch.leaks()).to.deep.equal([]);
-  });
+// Every service, process and command has spoken by then; what one process of the tests hides, it alone knows.
+atEndOfRun(() => {
+  const leaks = leakWatch.leaks();
+  if (leaks.length > 0) throw new Error(['what the secrets suites hide was said:', ...leaks].join('\n'));
+});

@@ -1,0 +1,42 @@
+// A process of `npm test`: runs the files of each message from `run.ts`; after an empty one, or when that has ended, it closes the shared servers.
+import Mocha from 'mocha';
+import { inspect } from 'node:util';
+import { closeAll } from './end-of-run.ts';
+import { countLine, Reporter, summaryLine } from './reporter.ts';
+
+export type RunOptions = { readonly color: boolean; readonly grep?: string | undefined };
+
+const patienceMs = 10_000;
+const { color, grep } = JSON.parse(process.argv[2] ?? '{}') as RunOptions;
+
+process.on('message', (files: readonly string[]) => (files.length > 0 ? void run(files) : process.disconnect()));
+process.once('disconnect', () => void end());
+
+async function run(files: readonly string[]): Promise<void> {
+  const mocha = new Mocha({ reporter: Reporter, timeout: 120_000, slow: 2000, color, ...(grep === undefined ? {} : { grep }) });
+  for (const file of files) mocha.addFile(file);
+  try {
+    await mocha.loadFilesAsync();
+    mocha.run(() => undefined);
+  } catch (error) {
+    say(summaryLine, inspect(error), countLine({ passed: 0, failed: 1, skipped: 0 }));
+  }
+}
+
+async function end(): Promise<void> {
+  try {
+    await closeAll();
+  } catch (error) {
+    say(summaryLine, inspect(error));
+    process.exitCode = 1;
+  }
+  // Fires only if something else holds the process.
+  setTimeout(() => {
+    say(summaryLine, `after the last test there are still open: ${process.getActiveResourcesInfo().join(', ')}`);
+    process.exit(1);
+  }, patienceMs).unref();
+}
+
+function say(...lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}
