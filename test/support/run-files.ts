@@ -17,7 +17,8 @@ async function run(files: readonly string[]): Promise<void> {
   for (const file of files) mocha.addFile(file);
   try {
     await mocha.loadFilesAsync();
-    mocha.run(() => undefined);
+    // Otherwise its listeners to the process stay, file after file.
+    mocha.run(() => mocha.dispose());
   } catch (error) {
     say(summaryLine, inspect(error), countLine({ passed: 0, failed: 1, skipped: 0 }));
   }

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { countLine, type Counts, summaryLine } from './reporter.ts';
 import type { RunOptions } from './run-files.ts';
 
-const processes = 6;
+const processes = 4;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -41,18 +41,20 @@ function filesOf(paths: readonly string[]): string[] {
   return (paths.length > 0 ? paths : ['test']).flatMap((path) => (isFolder(path) ? globSync(join(path, '**/*.test.ts'), { exclude }).sort() : path));
 }
 
-/** The charts' together, for one process, which keeps its renderings; then slow files, so that none of them comes last. */
+/** The charts' together, for one process, which keeps its renderings; then slow and quick ones in turn, so that slow ones are neither alone nor last. */
 function inOrder(files: readonly string[]): string[][] {
-  const isOfCharts = (file: string) => file.startsWith('test/charts/');
-  const isSlow = (file: string) => file.endsWith('.slow.test.ts');
-  const charts = files.filter(isOfCharts);
-  const others = files.filter((file) => !isOfCharts(file));
-  return [charts, ...[...others.filter(isSlow), ...others.filter((file) => !isSlow(file))].map((file) => [file])].filter(({ length }) => length > 0);
+  const {
+    charts = [],
+    slow = [],
+    quick = [],
+  } = Object.groupBy(files, (file) => (file.startsWith('test/charts/') ? 'charts' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'));
+  const inTurn = Array.from({ length: Math.max(slow.length, quick.length) }, (_, index) => [slow.slice(index, index + 1), quick.slice(index, index + 1)]);
+  return [charts, ...inTurn.flat()].filter(({ length }) => length > 0);
 }
 
 /** A process that runs files. Its output is printed file by file, and at once where it is the only one. */
 function startWorker() {
-  const options: RunOptions = { color: process.stdout.isTTY, grep: values.grep };
+  const options: RunOptions = { color: process.stdout.isTTY ?? false, grep: values.grep };
   const child = fork(join(import.meta.dirname, 'run-files.ts'), [JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = once(child, 'close');
   let kept: string[] = [];

@@ -13,7 +13,11 @@ const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor.optional() }).r
   { path: ['after'], error: 'must be of a page of the same search' },
 );
 
-const conditional = { 'If-None-Match': 'The ETag of an answer that the caller has: while it is the same, the answer is 304' };
+const entityTag = { ETag: 'Strong; another one as soon as the list may be another' };
+const conditional = {
+  describedHeaders: { 'If-None-Match': 'The ETag of an answer that the caller has: while it is the same, the answer is 304' },
+  describedAnswerHeaders: { 200: entityTag, 304: entityTag },
+};
 
 export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
   route({
@@ -23,7 +27,8 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     summary: 'Bookmarks, the oldest first, or the best match of a search',
     query: BookmarkQuery,
     answers: { 200: z.array(Bookmark), 304: null },
-    describedHeaders: conditional,
+    ...conditional,
+    describedAnswerHeaders: { 200: { ...entityTag, Link: 'The next page, as rel="next"; the last page has none' }, 304: entityTag },
     handle: ({ query: { limit, after, ...filter }, headers }) =>
       unlessKnown(store, headers, async () => {
         if (limit === undefined) {
@@ -43,7 +48,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     access: 'open',
     summary: 'All folders, in the order in which they were added',
     answers: { 200: z.array(Folder), 304: null },
-    describedHeaders: conditional,
+    ...conditional,
     handle: ({ headers }) =>
       unlessKnown(store, headers, async () => {
         const { revision, rows } = await store.folders();
@@ -60,7 +65,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     access: 'open',
     summary: 'The names of all tags, sorted; a tag stays when no bookmark has it any more',
     answers: { 200: z.array(z.string()), 304: null },
-    describedHeaders: conditional,
+    ...conditional,
     handle: ({ headers }) =>
       unlessKnown(store, headers, async () => {
         const { revision, rows } = await store.tags();

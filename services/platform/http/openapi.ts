@@ -64,14 +64,14 @@ function requestBody({ body }: AnyRoute) {
   return { requestBody: { required: true, content: Object.fromEntries(body.mediaTypes.map((type) => [type, {}])) } };
 }
 
-function answers({ answers: declared, describedMediaTypes = [] }: AnyRoute) {
+function answers({ answers: declared, describedAnswerHeaders, describedMediaTypes = [] }: AnyRoute) {
   const beside = Object.fromEntries(describedMediaTypes.map((type) => [type, { schema: { type: 'string' as const } }]));
   return Object.fromEntries(
     Object.entries(declared).map(([status, schema]) => [
       status,
       {
         description: STATUS_CODES[status] ?? status,
-        ...answerHeaders(Number(status)),
+        ...headersOf({ ...headersByStatus[Number(status)], ...describedAnswerHeaders?.[Number(status)] }),
         ...(schema && { content: { 'application/json': { schema }, ...beside } }),
       },
     ]),
@@ -88,10 +88,10 @@ const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>
   503: { 'Retry-After': 'Seconds until a further try makes sense' },
 };
 
-function answerHeaders(status: number) {
-  const headers = headersByStatus[status];
-  if (!headers) return {};
-  return { headers: Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }])) };
+function headersOf(described: Readonly<Record<string, string>> = {}) {
+  const headers = Object.entries(described);
+  if (headers.length === 0) return {};
+  return { headers: Object.fromEntries(headers.map(([name, description]) => [name, { description, schema: { type: 'string' as const } }])) };
 }
 
 function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
@@ -111,7 +111,7 @@ function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, sc
   return Object.fromEntries(
     fresh.map(([status, kinds]) => {
       const description = [...new Set(kinds.map(({ title }) => title))].join('; ');
-      return [status, { description, ...answerHeaders(status), content: { [mediaType]: { schema: schemaOf(kinds) } } }];
+      return [status, { description, ...headersOf(headersByStatus[status]), content: { [mediaType]: { schema: schemaOf(kinds) } } }];
     }),
   );
 }

@@ -93,6 +93,8 @@ type Declaration = {
   readonly problems?: readonly ProblemKind[];
   /** For the API description alone: request headers that the handler reads by itself, name to meaning. */
   readonly describedHeaders?: Readonly<Record<string, string>>;
+  /** For the API description alone: headers of the answers of a status, name to meaning. */
+  readonly describedAnswerHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
   /** For the API description alone: what an answer may be beside JSON, as text. */
   readonly describedMediaTypes?: readonly string[];
 };

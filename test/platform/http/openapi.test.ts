@@ -52,6 +52,7 @@ const routes = [
     body: rawBody({ mediaTypes: ['application/json'], maxBytes: 9, timeoutMs: 9 }),
     answers: { 200: z.string(), 202: null },
     describedHeaders: { 'X-Signature': 'The HMAC' },
+    describedAnswerHeaders: { 202: { 'X-Turn': 'Its place in the queue' } },
     describedMediaTypes: ['text/plain'],
     handle: () => {
       throw Notes.noteLocked();
@@ -154,6 +155,8 @@ describe('the API description', () => {
     const written = await document();
     expect(at(written, 'paths', '/api/notes', 'get', 'responses', '401', 'headers')).to.have.all.keys('WWW-Authenticate');
     expect(at(written, 'paths', '/api/notes', 'get', 'responses', '429', 'headers')).to.include.keys('Retry-After');
+    expect(at(written, 'paths', '/hooks', 'post', 'responses', '202', 'headers', 'X-Turn', 'description')).to.equal('Its place in the queue');
+    expect(at(written, 'paths', '/hooks', 'post', 'responses', '200', 'headers')).to.equal(undefined);
     expect(at(written, 'paths', '/hooks', 'post', 'parameters')).to.deep.equal([
       { in: 'header', name: 'X-Signature', schema: { type: 'string', description: 'The HMAC' }, description: 'The HMAC' },
     ]);
