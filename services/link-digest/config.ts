@@ -1,37 +1,24 @@
 // The link digest's settings.
 import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
-import { Secret } from '../platform/config/secret.ts';
+import type { Secret } from '../platform/config/secret.ts';
 import { choice, commonSettings, decimal, integer, optional, processSettings, randomCredential, secretList, secretUrl } from '../platform/config/settings.ts';
 import { isPasswordHash } from './login/password.ts';
 import { tokenSettings } from './login/token-settings.ts';
 
-function parseHash(value: string): Secret {
-  if (!isPasswordHash(value.trim())) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
-  return new Secret(value.trim());
-}
-
-const passwordHash: Setting<Secret> = {
-  name: 'Digest__AdminPasswordHash',
-  summary: "The administrator's password as `signalbox digest hash-password` prints it",
-  shape: 'secret',
-  isSecret: true,
-  parse: parseHash,
-};
-
-const leastPasswordLength = 16;
-
-function parsePassword(value: string, isProduction = false): Secret {
-  if (isProduction && value.length < leastPasswordLength) throw new InvalidSetting(`must have at least ${leastPasswordLength} characters`);
-  return new Secret(value);
-}
-
-const password: Setting<Secret> = {
-  name: 'Digest__AdminPassword',
-  summary: "The administrator's password, which `npm start` generates; not looked at when its hash is given",
-  shape: 'secret',
-  isSecret: true,
-  parse: parsePassword,
+const passwords = secretList('Digest__AdminPassword', {
+  summary: "The administrator's password, which `npm start` generates, without a comma; not looked at when a hash is given",
   generate: randomCredential,
+});
+
+const hashes = secretList('Digest__AdminPasswordHash', { summary: "The administrator's password as `signalbox digest hash-password` prints it" });
+
+const passwordHashes: Setting<readonly Secret[]> = {
+  ...hashes,
+  parse(value) {
+    const parsed = hashes.parse(value);
+    if (!parsed.every((hash) => isPasswordHash(hash.reveal()))) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
+    return parsed;
+  },
 };
 
 const weight = (name: string, what: string, value: number) =>
@@ -71,8 +58,8 @@ export const settings = {
   ...commonSettings,
   ...tokenSettings,
   appEnv: processSettings.appEnv,
-  adminPassword: optional(password),
-  adminPasswordHash: optional(passwordHash),
+  adminPasswords: optional(passwords),
+  adminPasswordHashes: optional(passwordHashes),
   loginAttempts: integer('Digest__LoginAttempts', { summary: 'Logins that an address may try in 15 minutes', min: 1, max: 1_000_000, default: 5 }),
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
   ingestTokens: secretList('Ingest__Token', { summary: 'Tokens of mail relays', generate: randomCredential }),
@@ -96,8 +83,8 @@ export type DigestConfig = Values<typeof settings>;
 export type ScoringConfig = Values<typeof scoringSettings>;
 export type WorkerConfig = Values<typeof workerSettings>;
 
-const requirePassword = ({ adminPassword, adminPasswordHash }: DigestConfig) =>
-  adminPassword === undefined && adminPasswordHash === undefined ? ['Digest__AdminPasswordHash is required and not set'] : [];
+const requirePassword = ({ adminPasswords, adminPasswordHashes }: DigestConfig) =>
+  adminPasswords === undefined && adminPasswordHashes === undefined ? ['Digest__AdminPasswordHash is required and not set'] : [];
 
 /** @throws ConfigError with every fault */
 export const readConfig = (environment: Environment): DigestConfig => readSettings(environment, settings, requirePassword);

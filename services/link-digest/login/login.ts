@@ -15,7 +15,7 @@ import type { Tokens } from './tokens.ts';
 export const loginPath = '/api/auth/login';
 
 type LoginParts = {
-  readonly config: Pick<DigestConfig, 'adminUsername' | 'adminPassword' | 'adminPasswordHash' | 'expiryMinutes'>;
+  readonly config: Pick<DigestConfig, 'adminUsername' | 'adminPasswords' | 'adminPasswordHashes' | 'expiryMinutes'>;
   readonly store: LoginStore;
   readonly tokens: Tokens;
   readonly clock: () => Date;
@@ -25,15 +25,17 @@ type LoginParts = {
 const hashesAtOnce = 2;
 const hashWaitMs = 10_000;
 
-function createPasswordCheck({ adminPassword, adminPasswordHash }: LoginParts['config']): (presented: string) => Promise<boolean> {
-  const hash = adminPasswordHash?.reveal();
-  const isPlain = isOneOf(adminPassword ? [adminPassword] : []);
+/** Whether it is any of the passwords; all of them are looked at in any case. */
+function createPasswordCheck({ adminPasswords = [], adminPasswordHashes }: LoginParts['config']): (presented: string) => Promise<boolean> {
+  const isPlain = isOneOf(adminPasswords);
   const turns = createSemaphore(hashesAtOnce);
   return async (presented) => {
-    if (hash === undefined) return isPlain(presented);
+    if (!adminPasswordHashes) return isPlain(presented);
     if (!(await turns.acquire(1, hashWaitMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
     try {
-      return await isPassword(presented, hash);
+      let isRight = false;
+      for (const hash of adminPasswordHashes) isRight = (await isPassword(presented, hash.reveal())) || isRight;
+      return isRight;
     } finally {
       turns.release(1);
     }

@@ -1,27 +1,28 @@
 // What access tokens are made of: settings of the service and of the command that makes tokens for machines.
 import { InvalidSetting, type Setting, type Values } from '../../platform/config/config.ts';
-import { Secret } from '../../platform/config/secret.ts';
-import { integer, randomCredential, text } from '../../platform/config/settings.ts';
+import type { Secret } from '../../platform/config/secret.ts';
+import { integer, randomCredential, secretList, text } from '../../platform/config/settings.ts';
 
 const leastKeyBytes = 32;
 
-function parseKey(value: string): Secret {
-  if (Buffer.byteLength(value) < leastKeyBytes) throw new InvalidSetting(`must have at least ${leastKeyBytes} bytes`);
-  return new Secret(value);
-}
-
-const key: Setting<Secret> = {
-  name: 'Jwt__Key',
-  summary: 'What access tokens are signed with, at least 32 bytes; another key ends all tokens',
-  shape: 'secret',
-  isSecret: true,
-  parse: parseKey,
+const secrets = secretList('Jwt__Key', {
+  summary: 'Keys of access tokens, each of at least 32 bytes: the first signs, tokens of all are taken; a key that is removed ends its tokens',
   generate: randomCredential,
   isInternal: true,
+});
+
+const keys: Setting<readonly Secret[]> = {
+  ...secrets,
+  parse(value) {
+    const parsed = secrets.parse(value);
+    if (parsed.some((key) => Buffer.byteLength(key.reveal()) < leastKeyBytes))
+      throw new InvalidSetting(`must have at least ${leastKeyBytes} bytes in each value`);
+    return parsed;
+  },
 };
 
 export const tokenSettings = {
-  key,
+  keys,
   issuer: text('Jwt__Issuer', { summary: 'Who issues access tokens; others are refused', default: 'signalbox' }),
   audience: text('Jwt__Audience', { summary: 'Whom access tokens are for; others are refused', default: 'link-digest' }),
   expiryMinutes: integer('Jwt__ExpiryMinutes', { summary: 'How long a login lasts', min: 1, max: 525_600, default: 60 }),

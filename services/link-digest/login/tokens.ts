@@ -5,7 +5,7 @@ import type { Guard } from '../../platform/http/credentials.ts';
 import { Common } from '../../platform/problem.ts';
 import type { TokenConfig } from './token-settings.ts';
 
-type TokenParts = { readonly config: Pick<TokenConfig, 'key' | 'issuer' | 'audience'>; readonly clock: () => Date };
+type TokenParts = { readonly config: Pick<TokenConfig, 'keys' | 'issuer' | 'audience'>; readonly clock: () => Date };
 
 /** Clocks of several machines differ by so much at most. */
 const toleranceSeconds = 60;
@@ -13,9 +13,22 @@ const algorithm = 'HS256';
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-export function createTokens({ config: { key, issuer, audience }, clock }: TokenParts) {
-  const secret = new TextEncoder().encode(key.reveal());
+export function createTokens({ config: { keys, issuer, audience }, clock }: TokenParts) {
+  const secrets = keys.map((key) => new TextEncoder().encode(key.reveal()));
+  const [signing] = secrets;
+  if (!signing) throw new TypeError('keys must hold at least one');
   const rules = { algorithms: [algorithm], issuer, audience, clockTolerance: toleranceSeconds, requiredClaims: ['sub', 'exp', 'iat'] };
+
+  async function isSignedWith(secret: Uint8Array, token: string): Promise<boolean> {
+    try {
+      const { payload } = await jwtVerify(token, secret, { ...rules, currentDate: clock() });
+      return (payload.iat ?? Infinity) <= clock().getTime() / 1000 + toleranceSeconds;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return false;
+      throw error;
+    }
+  }
+
   return {
     /** @param subject the id of whom it is for */
     async issue({ subject, username, minutes }: { subject: string; username: string; minutes: number }): Promise<{ token: string; expiresAt: Date }> {
@@ -29,17 +42,13 @@ export function createTokens({ config: { key, issuer, audience }, clock }: Token
         .setExpirationTime(expiresAt)
         .setIssuer(issuer)
         .setAudience(audience)
-        .sign(secret);
+        .sign(signing);
       return { token, expiresAt: new Date(expiresAt * 1000) };
     },
+    /** Signed with any of the keys. */
     async isValid(token: string): Promise<boolean> {
-      try {
-        const { payload } = await jwtVerify(token, secret, { ...rules, currentDate: clock() });
-        return (payload.iat ?? Infinity) <= clock().getTime() / 1000 + toleranceSeconds;
-      } catch (error) {
-        if (error instanceof errors.JOSEError) return false;
-        throw error;
-      }
+      for (const secret of secrets) if (await isSignedWith(secret, token)) return true;
+      return false;
     },
   };
 }

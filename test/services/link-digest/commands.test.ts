@@ -28,6 +28,15 @@ describe('signalbox digest token', () => {
     expect((await call(running.url, 'GET', '/api/stats', { headers: { Authorization: `Bearer ${output.trim()}` } })).status).to.equal(200);
   });
 
+  it('signs with the first of several keys', async () => {
+    const statusOf = async (keys: string) => {
+      const { output } = await run(['digest', 'token'], { env: { Jwt__Key: keys } });
+      return (await call(running.url, 'GET', '/api/stats', { headers: { Authorization: `Bearer ${output.trim()}` } })).status;
+    };
+    const other = 'x'.repeat(32);
+    expect([await statusOf(`${env.Jwt__Key},${other}`), await statusOf(`${other},${env.Jwt__Key}`)]).to.deep.equal([200, 401]);
+  });
+
   it('prints one that is valid for --minutes, and is called without its first word too', async () => {
     const { output } = await run(['token', '--minutes', '43200'], { env });
     const { iat, exp } = JSON.parse(Buffer.from(output.split('.')[1] ?? '', 'base64url').toString());
@@ -37,7 +46,7 @@ describe('signalbox digest token', () => {
   it('says what is wrong, and prints no token', async () => {
     for (const [words, given, message] of [
       [['digest', 'token'], {}, 'Jwt__Key is required and not set'],
-      [['digest', 'token'], { Jwt__Key: 'short' }, 'Jwt__Key must have at least 32 bytes'],
+      [['digest', 'token'], { Jwt__Key: 'short' }, 'Jwt__Key must have at least 32 bytes in each value'],
       [['digest', 'token', '--minutes', '0'], env, '--minutes must be a whole number between 1 and'],
     ] as const) {
       const { output, error, code } = await run(words, { env: given });

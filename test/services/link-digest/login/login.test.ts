@@ -97,6 +97,43 @@ describe('POST /api/auth/login with a hashed password', () => {
   });
 });
 
+describe('credentials of the link digest that are being rotated', () => {
+  const next = 'the next key of the tests with 32 bytes or more';
+  const login = (url: string, password: string) => call(url, 'POST', '/api/auth/login', { body: { username: 'admin', password } });
+
+  describe('passwords and keys', () => {
+    const running = useService({
+      clock: () => now,
+      environment: { Digest__AdminPassword: 'the next password, the password of the tests', Jwt__Key: `${next}, ${key}` },
+    });
+
+    it('are taken, the next and the former password; no other, and not the list', async () => {
+      for (const password of ['the next password', 'the password of the tests']) expect((await login(running.url, password)).status).to.equal(200);
+      for (const password of ['the next password, the password of the tests', 'another', '']) expect((await login(running.url, password)).status).to.equal(401);
+    });
+
+    it('sign with the first key, and tokens of all are taken', async () => {
+      const { token: issued } = (await login(running.url, 'the next password')).body.data;
+      const [header, payload, signature] = String(issued).split('.');
+      expect(signature).to.equal(createHmac('sha256', next).update(`${header}.${payload}`).digest('base64url'));
+      const statusOf = async (given: string) => (await call(running.url, 'GET', '/api/stats', { headers: { Authorization: `Bearer ${given}` } })).status;
+      for (const given of [issued, token(), token({}, { signedWith: next })]) expect(await statusOf(given)).to.equal(200);
+      for (const signedWith of ['x'.repeat(32), `${next}, ${key}`]) expect(await statusOf(token({}, { signedWith }))).to.equal(401);
+    });
+  });
+
+  describe('password hashes', () => {
+    const environment: Record<string, string> = {};
+    before(async () => void (environment['Digest__AdminPasswordHash'] = `${await hashPassword('next')},${await hashPassword('former')}`));
+    const running = useService({ environment });
+
+    it('are taken, the next and the former, and no other', async () => {
+      for (const password of ['next', 'former']) expect((await login(running.url, password)).status).to.equal(200);
+      expect((await login(running.url, 'another')).status).to.equal(401);
+    });
+  });
+});
+
 describe('the limit of logins', () => {
   const running = useService({ environment: { Digest__LoginAttempts: '' } });
 
@@ -189,11 +226,11 @@ describe('the settings of the link digest', () => {
   const given = environmentOf('postgres://x@localhost/x');
   const without = (...names: string[]) => Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
 
-  it('are refused together, by name and without their values', () => {
+  it('are refused together, by name and without their values', async () => {
     const faulty = {
       ...given,
-      Jwt__Key: 'a key of 31 bytes, one too few.',
-      Digest__AdminPasswordHash: 'plain',
+      Jwt__Key: `${'x'.repeat(32)},a key of 31 bytes: one too few.`,
+      Digest__AdminPasswordHash: `${await hashPassword('x')},plain`,
       Ingest__Token: '',
       LinkScoring__AuthorWeight: '1.5',
     };
@@ -201,7 +238,7 @@ describe('the settings of the link digest', () => {
       .to.throw()
       .with.property('faults')
       .that.has.members([
-        'Jwt__Key must have at least 32 bytes',
+        'Jwt__Key must have at least 32 bytes in each value',
         'Digest__AdminPasswordHash must be what `signalbox digest hash-password` prints',
         'Ingest__Token is required and not set',
         'LinkScoring__AuthorWeight must be a number 0–1',
@@ -215,7 +252,7 @@ describe('the settings of the link digest', () => {
     expect(() => readConfig(short)).to.throw(/Digest__AdminPassword must have at least 16 characters[^]*Ingest__Token must have at least 16 characters/);
   });
 
-  it('take a key of 32 bytes', () => expect(readConfig({ ...given, Jwt__Key: 'ü'.repeat(16) }).key.reveal()).to.have.length(16));
+  it('take a key of 32 bytes', () => expect(readConfig({ ...given, Jwt__Key: 'ü'.repeat(16) }).keys[0]?.reveal()).to.have.length(16));
 
   it('refuse hashes whose parameters are weak or cost too much', async () => {
     const hash = await hashPassword('x');
