@@ -8,9 +8,10 @@ import { sleepUntil, systemClock } from '../../platform/time.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import { createNewsletterReader } from '../mails/newsletters.ts';
 import { createNewsletterStore } from '../newsletters/arrivals.ts';
-import { consumeMails, createMailHandler } from './consumer.ts';
+import { consumeMails, createMailHandler, measureQueue } from './consumer.ts';
 import { ingestQueue, ingestTopology } from './queue.ts';
 
+const name = 'signalbox worker digest';
 const pool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
 const connectTimeoutMs = 15_000;
 const longestRunMs = 5 * 60_000;
@@ -20,11 +21,11 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
   summary: 'Takes mails off the queue: parses them, and stores their links',
   read: readWorkerConfig,
   async start(runtime, config) {
-    const { broker, handle } = await open(runtime, config, migrations);
+    const { broker, handle } = await openIngest(runtime, config, { name, migrations, pool });
     runtime.lifecycle.onStop('consumer of mails', consumeMails(broker, handle).stop);
   },
   async once(runtime, config) {
-    const { broker, handle, checkSchema } = await open(runtime, config, migrations);
+    const { broker, handle, checkSchema } = await openIngest(runtime, config, { name, migrations, pool });
     const { stopping } = runtime.lifecycle;
     const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
     const schema = await checkSchema();
@@ -55,15 +56,22 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
   },
 });
 
-async function open({ log, lifecycle, health, metrics }: Runtime, config: WorkerConfig, migrations: MigrationSource) {
-  const { databaseUrl, brokerUrl, maxRetries } = config;
+type OpenOptions = {
+  /** How the broker's own tools show the connection. */
+  readonly name: string;
+  readonly migrations: MigrationSource;
+  readonly pool: { readonly maxConnections?: number; readonly statementMs: number; readonly answerMs: number };
+};
+
+/** What takes mails off the queue, here and in the service itself. */
+export async function openIngest({ log, metrics, health, lifecycle }: Runtime, config: WorkerConfig, { name, migrations, pool }: OpenOptions) {
+  const { databaseUrl, brokerUrl, maxRetries, queueType } = config;
   const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
   const checkSchema = await createSchemaCheck(database, migrations);
-  health.addCheck('database', checkSchema);
-  const broker = lifecycle.opened(
-    'broker',
-    connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name: 'signalbox worker digest', queueType: config.queueType }),
-  );
+  health.addCheck('schema', checkSchema);
+  const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name, queueType }));
+  measureQueue(broker, metrics);
   const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
-  return { broker, checkSchema, handle: createMailHandler({ newsletters, read: createNewsletterReader(), maxRetries, log, metrics }) };
+  const handle = createMailHandler({ newsletters, read: createNewsletterReader(), maxRetries, log, metrics });
+  return { database, broker, handle, checkSchema };
 }

@@ -4,9 +4,10 @@ import { ingestQueue, ingestTopology, toMail, toMessage } from '../../../../serv
 import type { Broker } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
-import { startProcess } from '../../../support/processes.ts';
+import { type RunningProcess, startProcess } from '../../../support/processes.ts';
+import { eventually, freePorts } from '../../../support/wait.ts';
 import { environmentOf, useDatabase } from '../store.ts';
-import { newsletterMail } from './mails.ts';
+import { newsletterMail, post } from './mails.ts';
 
 describe('signalbox worker digest', function () {
   this.timeout(120_000);
@@ -47,5 +48,34 @@ describe('signalbox worker digest', function () {
     await database.query('alter table newsletters_elsewhere rename to newsletters');
     expect((await run()).code).to.equal(0);
     expect(await database.query('select count(*)::int as mails from newsletters')).to.deep.equal([{ mails: 1 }]);
+  });
+
+  it('has its own metrics of the queue; with Ingest__Consume=false the service takes mails in and leaves them to it', async () => {
+    const port = await freePorts(3);
+    const env = {
+      ...environmentOf(database.url, { Ingest__Consume: 'false', Ingest__RateLimitPerHour: '1000' }),
+      PORT: `${port}`,
+      METRICS_PORT: `${port + 1}`,
+    };
+    const service = startProcess(['serve', 'link-digest'], { env });
+    let worker: RunningProcess | undefined;
+    try {
+      const metricsOf = async (ofPort: number) => (await fetch(`http://127.0.0.1:${ofPort}/metrics`)).text();
+      await eventually(async () => expect(await metricsOf(port + 1)).to.contain('signalbox_digest_broker_connected 1\n'), { withinMs: 60_000 });
+      // A service that consumes would have taken the first off the queue before the last is posted.
+      for (let sent = 0; sent < 20; sent += 1) expect((await post(`http://127.0.0.1:${port}`, newsletterMail())).status).to.equal(202);
+      expect(await broker.depth(ingestQueue)).to.equal(20);
+      expect(await metricsOf(port + 1)).to.contain('signalbox_digest_queue_messages{queue="newsletter.ingest"} 20');
+      worker = startProcess(['worker', 'digest', '--loop'], { env: { ...env, METRICS_PORT: `${port + 2}` } });
+      await eventually(
+        async () => {
+          const text = await metricsOf(port + 2);
+          expect(text).to.contain('processed_total{outcome="stored"} 20').and.to.contain('signalbox_digest_queue_messages{queue="newsletter.ingest"} 0');
+        },
+        { withinMs: 90_000, everyMs: 200 },
+      );
+    } finally {
+      await Promise.all([service.kill(), worker?.kill()]);
+    }
   });
 });
