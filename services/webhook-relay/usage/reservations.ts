@@ -36,11 +36,11 @@ type Stock = {
   expiry: NodeJS.Timeout | undefined;
 };
 
-/** A stock is what comes in so many milliseconds. */
-const aheadMs = 40;
+/** A stock is what comes in so many milliseconds: half of it covers a commit of 50 ms, which a busy disk takes now and then. */
+const aheadMs = 100;
 const largestStock = 200;
 
-export function createReservations({ store, connections, database, clock, stockMs = 50 }: ReservationsParts) {
+export function createReservations({ store, connections, database, clock, stockMs = 150 }: ReservationsParts) {
   const refunds = createRefunds(store, database);
   let waiting: Waiter[] = [];
   let stock: Stock | undefined;
@@ -49,7 +49,6 @@ export function createReservations({ store, connections, database, clock, stockM
   let begunAt = -Infinity;
   /** Deliveries since then. */
   let arrived = 0;
-  let statementMs = 0;
   /** With less in stock the next statement begins. */
   let lowWater = 0;
   /** While above 0 no stock is kept. */
@@ -96,12 +95,11 @@ export function createReservations({ store, connections, database, clock, stockM
     // All but the one that begins this: one client that waits for each answer never makes a stock.
     const perMs = (arrived - 1) / (now - begunAt);
     const wantedStock = Math.min(largestStock, Math.ceil(perMs * aheadMs));
-    lowWater = 1.5 * perMs * statementMs; // not every statement is as quick as the last
+    lowWater = wantedStock / 2;
     begunAt = now;
     arrived = 0;
     statement = ask(unusable, asking, wantedStock).finally(() => {
       statement = undefined;
-      statementMs = performance.now() - begunAt;
       if (waiting.length > 0) begin();
     });
   }
