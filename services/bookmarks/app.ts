@@ -6,6 +6,7 @@ import { asksDatabase } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
+import { type SnapshotLimits, usualSnapshotLimits } from '../platform/postgres/snapshots.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { apiKey } from './api-key.ts';
@@ -16,7 +17,7 @@ import { createImporter } from './files/import.ts';
 import { folderRoutes } from './folders.ts';
 import { listRoutes } from './lists/lists.ts';
 import { createListStore } from './lists/store.ts';
-import { createSnapshots, type SnapshotLimits } from './snapshots.ts';
+import { createCatalogueSnapshots } from './snapshots.ts';
 import { createStore } from './store.ts';
 
 export type BookmarksParts = {
@@ -32,13 +33,11 @@ export type BookmarksParts = {
   readonly snapshotLimits?: SnapshotLimits;
 };
 
-const usualLimits: SnapshotLimits = { atOnce: 4, waitMs: 5000, longestMs: 600_000 };
-
 export function createBookmarksApp(parts: BookmarksParts): App {
-  const { config, database, writeDatabase, health, log, metrics, clock = systemClock, snapshotLimits = usualLimits } = parts;
+  const { config, database, writeDatabase, health, log, metrics, clock = systemClock, snapshotLimits = usualSnapshotLimits } = parts;
   const store = createStore(database, writeDatabase);
   const listStore = createListStore(database);
-  const openSnapshot = createSnapshots(listStore, snapshotLimits);
+  const openSnapshot = createCatalogueSnapshots(database, snapshotLimits);
   return createApp({
     description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
     routes: [

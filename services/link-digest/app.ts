@@ -8,6 +8,7 @@ import { asksDatabase } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Pool } from '../platform/postgres/pool.ts';
+import { createSnapshots, type SnapshotLimits, usualSnapshotLimits } from '../platform/postgres/snapshots.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
@@ -40,9 +41,11 @@ export type DigestParts = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock?: () => Date;
+  readonly snapshotLimits?: SnapshotLimits;
 };
 
-export function createDigestApp({ config, database, broker, health, lifecycle, log, metrics, clock = systemClock }: DigestParts): App {
+export function createDigestApp({ config, database, broker, health, lifecycle, log, metrics, ...parts }: DigestParts): App {
+  const { clock = systemClock, snapshotLimits = usualSnapshotLimits } = parts;
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox link-digest', log }));
   const counting = { service: 'link-digest', redis, database, log, metrics };
   const logins = createRateLimit(counting, { name: 'logins', requests: config.loginAttempts, seconds: 900 });
@@ -50,12 +53,13 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
   const tokens = createTokens({ config, clock });
   const links = createLinkStore(database);
   const newsletters = createNewsletterLists(database);
+  const openSnapshot = createSnapshots(database, snapshotLimits);
   measureDigest({ links, metrics });
   startHousekeeping({ database, lifecycle, log, clock, rawMailsDays: config.rawMailsDays });
   const routes = [
     ingestRoute({ broker, newsletters: createNewsletterStore(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
     loginRoute({ config, store: createLoginStore(database), tokens, clock }),
-    ...linkRoutes({ store: links, scores: createScores(createScoreStore(database), { weights: config, clock }) }),
+    ...linkRoutes({ store: links, scores: createScores(createScoreStore(database), { weights: config, clock }), openSnapshot }),
     ...newsletterRoutes(newsletters),
     ...authorRoutes(createAuthorStore(database)),
     statsRoute(newsletters, links),

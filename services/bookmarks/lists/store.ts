@@ -1,6 +1,7 @@
 // All SQL of the lists, and of what is read from one snapshot. A list comes with the revision that it belongs to, by one statement or in one transaction.
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { readByCursor } from '../../platform/postgres/snapshots.ts';
 import type { Bookmark, Folder } from '../contract.ts';
 import { bookmarkColumns } from '../store.ts';
 import { escapedWords, type Position, spaced } from './search.ts';
@@ -70,13 +71,13 @@ function select({ q, tag, folderId, favorite }: BookmarkFilter, after?: Position
   return query.orderBy(['date_added', 'id']);
 }
 
-const freeze = statement('snapshot.freeze', 'set transaction isolation level repeatable read, read only');
+const revisionOf = async (database: Database) => (await database.first(revision))?.revision ?? '';
 
 export type ListStore = ReturnType<typeof createListStore>;
 export type Snapshot = ReturnType<typeof snapshotOn>;
 
 export const createListStore = (database: Database) => ({
-  revision: async () => (await database.first(revision))?.revision ?? '',
+  revision: () => revisionOf(database),
 
   async bookmarks(filter: BookmarkFilter, { after, rows }: Page): Promise<Listed<FoundBookmark>> {
     if (Object.values(filter).every((value) => value === undefined))
@@ -95,28 +96,11 @@ export const createListStore = (database: Database) => ({
     const rows = await database.all(tags);
     return { revision: rows[0]?.revision ?? '', rows: rows.flatMap(({ name }) => name ?? []) };
   },
-
-  /** What `work` reads is of one moment, however long it takes; it holds a connection all that time. */
-  inSnapshot: <T>(work: (snapshot: Snapshot, revision: string) => Promise<T>): Promise<T> =>
-    database.transaction(async (inTransaction) => {
-      await inTransaction.run(freeze);
-      return work(snapshotOn(inTransaction), (await inTransaction.first(revision))?.revision ?? '');
-    }),
 });
 
-/** Few enough to be held in memory, however long each is. */
-const rowsAtOnce = 200;
-
-const snapshotOn = (database: Database) => ({
+export const snapshotOn = (database: Database) => ({
+  revision: () => revisionOf(database),
   folders: async () => listed(await database.all(folders)).rows,
   /** All that match, a few at a time. One list at a time. */
-  async *bookmarks(filter: BookmarkFilter, after?: Position): AsyncGenerator<FoundBookmark[]> {
-    await database.select(builder.raw('declare list no scroll cursor for ?', [select(filter, after)]));
-    for (;;) {
-      const rows = await database.select<FoundBookmark>(builder.raw(`fetch ${rowsAtOnce} from list`));
-      yield rows;
-      if (rows.length < rowsAtOnce) break;
-    }
-    await database.select(builder.raw('close list'));
-  },
+  bookmarks: (filter: BookmarkFilter, after?: Position) => readByCursor<FoundBookmark>(database, select(filter, after)),
 });

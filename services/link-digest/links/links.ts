@@ -1,22 +1,20 @@
 // Links: lists of them by rank, one with what belongs to it, why it has its score, and what is decided on it.
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { Content, route } from '../../platform/http/route.ts';
+import type { OpenSnapshot } from '../../platform/postgres/snapshots.ts';
 import { isGuid } from '../../platform/schema.ts';
 import { LinkDetail, LinkItem, Problems, ScoreExplanation, StatusChange } from '../contract.ts';
 import { Page, type PageRequest, paginationOf, success, Success } from '../envelope.ts';
-import { pageParameters, readOptionalPage } from '../paging.ts';
+import { pageParameters, readOptionalPage, usualPerPage } from '../paging.ts';
 import { changeStatus } from '../scoring/learning.ts';
 import type { Explanation, Scores } from '../scoring/scores.ts';
 import { type LinkFilter, type LinkOrder, LinkQuery, readLinkQuery } from './query.ts';
-import type { LinkStore, ListedLink } from './store.ts';
+import { createLinkStore, type LinkStore, type ListedLink } from './store.ts';
 
-type LinkParts = { readonly store: LinkStore; readonly scores: Scores };
+type LinkParts = { readonly store: LinkStore; readonly scores: Scores; readonly openSnapshot: OpenSnapshot };
 type Wanted = { readonly filter: LinkFilter; readonly sort: LinkOrder; readonly page: PageRequest };
 
 const ById = z.object({ id: z.string() });
-/** Answered in pieces, so that however many wait, memory stays flat. */
-const linksAtOnce = 1000;
 
 const itemOf = ({ scoredAt: _, ...item }: ListedLink): LinkItem => item;
 
@@ -40,21 +38,21 @@ async function listLinks({ store, scores }: LinkParts, { filter, sort, page }: W
   return { ...success(shown.map(itemOf)), pagination: paginationOf(page, total) };
 }
 
-/** All links that wait, as JSON. */
-async function streamAwaiting(store: LinkStore): Promise<Content> {
-  const ids = await store.awaitingIds();
-  async function* json(): AsyncGenerator<string, undefined> {
-    yield '{"success":true,"data":[';
-    let isFirst = true;
-    for (let at = 0; at < ids.length; at += linksAtOnce) {
-      const links = (await store.awaiting(ids.slice(at, at + linksAtOnce))).map((link) => JSON.stringify(itemOf(link)));
-      if (links.length > 0) yield `${isFirst ? '' : ','}${links.join(',')}`;
-      isFirst &&= links.length === 0;
-    }
-    yield `],"pagination":${JSON.stringify(paginationOf({ page: 1, perPage: ids.length }, ids.length))}}`;
-    return undefined;
+/** All links that wait as they were at one moment, and behind them how many these were. */
+async function* jsonOfAwaiting(snapshot: LinkStore): AsyncGenerator<string, undefined> {
+  let total = 0;
+  yield '{"success":true,"data":[';
+  for await (const links of snapshot.awaiting()) {
+    if (links.length > 0) yield `${total > 0 ? ',' : ''}${links.map((link) => JSON.stringify(itemOf(link))).join(',')}`;
+    total += links.length;
   }
-  return new Content('application/json; charset=utf-8', Readable.from(json()));
+  yield `],"pagination":${JSON.stringify(paginationOf({ page: 1, perPage: total || usualPerPage }, total))}}`;
+  return undefined;
+}
+
+async function streamAwaiting(openSnapshot: OpenSnapshot): Promise<Content> {
+  const { text } = await openSnapshot((snapshot) => Promise.resolve({ head: undefined, pieces: jsonOfAwaiting(createLinkStore(snapshot)) }));
+  return new Content('application/json; charset=utf-8', text);
 }
 
 function explanationOf(id: string, { base, factors, score, reviews, keywords, newsletters }: Explanation): z.output<typeof ScoreExplanation> {
@@ -95,7 +93,7 @@ const listRoutes = (parts: LinkParts) => [
     async handle({ query }) {
       const page = readOptionalPage(query);
       await parts.scores.computeStale();
-      return page ? listLinks(parts, { filter: { status: 'Awaiting', search: undefined }, sort: 'priority', page }) : streamAwaiting(parts.store);
+      return page ? listLinks(parts, { filter: { status: 'Awaiting', search: undefined }, sort: 'priority', page }) : streamAwaiting(parts.openSnapshot);
     },
   }),
 ];

@@ -1,6 +1,7 @@
 // All SQL of links: lists of them, one with what belongs to it, and what is decided on it.
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { readByCursor } from '../../platform/postgres/snapshots.ts';
 import { type LinkDetail, type LinkItem, type LinkStatus, linkStatuses, type Stats } from '../contract.ts';
 import type { LinkFilter, LinkOrder } from './query.ts';
 
@@ -39,16 +40,6 @@ function matching({ status, search }: LinkFilter) {
 }
 
 const find = statement<ListedLink, [id: string]>('links.find', `select ${columns} from links where id = $1`);
-
-// In the order of the ids that are given.
-const awaiting = statement<ListedLink, [ids: readonly string[]]>(
-  'links.awaiting',
-  `
-  select ${columns} from unnest($1::uuid[]) with ordinality as given (id, position) join links using (id)
-  where status = 'Awaiting' order by position`,
-);
-
-const awaitingIds = statement<{ id: string }>('links.awaitingIds', `select id from links where status = 'Awaiting' order by ${orders.priority}`);
 
 const authorsOf = statement<LinkDetail['authors'][number], [id: string]>(
   'links.authorsOf',
@@ -115,10 +106,9 @@ export const createLinkStore = (database: Database) => ({
     const [row] = await database.select<{ total: number }>(matching(filter).select(builder.raw('count(*) as total')));
     return row?.total ?? 0;
   },
-  /** In order of priority. */
-  awaitingIds: async () => (await database.all(awaitingIds)).map(({ id }) => id),
-  /** Those of these that are still waiting. */
-  awaiting: (ids: readonly string[]) => database.all(awaiting, ids),
+  /** All that wait, in order of priority, a few at a time; in a transaction. */
+  awaiting: () =>
+    readByCursor<ListedLink>(database, matching({ status: 'Awaiting', search: undefined }).select(builder.raw(columns)).orderByRaw(orders.priority)),
   authorsOf: (id: string) => database.all(authorsOf, id),
   newslettersOf: (id: string) => database.all(newslettersOf, id),
   totals: () => database.first(totals),

@@ -4,10 +4,10 @@ import { listen } from '../../../services/platform/http/server.ts';
 import { type Log, silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../services/platform/postgres/pool.ts';
+import type { SnapshotLimits } from '../../../services/platform/postgres/snapshots.ts';
 import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
 import { createBookmarksApp } from '../../../services/bookmarks/app.ts';
 import { readConfig } from '../../../services/bookmarks/config.ts';
-import type { SnapshotLimits } from '../../../services/bookmarks/snapshots.ts';
 import { type Answer, call } from '../../support/call.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 

@@ -9,16 +9,21 @@ import { createHealth } from '../../../services/platform/http/health.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
+import { type SnapshotLimits, usualSnapshotLimits } from '../../../services/platform/postgres/snapshots.ts';
 import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
 import { call } from '../../support/call.ts';
 import { environmentOf, useDatabase } from './store.ts';
 
 export { type Answer, call } from '../../support/call.ts';
 
-type Options = { readonly environment?: Readonly<Record<string, string>>; readonly clock?: () => Date };
+type Options = {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly clock?: () => Date;
+  readonly snapshotLimits?: SnapshotLimits;
+};
 
 /** A database, the embedded broker in it and a service on both, for the tests of one file; each test begins with nothing in it. */
-export function useService({ environment = {}, clock = () => new Date() }: Options = {}) {
+export function useService({ environment = {}, clock = () => new Date(), snapshotLimits = usualSnapshotLimits }: Options = {}) {
   const database = useDatabase({ clock });
   const lifecycle = createLifecycle(silentLog);
   let url = '';
@@ -26,7 +31,7 @@ export function useService({ environment = {}, clock = () => new Date() }: Optio
   let broker: Broker;
   before(async () => {
     const config = readConfig(environmentOf(database.url, environment));
-    const parts = { config, health: createHealth(), lifecycle, log: silentLog, metrics: createMetrics(), clock };
+    const parts = { config, health: createHealth(), lifecycle, log: silentLog, metrics: createMetrics(), clock, snapshotLimits };
     broker = lifecycle.opened('broker', connectBroker(config.brokerUrl.reveal(), ingestTopology(config.maxRetries), { log: silentLog, name: 'test' }));
     const app = createDigestApp({ ...parts, database: database.pool, broker });
     const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));

@@ -210,7 +210,7 @@ describe('GET /api/links', () => {
     });
 
     it('answers none with pagination when none wait', async () => {
-      const nothing = { success: true, data: [], pagination: { page: 1, perPage: 0, totalItems: 0, totalPages: 0 } };
+      const nothing = { success: true, data: [], pagination: { page: 1, perPage: 20, totalItems: 0, totalPages: 0 } };
       expect((await running.get('/api/links/prioritized')).body).to.deep.equal(nothing);
     });
 

@@ -1,0 +1,62 @@
+// Long texts that are written from one snapshot of the database while they are sent. Each holds a connection for as long as its reader takes.
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import knex, { type Knex } from 'knex';
+import { Common } from '../problem.ts';
+import { createSemaphore } from '../semaphore.ts';
+import { type Database, statement } from './pool.ts';
+
+const builder = knex({ client: 'pg' });
+
+export type SnapshotLimits = {
+  /** Below the connections of the pool, so that slow readers leave some to all other requests. */
+  readonly atOnce: number;
+  /** For one of these; later it is 503. */
+  readonly waitMs: number;
+  /** A reader that is slower is cut. One that takes nothing at all is cut by the server before. */
+  readonly longestMs: number;
+};
+
+export const usualSnapshotLimits: SnapshotLimits = { atOnce: 4, waitMs: 5000, longestMs: 600_000 };
+
+const freeze = statement('snapshot.freeze', 'set transaction isolation level repeatable read, read only');
+
+/** What an answer says before its text, and the text in pieces: the next one is asked for when the last was sent. */
+type Begun<Head> = { readonly head: Head; readonly pieces: AsyncIterable<string> };
+
+export type OpenSnapshot = ReturnType<typeof createSnapshots>;
+
+export function createSnapshots(database: Database, { atOnce, waitMs, longestMs }: SnapshotLimits) {
+  const readers = createSemaphore(atOnce);
+  /** What is asked of `snapshot` is of one moment, however long it takes. @throws Problem 503 */
+  return async <Head>(begin: (snapshot: Database) => Promise<Begun<Head>>): Promise<{ readonly head: Head; readonly text: Readable }> => {
+    if (!(await readers.acquire(1, waitMs))) throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
+    const opened = Promise.withResolvers<{ head: Head; text: Readable }>();
+    const reading = database.transaction(async (snapshot) => {
+      await snapshot.run(freeze);
+      const { head, pieces } = await begin(snapshot);
+      const text = Readable.from(pieces);
+      const cut = setTimeout(() => text.destroy(new Error(`not read within ${longestMs} ms`)), longestMs);
+      opened.resolve({ head, text });
+      // It ends too when its reader goes away; what fails it is told by the answer.
+      await finished(text).finally(() => clearTimeout(cut));
+    });
+    void reading.catch(opened.reject).finally(() => readers.release(1));
+    return opened.promise;
+  };
+}
+
+/** Few enough to be held in memory, however long each is. */
+const rowsAtOnce = 200;
+
+/** All rows of a query, a few at a time, in a transaction. One list at a time. */
+export async function* readByCursor<Row>(inTransaction: Database, query: Knex.QueryBuilder): AsyncGenerator<Row[], undefined> {
+  await inTransaction.select(builder.raw('declare list no scroll cursor for ?', [query]));
+  for (;;) {
+    const rows = await inTransaction.select<Row>(builder.raw(`fetch ${rowsAtOnce} from list`));
+    yield rows;
+    if (rows.length < rowsAtOnce) break;
+  }
+  await inTransaction.select(builder.raw('close list'));
+  return undefined;
+}
