@@ -3,38 +3,56 @@ import type { FoundAuthor, FoundLink, ParsedMail } from '../contract.ts';
 import type { Candidate } from './candidates.ts';
 import { linksOfHtml } from './html-links.ts';
 import { decode, identityOf, placeOf } from './identity.ts';
-import { isNoise } from './noise.ts';
+import { isNoise, isNoisePage } from './noise.ts';
 import { defaultRules, type Rules } from './rules.ts';
 import { linksOfText } from './text-links.ts';
 import { cutTitle, tidy } from './texts.ts';
 
+/** What an address of a mail leads to. */
+type Target = { readonly identity: string; readonly url: URL; readonly isNoise: boolean };
+type Found = { readonly target: Target; readonly candidates: Candidate[] };
+
 /** In the order in which they first stand in the mail: in its HTML, or in its text where it has none. */
 export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly FoundLink[] {
-  const leaves = new Set(mail.unsubscribe.map((target) => identityOf(target, rules)));
-  const found = new Map<string, Candidate[]>();
+  const targetOf = createTargets(mail, rules);
+  const found = new Map<string, Found>();
   /** How many links lead to a host, what is noise among them. */
   const hosts = new Map<string, Set<string>>();
   for (const candidate of candidatesOf(mail, rules)) {
-    const identity = identityOf(candidate.foundUrl, rules);
-    const url = identity === undefined ? null : URL.parse(identity);
-    if (identity === undefined || !url) continue;
+    const target = targetOf(candidate.foundUrl);
+    if (!target) continue;
+    const { identity, url } = target;
     hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
-    if (leaves.has(identity) || isNoise(candidate, url, rules)) continue;
+    if (target.isNoise || isNoise(candidate, rules)) continue;
     const same = found.get(identity);
-    if (same) same.push(candidate);
-    else found.set(identity, [candidate]);
+    if (same) same.candidates.push(candidate);
+    else found.set(identity, { target, candidates: [candidate] });
   }
-  const isLogo = (url: URL, candidates: readonly Candidate[]) =>
+  const isLogo = ({ target: { url }, candidates }: Found) =>
     url.pathname === '/' && url.search === '' && (hosts.get(url.host)?.size ?? 0) > 1 && candidates.every(({ text }) => text === '');
-  return [...found].filter(([url, candidates]) => !isLogo(new URL(url), candidates)).map(([url, candidates]) => linkOf(url, candidates, rules));
+  return [...found.values()].filter((one) => !isLogo(one)).map((one) => linkOf(one, rules));
+}
+
+/** Reads each address once: an image, a title and a "read more" have the same. */
+function createTargets({ unsubscribe }: ParsedMail, rules: Rules): (written: string) => Target | undefined {
+  const leaves = new Set(unsubscribe.map((target) => identityOf(target, rules)));
+  const targets = new Map<string, Target | undefined>();
+  function read(written: string): Target | undefined {
+    const identity = identityOf(written, rules);
+    const url = identity === undefined ? null : URL.parse(identity);
+    return identity === undefined || !url ? undefined : { identity, url, isNoise: leaves.has(identity) || isNoisePage(url, rules) };
+  }
+  return (written) => {
+    if (!targets.has(written)) targets.set(written, read(written));
+    return targets.get(written);
+  };
 }
 
 function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candidate[] {
   return html === null || html.trim() === '' ? linksOfText(text ?? '', rules.genericTexts) : linksOfHtml(html, rules);
 }
 
-function linkOf(identity: string, candidates: readonly Candidate[], rules: Rules): FoundLink {
-  const url = new URL(identity);
+function linkOf({ target: { identity, url }, candidates }: Found, rules: Rules): FoundLink {
   const names = candidates.map((candidate) => candidate.names).find((some) => some.length > 0) ?? [];
   return {
     url: identity,

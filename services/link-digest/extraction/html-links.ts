@@ -103,9 +103,10 @@ const mostLines = 8;
 function namesAfter(page: Page, title: Element, href: string): readonly string[] {
   const limit = bylineEnd(page, title, href);
   for (const text of textsAfter(page, title, limit)) {
-    const names = text.split('\n', mostLines).map((line) => namesIn(tidy(line)));
-    const found = names.find((some) => some.length > 0);
-    if (found) return found;
+    for (const line of text.split('\n', mostLines)) {
+      const names = namesIn(tidy(line));
+      if (names.length > 0) return names;
+    }
   }
   return [];
 }

@@ -3,19 +3,23 @@ import type { Candidate } from './candidates.ts';
 import { decode, placeOf } from './identity.ts';
 import type { Rules } from './rules.ts';
 
-/** @param url the identity of the candidate */
-export function isNoise(candidate: Candidate, url: URL, rules: Rules): boolean {
-  const { isDropped, isBare, text, line } = candidate;
-  const saysNothing = isBare || text === '' || rules.genericTexts.test(text);
+/** By where it leads. @param url the identity */
+export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms }: Rules): boolean {
+  const place = placeOf(url);
   return (
-    isDropped ||
-    rules.socialHosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`)) ||
-    url.pathname.split('/').some((segment) => rules.droppedSegments.includes(lettersOf(segment))) ||
-    rules.droppedTexts.some((pattern) => pattern.test(bare(text))) ||
-    (saysNothing && rules.droppedPhrases.test(line)) ||
-    rules.platforms.some(({ pages }) => pages.some((page) => page.test(placeOf(url))))
+    socialHosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`)) ||
+    url.pathname.split('/').some((segment) => droppedSegments.includes(lettersOf(segment))) ||
+    platforms.some(({ pages }) => pages.some((page) => page.test(place)))
   );
 }
+
+/** By how it stands in the mail. */
+export function isNoise({ isDropped, isBare, text, line }: Candidate, rules: Rules): boolean {
+  const saysNothing = isBare || text === '' || rules.genericTexts.test(text);
+  return isDropped || isDroppedText(bare(text), rules) || (saysNothing && rules.droppedPhrases.test(line));
+}
+
+const isDroppedText = (text: string, { droppedTexts }: Rules): boolean => text !== '' && droppedTexts.some((pattern) => pattern.test(text));
 
 const lettersOf = (segment: string): string =>
   decode(segment.slice(0, 100))

@@ -9,8 +9,11 @@ export const mostRead = 1000;
 /** In code points; what an index takes, and a line on a screen. */
 const maxTitleLength = 500;
 
+/** White space collapsed. A single space, which most of it is, is left where it stands. */
+export const collapse = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ');
+
 /** Text on one line, as it can be stored. */
-export const tidy = (text: string): string => storable(text.slice(0, mostRead).replace(invisible, '').replace(/\s+/g, ' ').trim());
+export const tidy = (text: string): string => storable(collapse(text.slice(0, mostRead).replace(invisible, '')).trim());
 
 export const cutTitle = (title: string): string => cut(title, maxTitleLength);
 

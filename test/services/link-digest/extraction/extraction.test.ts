@@ -27,6 +27,13 @@ describe('the links that extract finds', () => {
     expect(extract(mail({ html: a('Rice'), text: 'https://b.example/other' })).map((link) => link.url)).to.deep.equal([url]);
   });
 
+  it('have the entities of their targets decoded as in attributes, whatever their quotes', () => {
+    const target = (written: string) => urlsOf(`<a href=${written}>Rice</a>`);
+    expect(target('"https://a.example/?a=1&amp;b=2&copy=3"')).to.deep.equal(['https://a.example/?a=1&b=2&copy=3']);
+    expect(target(`'https://a.example/?a="&amp;b=<i>"'`)).to.deep.equal(['https://a.example/?a=%22&b=%3Ci%3E%22']);
+    expect(target('https://a.example/?a=1&#38;b=2')).to.deep.equal(['https://a.example/?a=1&b=2']);
+  });
+
   it('keep the URL as found beside the identity', () => {
     const foundUrl = `https://www.google.com/url?q=${encodeURIComponent(`${url}?utm_source=x`)}`;
     expect(linksOf(a('Rice', ` ${foundUrl}\n`))[0]).to.deep.include({ url, foundUrl });
@@ -122,6 +129,10 @@ describe('the links that extract finds', () => {
 describe('the title that extract finds', () => {
   it('is the text of the anchor, its white space collapsed, its entities decoded', () => {
     expect(titleOf(a('\n  How to <b>cook</b>&nbsp; rice &amp;\t&#8220;beans&#8221;\u200b '))).to.equal('How to cook rice & “beans”');
+  });
+
+  it('has its entities decoded once, also those that look like tags', () => {
+    expect(titleOf(a('AT&T: &lt;b&gt; is not &amp;lt;b&amp;gt; &copy 2026'))).to.equal('AT&T: <b> is not &lt;b&gt; © 2026');
   });
 
   it('is else the nearest heading', () => {

@@ -13,6 +13,7 @@ const html: Readonly<Record<string, (times: number) => string>> = {
   slashes: (times) => `<a href="https://a.example/${'/'.repeat(times * 83_333)}x">a</a>`,
   spaces: (times) => `${link}a${' '.repeat(times * 83_333)}b`,
   attributes: (times) => `<a ${'a=b '.repeat(times * 20_000)}>`,
+  entities: (times) => `<i class=&amp;>&amp;`.repeat(times * 5000),
   comments: (times) => '<!--'.repeat(times * 20_000),
 };
 const text: Readonly<Record<string, (times: number) => string>> = {
