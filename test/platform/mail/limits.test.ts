@@ -56,6 +56,17 @@ describe('a mail before it is parsed', () => {
     expect(refusalOf(mail('Content-Transfer-Encoding: quoted-printable', '=3D'.repeat(mebibyte)))).to.equal(undefined);
   });
 
+  it('is refused with more than 90 000 lines that are not decoded, in all parts together', () => {
+    const tooMany = 'more than 90000 lines that are neither base64 nor quoted-printable';
+    expect(refusalOf(mail('Content-Type: text/html', 'a\r\n'.repeat(89_900)))).to.equal(undefined);
+    expect(refusalOf(mail('Content-Type: text/html', 'a\r\n'.repeat(90_000)))).to.equal(tooMany);
+    expect(refusalOf(mail('Content-Type: application/pdf', '\n'.repeat(10_000_000)))).to.equal(tooMany);
+    expect(refusalOf(parts(`\r\n${'\n'.repeat(50_000)}`, `Content-Type: image/png\r\n\r\n${'\n'.repeat(50_000)}`))).to.equal(tooMany);
+    const encoded = (encoding: string) => `Content-Type: text/csv\r\nContent-Transfer-Encoding:\r\n ${encoding}\r\n\r\n${'QUFB\r\n'.repeat(60_000)}`;
+    expect(refusalOf(parts('\r\ntext', encoded('BASE64'), encoded('quoted-printable')))).to.equal(undefined);
+    expect(refusalOf(parts('\r\ntext', encoded('8bit'), encoded('binary')))).to.equal(tooMany);
+  });
+
   it('may have an attachment of any size', () => {
     const bytes = 'QUFB'.repeat(2_000_000);
     expect(refusalOf(parts('\r\ntext', `Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n${bytes}`))).to.equal(undefined);
