@@ -70,7 +70,7 @@ export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorke
   };
 }
 
-type Failure = Exclude<Outcome, 'ack'>;
+type Failure = Exclude<Outcome, string>;
 
 /** @throws what fails for every delivery alike: the database is away */
 function failureOf(error: unknown): Failure {

@@ -70,8 +70,7 @@ async function replayAll(replay: Replay): Promise<number> {
 async function replayOne(mail: RawMail, { newsletters, read, dryRun }: Replay): Promise<Line> {
   const sha256 = mail.sha256.toString('hex');
   const parsed = await read(mail);
-  if (parsed.kind === 'unavailable') throw new Error(`${parsed.reason}; the same command may be given again`);
-  if (parsed.kind === 'refused') return { sha256, outcome: 'refused', reason: parsed.reason };
+  if (parsed.kind !== 'parsed') return { sha256, outcome: 'refused', reason: parsed.reason };
   if (!dryRun) await newsletters.replace(mail.sha256, parsed.value);
   return { sha256, outcome: dryRun ? 'read' : 'replaced', links: parsed.value.links.length };
 }

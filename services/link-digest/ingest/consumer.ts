@@ -57,23 +57,23 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
     return { retry: reason };
   }
 
-  async function take(mail: RawMail, delivery: Delivery): Promise<Outcome> {
+  async function take(mail: RawMail, delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> {
     const earlier = await newsletters.outcomeOf(mail.sha256);
     if (earlier?.rejection === null) {
       // By a consumer that was killed.
       settled('duplicate', mail);
       return 'ack';
     }
-    const parsed = await read(mail);
+    const parsed = await read(mail, stopping);
     if (parsed.kind === 'refused') return refuse(mail, parsed.reason, delivery);
-    if (parsed.kind === 'unavailable') return fail(mail, parsed.reason, delivery);
+    if (parsed.kind === 'unavailable') return stopping?.aborted === true ? 'requeue' : fail(mail, parsed.reason, delivery);
     // A refused one comes again when its dead letter is returned.
     if (earlier) await newsletters.replace(mail.sha256, parsed.value);
     settled(earlier ? 'stored' : await newsletters.store(mail, parsed.value), mail);
     return 'ack';
   }
 
-  async function settle(delivery: Delivery): Promise<Outcome> {
+  async function settle(delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> {
     const mail = mailOf(delivery);
     const storingFailed = (error: unknown): string => {
       // What takes too long may do so because of this one mail: it is tried again, and does not hold up the others.
@@ -83,7 +83,7 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
       return code === undefined ? describeError(error) : `storing it failed with ${code}`;
     };
     try {
-      return await take(mail, delivery);
+      return await take(mail, delivery, stopping);
     } catch (error) {
       const reason = storingFailed(error);
       // Even its refusal may be what cannot be stored.
@@ -91,9 +91,9 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
     }
   }
 
-  return async (batch) => {
+  return async (batch, stopping) => {
     // One is stored while the next is parsed. All of them end before the batch is handed over again.
-    const results = await Promise.allSettled(batch.map(settle));
+    const results = await Promise.allSettled(batch.map((delivery) => settle(delivery, stopping)));
     return results.map((result) => {
       if (result.status === 'rejected') throw result.reason;
       return result.value;

@@ -33,10 +33,10 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
     await broker.ready(connectTimeoutMs);
     let inWork = 0;
     let lastError: Error | undefined;
-    const consumer = consumeMails(broker, async (batch) => {
+    const consumer = consumeMails(broker, async (batch, stopping) => {
       inWork += 1;
       try {
-        const outcomes = await handle(batch);
+        const outcomes = await handle(batch, stopping);
         lastError = undefined;
         return outcomes;
       } catch (error) {

@@ -19,14 +19,14 @@ const FoundNewsletter = z.object({
 });
 export type FoundNewsletter = z.output<typeof FoundNewsletter>;
 
-/** Whoever reads mails one after the other waits for each as long as it takes. */
-const waitMs = 30 * 60_000;
+/** For the others of a batch of 16, each of which has 5 s. */
+const waitMs = 120_000;
 
 /** @returns a reader that never rejects */
 export function createNewsletterReader(bounds: Bounds = {}) {
   const parse = createBoundedParser({ module: new URL('./newsletter-thread.ts', import.meta.url), result: FoundNewsletter, waitMs, ...bounds });
-  return async ({ raw, receivedAt }: Pick<RawMail, 'raw' | 'receivedAt'>): Promise<Parsed<Newsletter>> => {
-    const parsed = await parse(raw);
+  return async ({ raw, receivedAt }: Pick<RawMail, 'raw' | 'receivedAt'>, stopping?: AbortSignal): Promise<Parsed<Newsletter>> => {
+    const parsed = await parse(raw, stopping);
     if (parsed.kind !== 'parsed') return parsed;
     return { kind: 'parsed', value: { ...parsed.value, receivedDate: parsed.value.receivedDate ?? receivedAt } };
   };

@@ -40,14 +40,16 @@ export type Delivery = Message & {
   readonly redelivered: boolean;
 };
 
-/** `retry` waits as the queue's topology says and dead-letters after the last wait.
- *  On the dead-letter queue itself both put the message back at its end, still saying which queue it came from. */
-export type Outcome = 'ack' | { readonly retry: string } | { readonly deadLetter: string };
+/** `retry` waits as the queue's topology says and dead-letters after the last wait. `requeue` gives back, uncounted, what a handler that has to
+ *  stop has not begun; it comes again alone.
+ *  On the dead-letter queue itself all three put the message back at its end, still saying which queue it came from. */
+export type Outcome = 'ack' | 'requeue' | { readonly retry: string } | { readonly deadLetter: string };
 
 /** One outcome for each delivery of the batch, in its order. A throw means that every message would fail, as when a database is
  *  away: nothing is acknowledged or counted, the queue waits, and the same batch is handed over again after a growing pause. So what
- *  fails on one message alone must not be thrown on, whatever it is: the handler finds that message and answers `retry` for it. */
-export type BatchHandler = (batch: readonly Delivery[]) => Promise<readonly Outcome[]>;
+ *  fails on one message alone must not be thrown on, whatever it is: the handler finds that message and answers `retry` for it.
+ *  From the abortion of `stopping` on it has 10 s to finish what it has begun. */
+export type BatchHandler = (batch: readonly Delivery[], stopping?: AbortSignal) => Promise<readonly Outcome[]>;
 
 export type ConsumeOptions = {
   /** Most deliveries in one batch; a batch is whatever is at hand, never waited for. */

@@ -50,7 +50,7 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
         last = Promise.allSettled([last, work]);
         return work;
       };
-      const inTurn: BatchHandler = (batch) => holdNext(last.then(() => handle(batch)));
+      const inTurn: BatchHandler = (batch, stopping) => holdNext(last.then(() => handle(batch, stopping)));
       const parts = { queue, topology, log, handle: inTurn };
       const start = (from: string, isAlone: boolean) =>
         adapter.consume({ queue, from }, isAlone ? { batchSize: 1, prefetch: 1 } : consumeOptions, {

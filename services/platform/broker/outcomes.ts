@@ -46,6 +46,7 @@ export function createHandOver({ queue, isAlone = false, topology, handle, log }
 
   function decide(delivery: Delivery, outcome: Outcome = { retry: 'no outcome' }): Decision {
     if (outcome === 'ack') return { kind: 'ack' };
+    if (outcome === 'requeue') return isDeadLetters ? { kind: 'dead', message: delivery } : { kind: 'alone', attempt: delivery.attempt };
     const { id, type, attempt } = delivery;
     const delayMs = 'retry' in outcome ? retryDelaysMs[attempt - 1] : undefined;
     if (delayMs !== undefined) return { kind: 'retry', delayMs };
@@ -76,7 +77,7 @@ export function createHandOver({ queue, isAlone = false, topology, handle, log }
     const batch = fresh.map(({ delivery }) => (isAlone ? { ...delivery, redelivered: true } : delivery));
     for (let failures = 1; ; failures += 1) {
       try {
-        const handling = traceBatch(`${queue} batch`, batch, () => handle(batch));
+        const handling = traceBatch(`${queue} batch`, batch, () => handle(batch, stopping));
         const outcomes = await finishWithin(lastBatchMs, stopping, handling);
         if (outcomes.length === batch.length) return [...moved, ...fresh.map((item, index) => ({ ...item, decision: decide(item.delivery, outcomes[index]) }))];
         throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);

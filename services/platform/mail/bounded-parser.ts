@@ -24,7 +24,8 @@ type BoundedParserParts<S extends z.ZodType> = Bounds & {
   readonly result: S;
 };
 
-/** `refused` is final for these bytes: they break a bound, or are no mail. What is `unavailable` may be parsed later as it is. */
+/** `refused` is final for these bytes: they break a bound, or are no mail. What is `unavailable` may be parsed later as it is: what takes too long
+ *  may do so because the machine is busy. */
 export type Parsed<T> =
   | { readonly kind: 'parsed'; readonly value: T }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -47,7 +48,7 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   // One thread at a time: the memory of two would not fit beside the service in what its pod has.
   const turns = createSemaphore(1);
   const tooMuchMemory = refused(`parsing takes more than ${memoryMiB} MiB`);
-  const tooLong = refused(`parsing takes longer than ${parseMs} ms`);
+  const tooLong = unavailable(`parsing takes longer than ${parseMs} ms`);
   let idle: ParserThread | undefined;
 
   const read = (answer: ThreadAnswer): Parsed<z.output<S>> =>
@@ -75,12 +76,13 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     }
   }
 
-  return async (raw: Buffer): Promise<Parsed<z.output<S>>> => {
+  /** From the abortion of `stopping` on no parse begins. */
+  return async (raw: Buffer, stopping?: AbortSignal): Promise<Parsed<z.output<S>>> => {
     const refusal = refusalOf(raw);
     if (refusal !== undefined) return refused(refusal);
     if (!(await turns.acquire(1, waitMs))) return unavailable('the parser was busy with other mails');
     try {
-      return await inThread(raw);
+      return stopping?.aborted === true ? unavailable('the parser was stopped') : await inThread(raw);
     } finally {
       turns.release(1);
     }

@@ -288,6 +288,28 @@ onBothAdapters((given) => {
     await until(() => deliveries.length === 10 - worked, 'the rest is delivered');
   });
 
+  it('tells the handler when it is stopped, and gives back uncounted what the handler has not begun', async () => {
+    const { topology, first, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    for (const queue of [first, dead]) {
+      let isGiven = false;
+      const consumer = broker.consume(queue, { batchSize: 1, prefetch: 1 }, async (batch, stopping) => {
+        isGiven = true;
+        await until(() => stopping?.aborted === true, 'the handler is told');
+        return batch.map(() => 'requeue' as const);
+      });
+      await until(() => isGiven, 'it is in work');
+      await consumer.stop();
+      await until(async () => (await broker.depth(queue)) === 1, 'it is back');
+      const again = collect(broker, queue, () => (queue === first ? { deadLetter: 'cannot be read' } : 'ack'));
+      await until(() => again.deliveries.length === 1, 'it comes again');
+      expect(again.deliveries[0]).to.include({ attempt: 1, redelivered: queue === first });
+      if (queue === dead) expect(again.deliveries[0]?.headers).to.include({ 'x-dead-reason': 'cannot be read', 'x-dead-queue': first });
+      await again.consumer.stop();
+    }
+  });
+
   it('gives a batch back when stopped while its handler fails', async () => {
     const { topology, first } = newTopology();
     const broker = await connected(topology);

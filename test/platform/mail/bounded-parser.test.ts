@@ -1,4 +1,5 @@
 // A parser whose thread may do what it likes: each mail has an outcome, and the next one is parsed.
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { createBoundedParser } from '../../../services/platform/mail/bounded-parser.ts';
@@ -6,7 +7,7 @@ import { createBoundedParser } from '../../../services/platform/mail/bounded-par
 const module = new URL('../../support/fixtures/obedient-parser.ts', import.meta.url);
 const create = (bounds = {}) => {
   const parse = createBoundedParser({ module, result: z.object({ given: z.int() }), ...bounds });
-  return (text: string) => parse(Buffer.from(text));
+  return (text: string, stopping?: AbortSignal) => parse(Buffer.from(text), stopping);
 };
 const parsed = (given: number) => ({ kind: 'parsed', value: { given } });
 
@@ -15,7 +16,7 @@ describe('a bounded parser', function () {
 
   it('parses one mail after the other in one thread', async () => {
     const parse = create();
-    expect(await Promise.all(['a', 'b', 'c'].map(parse))).to.deep.equal([parsed(1), parsed(2), parsed(3)]);
+    expect(await Promise.all(['a', 'b', 'c'].map((text) => parse(text)))).to.deep.equal([parsed(1), parsed(2), parsed(3)]);
   });
 
   it('refuses what the parser refuses, in its words, and goes on', async () => {
@@ -24,15 +25,15 @@ describe('a bounded parser', function () {
     expect(await parse('a')).to.deep.equal(parsed(2));
   });
 
-  const breaches: readonly [what: string, bounds: object, reason: string][] = [
-    ['loop', { parseMs: 2000 }, 'parsing takes longer than 2000 ms'],
-    ['fill', { memoryMiB: 64 }, 'parsing takes more than 64 MiB'],
-    ['exit', {}, 'the parser ended with 7'],
-  ];
-  for (const [what, bounds, reason] of breaches) {
+  const breaches = [
+    ['loop', { parseMs: 2000 }, { kind: 'unavailable', reason: 'parsing takes longer than 2000 ms' }],
+    ['fill', { memoryMiB: 64 }, { kind: 'refused', reason: 'parsing takes more than 64 MiB' }],
+    ['exit', {}, { kind: 'refused', reason: 'the parser ended with 7' }],
+  ] as const;
+  for (const [what, bounds, outcome] of breaches) {
     it(`ends a thread that is told to ${what}, and parses the next mail in a new one`, async () => {
       const parse = create(bounds);
-      expect(await parse(what)).to.deep.equal({ kind: 'refused', reason });
+      expect(await parse(what)).to.deep.equal(outcome);
       expect(await parse('a')).to.deep.equal(parsed(1));
     });
   }
@@ -49,6 +50,16 @@ describe('a bounded parser', function () {
   it('says that it may be parsed later what waited too long for others', async () => {
     const parse = create({ waitMs: 1 });
     expect(await Promise.all([parse('a'), parse('b')])).to.deep.equal([parsed(1), { kind: 'unavailable', reason: 'the parser was busy with other mails' }]);
+  });
+
+  it('finishes what is under way when it has to stop, and begins no other', async () => {
+    const parse = create();
+    const stopping = new AbortController();
+    const both = ['a', 'b'].map((text) => parse(text, stopping.signal));
+    await setImmediate();
+    stopping.abort();
+    expect(await Promise.all(both)).to.deep.equal([parsed(1), { kind: 'unavailable', reason: 'the parser was stopped' }]);
+    expect(await parse('c')).to.deep.equal(parsed(2));
   });
 
   it('refuses unread what breaks a limit', async () => {

@@ -18,8 +18,7 @@ const deliver = (raw: Buffer, attempt = 1): Delivery => ({ ...toMessage(toMail(r
 describe('mails off the queue', function () {
   this.timeout(120_000);
   const database = useDatabase({ clock: () => now });
-  const read = createNewsletterReader();
-  const handlerOn = (pool: Database) => {
+  const handlerOn = (pool: Database, read = createNewsletterReader()) => {
     const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(database.url)), clock: () => now });
     return createMailHandler({ newsletters, read, maxRetries: 3, log: silentLog, metrics: createMetrics() });
   };
@@ -39,6 +38,29 @@ describe('mails off the queue', function () {
     for (let handed = 0; handed < 2; handed += 1) expect(await handle([deliver(raw)])).to.deep.equal(['ack']);
     expect(await stored()).to.deep.equal([{ title: 'readable', rejection: null }]);
     expect(await database.query('select newsletter_count::int as n from links')).to.deep.equal([{ n: 1 }, { n: 1 }]);
+  });
+
+  it('that take the parser too long, which may be the machine, are tried again, and refused after the last attempt', async () => {
+    const raw = newsletterMail();
+    const reason = 'parsing takes longer than 1 ms';
+    const handle = handlerOn(database.pool, createNewsletterReader({ parseMs: 1 }));
+    expect(await handle([deliver(raw, 3)])).to.deep.equal([{ retry: reason }]);
+    expect(await stored()).to.deep.equal([]);
+    expect(await handle([deliver(raw, 4)])).to.deep.equal([{ deadLetter: reason }]);
+    expect(await stored()).to.deep.equal([{ title: null, rejection: reason }]);
+  });
+
+  it('that were not begun when the consumer has to stop go back uncounted, and the one under way is stored', async () => {
+    const stopping = new AbortController();
+    const parse = createNewsletterReader();
+    const handle = handlerOn(database.pool, (mail, signal) => {
+      const reading = parse(mail, signal);
+      setImmediate(() => stopping.abort());
+      return reading;
+    });
+    const batch = [1, 2, 3].map((number) => deliver(newsletterMail({ subject: `${number}` })));
+    expect((await handle(batch, stopping.signal)).toSorted()).to.deep.equal(['ack', 'requeue', 'requeue']);
+    expect(await stored()).to.have.length(1);
   });
 
   it('that take the database too long are tried again, counted, and hold up no other', async () => {
