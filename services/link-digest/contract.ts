@@ -107,6 +107,8 @@ export type ParsedMail = {
   readonly subject: string | null;
   /** Of its Date header. */
   readonly date: Date | null;
+  /** The address of From. */
+  readonly from: string | null;
   /** The first address of To. */
   readonly to: string | null;
   readonly html: string | null;

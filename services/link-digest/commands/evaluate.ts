@@ -1,4 +1,4 @@
-// `signalbox digest evaluate`: precision and recall of the extraction over a folder of mails with labels.
+// `signalbox digest evaluate`: precision and recall of the extraction over folders of mails with labels.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -9,30 +9,34 @@ import { extract } from '../extraction/extraction.ts';
 import { parseMail } from '../mails/parser.ts';
 
 export const evaluateExtraction: Subcommand = {
-  summary: 'print precision and recall of links, titles and authors over a folder of mails (name.eml), each with its labels beside it (name.yaml)',
-  operands: '<folder>',
+  summary: 'print precision and recall of links, titles and authors over each folder of mails (name.eml), each with its labels beside it (name.yaml)',
+  operands: '<folder...>',
   options: [],
   settings: {},
-  async run({ rest: [folder], print, writeError }) {
-    if (folder === undefined) throw new Error('there is no folder to evaluate');
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.eml')).sort();
-    if (names.length === 0) throw new Error(`there are no mails (name.eml) in ${folder}`);
-    const evaluations = [];
-    for (const name of names) {
-      const evaluation = evaluate(await readLabels(join(folder, name.replace(/eml$/, 'yaml'))), extract(await parseMail(await readFile(join(folder, name)))));
-      for (const fault of evaluation.faults) writeError(`${name}: ${fault}`);
-      evaluations.push(evaluation);
-    }
-    const counts = total(evaluations);
-    print(`${names.length} mails\n`);
-    for (const [kind, count] of Object.entries(counts)) {
-      print(
-        `${kind}: precision ${precisionOf(count).toFixed(3)}, recall ${recallOf(count).toFixed(3)} (${count.labelled} labelled, ${count.found} found, ${count.right} right)\n`,
-      );
-    }
+  async run({ rest, print, writeError }) {
+    if (rest.length === 0) throw new Error('there is no folder to evaluate');
+    for (const folder of rest) await evaluateFolder(folder, { print, writeError });
     return 0;
   },
 };
+
+async function evaluateFolder(folder: string, { print, writeError }: Pick<Parameters<Subcommand['run']>[0], 'print' | 'writeError'>): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.eml')).sort();
+  if (names.length === 0) throw new Error(`there are no mails (name.eml) in ${folder}`);
+  const evaluations = [];
+  for (const name of names) {
+    const evaluation = evaluate(await readLabels(join(folder, name.replace(/eml$/, 'yaml'))), extract(await parseMail(await readFile(join(folder, name)))));
+    for (const fault of evaluation.faults) writeError(`${name}: ${fault}`);
+    evaluations.push(evaluation);
+  }
+  const counts = total(evaluations);
+  print(`${names.length} mails in ${folder}\n`);
+  for (const [kind, count] of Object.entries(counts)) {
+    print(
+      `${kind}: precision ${precisionOf(count).toFixed(3)}, recall ${recallOf(count).toFixed(3)} (${count.labelled} labelled, ${count.found} found, ${count.right} right)\n`,
+    );
+  }
+}
 
 async function readLabels(file: string): Promise<Labels> {
   try {

@@ -23,7 +23,7 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     if (!target) continue;
     const { identity, url } = target;
     hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
-    if (target.isNoise || isNoise(candidate, rules)) continue;
+    if (target.isNoise || isNoise(candidate, isOfSender(url, mail.from), rules)) continue;
     const same = found.get(identity);
     if (same) same.candidates.push(candidate);
     else found.set(identity, { target, candidates: [candidate] });
@@ -46,6 +46,12 @@ function createTargets({ unsubscribe }: ParsedMail, rules: Rules): (written: str
     if (!targets.has(written)) targets.set(written, read(written));
     return targets.get(written);
   };
+}
+
+/** Also of a mail that does not say who sent it. */
+function isOfSender({ hostname }: URL, from: string | null): boolean {
+  const domain = from?.split('@').at(-1)?.toLowerCase() ?? hostname;
+  return hostname === domain || hostname.endsWith(`.${domain}`) || domain.endsWith(`.${hostname.replace(/^www\./, '')}`);
 }
 
 function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candidate[] {

@@ -8,18 +8,29 @@ export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms 
   const place = placeOf(url);
   return (
     socialHosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`)) ||
-    url.pathname.split('/').some((segment) => droppedSegments.includes(lettersOf(segment))) ||
+    isDroppedPath(url.pathname, droppedSegments) ||
     platforms.some(({ pages }) => pages.some((page) => page.test(place)))
   );
 }
 
 /** By how it stands in the mail. */
-export function isNoise({ isDropped, isBare, text, line }: Candidate, rules: Rules): boolean {
+/** @param isOfSender whether it leads to a host of the sender of the mail */
+export function isNoise({ isDropped, isBare, text, line }: Candidate, isOfSender: boolean, rules: Rules): boolean {
   const saysNothing = isBare || text === '' || rules.genericTexts.test(text);
-  return isDropped || isDroppedText(bare(text), rules) || (saysNothing && rules.droppedPhrases.test(line));
+  return isDropped || isDroppedText(bare(text), isOfSender, rules) || (saysNothing && rules.droppedPhrases.test(line));
 }
 
-const isDroppedText = (text: string, { droppedTexts }: Rules): boolean => text !== '' && droppedTexts.some((pattern) => pattern.test(text));
+const isDroppedText = (text: string, isOfSender: boolean, { droppedTexts, senderTexts }: Rules): boolean =>
+  text !== '' && (droppedTexts.some((pattern) => pattern.test(text)) || (isOfSender && senderTexts.test(text)));
+
+/** What follows such a segment is a recipient's key or says of what: `/unsubscribe/7f3a`, `/preferences/emails`; `/webview/performance` is a page. */
+const follows = /\d|^.{20,}$|^(?:e?mails?|newsletters?|notifications?|subscriptions?|confirm)$/i;
+
+function isDroppedPath(path: string, droppedSegments: readonly string[]): boolean {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const last = segments.findLastIndex((segment) => droppedSegments.includes(lettersOf(segment)));
+  return last >= 0 && segments.slice(last + 1).every((segment) => follows.test(segment));
+}
 
 const lettersOf = (segment: string): string =>
   decode(segment.slice(0, 100))
@@ -28,4 +39,4 @@ const lettersOf = (segment: string): string =>
     .replace(/[^a-z0-9]/gi, '')
     .toLowerCase();
 
-const bare = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}.!]+$/gu, '');
+const bare = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}.!]+$/gu, '').replace(/^(?:to|please|para|pour|per|zum) (?=\p{L})/iu, '');

@@ -25,9 +25,11 @@ export type Rules = {
   readonly socialHosts: readonly string[];
   /** Unsubscribe, preferences and view-in-browser: a segment of a path, letters and digits of it only, without its file extension. */
   readonly droppedSegments: readonly string[];
-  /** The same, and what newsletters say of themselves, by the whole text of a link. */
+  /** The same, and what else newsletters ask their readers to do, by the whole text of a link. */
   readonly droppedTexts: readonly RegExp[];
-  /** The same, anywhere in the line around a link whose own text says nothing. */
+  /** What newsletters say of themselves; elsewhere it may be the name of a page. */
+  readonly senderTexts: RegExp;
+  /** Of unsubscribe, preferences and view-in-browser, anywhere in the line around a link whose own text says nothing. */
   readonly droppedPhrases: RegExp;
   /** Texts of links that say nothing of what they lead to. */
   readonly genericTexts: RegExp;
@@ -78,7 +80,7 @@ const otherPlatforms: readonly Platform[] = [
   { hosts: ['wordpress.com'], handles: [/^(?!www\.)([\w-]+)\.wordpress\.com\/./], pages: [] },
 ];
 
-const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|list))*`;
+const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|alert|list))*`;
 
 export const defaultRules: Rules = {
   // The families of reference-facts.md.
@@ -104,24 +106,27 @@ export const defaultRules: Rules = {
   droppedTexts: [
     /^(?:please )?(?:click here to |you can )?(?:unsubscribe|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of)(?: this| these| our| all| the| future) .{1,40}| from .{1,40} emails?)?[.!]?$/i,
     new RegExp(
-      `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile)(?: here)?[.!]?$`,
+      `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile|account|alerts|notifications)(?: here)?[.!]?$`,
       'i',
     ),
-    /^(?:(?:email|e-mail|mail|newsletter|subscription|notification|communication) )?(?:preferences|settings)$/i,
+    /^(?:leave|stop|cancel|pause|mute)(?: receiving| getting)?(?: (?:this|these|the|your|my|all))?(?: (?:email|e-mail|mail|mailing))? (?:lists?|alerts?|e-?mails?|newsletters?|notifications?|subscriptions?)[.!]?$/i,
+    /^(?:email|e-mail|mail|newsletter|subscription|notification|communication) (?:preferences|settings)$/i,
     /^(?:email )?(?:preferences?|subscription) cent(?:er|re)$/i,
     /^(?:click here to )?(?:view|read|open|see)(?: (?:this|the|it|as|a|email|e-mail|mail|newsletter|issue|message|post))* (?:in|on|with) (?:your |a |the |my )?(?:web ?)?(?:browser|web|website|app|page)[.!]?$/i,
     /^(?:view|read|open|see)(?: (?:this|the|it|email|newsletter|issue|message))* (?:online|as (?:a )?web ?page)[.!]?$/i,
+    /\b(?:view|read|open|see) (?:this|the|it)(?: (?:email|e-mail|newsletter|message))? in (?:your|a|the) (?:web )?browser[.!]?$/i,
     /^(?:view )?(?:in browser|(?:web|online|browser|html) version)$/i,
-    // What newsletters say of themselves.
-    /^(?:privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend|impressum|datenschutz(?:erklärung)?|mentions légales|aviso legal|note legali|polityka prywatności)$/i,
+    /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
     // German, French, Spanish, Portuguese, Italian, Dutch.
     /^(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)$|^(?:profil|einstellungen|abo)(?: (?:ändern|bearbeiten|verwalten))?$|^(?:im browser (?:ansehen|anzeigen|öffnen|lesen)|online[ -](?:ansehen|lesen|version)|webversion)$/i,
     /^(?:se )?(?:désabonner|désinscrire)$|^(?:me |vous )(?:désabonner|désinscrire)$|^désinscription$|^(?:gérer|modifier) (?:mes|vos|les) (?:préférences|abonnements?)$|^(?:voir|lire|afficher|ouvrir)(?: (?:cet|ce|la|l['’]))?(?: ?e?-?mail| message| newsletter| lettre)? (?:en ligne|dans (?:le|votre|un) navigateur)$|^version en ligne$/i,
     /^(?:darse|darme|date) de baja$|^cancelar (?:la |tu |su |a |sua )?(?:suscripción|subscrição|inscrição|assinatura)$|^(?:gestionar|administrar|cambiar|gerir|gerenciar)(?: (?:mis|tus|sus|as|suas))? (?:preferencias|suscripciones|preferências)$|^ver (?:en|no) (?:el |tu |su )?navegador$|^(?:ver|leer|ler) (?:en línea|online)$/i,
     /^(?:annulla (?:l['’])?iscrizione|disiscriviti|cancellati)$|^gestisci (?:le )?preferenze$|^(?:visualizza|leggi|apri) (?:nel browser|online)$|^(?:afmelden|uitschrijven|voorkeuren (?:beheren|wijzigen))$|^bekijk (?:online|in (?:je |uw )?browser)$|^lees online$/i,
   ],
+  senderTexts:
+    /^(?:preferences|settings|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|datenschutz(?:erklärung)?|mentions légales|aviso legal|note legali|polityka prywatności)$/i,
   droppedPhrases:
-    /^(?:to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
+    /^(?:to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
   genericTexts: new RegExp(
     '^\\W*(?:' +
       [

@@ -1,5 +1,5 @@
 // The URLs of a mail's text, each with what a reader takes for its title and its byline. Pure; each step looks at no more than a few lines around a URL.
-import { namesIn } from './bylines.ts';
+import { beforeByline, namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
 import { tidy } from './texts.ts';
 
@@ -124,12 +124,21 @@ function blockAbove(lines: readonly Line[], at: number): readonly string[] {
     const { text = '', urls: found = [] } = lines[above] ?? {};
     if (found.length > 0) break;
     if (!isRule(text)) block.unshift(text.trim());
-    else if (block.length > 0) break;
+    else if (block.length > 0) return [...underlined(lines, above), ...block];
   }
   return block;
 }
 
-const titleOf = (block: readonly string[]): string => clean(block.find((line) => namesIn(tidy(line)).length === 0) ?? '');
+/** The heading above a line of hyphens, which is about as long. */
+function underlined(lines: readonly Line[], at: number): readonly string[] {
+  const [rule, heading] = [lines[at]?.text.trim() ?? '', lines[at - 1]];
+  const text = heading?.text.trim() ?? '';
+  const isHeading = /^(?:-{3,}|={3,}|~{3,})$/.test(rule.slice(0, 200)) && text !== '' && Math.abs(text.length - rule.length) <= 3 && heading?.urls.length === 0;
+  return isHeading ? [text] : [];
+}
+
+const titleOf = (block: readonly string[]): string =>
+  clean(block.map((line) => (namesIn(tidy(line)).length === 0 ? line : beforeByline(tidy(line)))).find((line) => line !== '') ?? '');
 
 const mostFollowing = 3;
 

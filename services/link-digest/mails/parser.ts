@@ -5,10 +5,11 @@ import type { ParsedMail } from '../contract.ts';
 
 /** @throws Error for what is nested deeper, or has longer headers, than any newsletter */
 export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
-  const { subject, date, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
+  const { subject, date, from, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
   return {
     subject: subject ?? null,
     date: readDate(date),
+    from: (from ? addressesOf(from) : [])[0] ?? null,
     to: to?.flatMap(addressesOf)[0] ?? null,
     html: html ?? null,
     text: text ?? null,

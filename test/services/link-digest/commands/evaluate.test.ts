@@ -6,6 +6,7 @@ import { evaluateExtraction } from '../../../../services/link-digest/commands/ev
 import { temporaryDirectory } from '../../../support/guard.ts';
 
 const corpus = join(import.meta.dirname, '../corpus');
+const later = join(import.meta.dirname, '../corpus-later');
 
 async function run(...rest: readonly string[]) {
   let [out, err] = ['', ''];
@@ -27,12 +28,22 @@ describe('signalbox digest evaluate', () => {
   for (const kind of ['links', 'authors']) {
     it(`finds the ${kind} of at least 25 newsletters with a precision and a recall of at least 0.95 each`, async () => {
       const { out } = await run(corpus);
-      expect(Number(/^(\d+) mails$/m.exec(out)?.[1])).to.be.at.least(25);
+      expect(Number(/^(\d+) mails in /m.exec(out)?.[1])).to.be.at.least(25);
       const [precision, recall] = measured(out, kind);
       expect(precision).to.be.at.least(0.95);
       expect(recall).to.be.at.least(0.95);
     });
   }
+
+  it('prints each folder by itself: the newsletters that the rules were made with, and those of other shapes that came later', async () => {
+    const { out } = await run(corpus, later);
+    const [, second = ''] = out.split(`8 mails in ${later}\n`);
+    expect(out).to.match(/^\d+ mails in .*corpus\n/);
+    for (const kind of ['links', 'titles', 'authors']) {
+      for (const share of measured(second, kind)) expect(share, kind).to.be.at.least(0.95);
+      expect(measured(second, kind)).to.have.length(2);
+    }
+  });
 
   it('tells what is missing, what is too much, and counts both', async () => {
     writeFileSync(join(folder, 'one.eml'), 'Content-Type: text/html\r\n\r\n<a href="https://a.example/1">One</a><a href="https://a.example/2">Two</a>');
@@ -44,7 +55,7 @@ describe('signalbox digest evaluate', () => {
     expect({ code, out: out.split('\n') }).to.deep.equal({
       code: 0,
       out: [
-        '1 mails',
+        `1 mails in ${folder}`,
         'links: precision 0.500, recall 0.500 (2 labelled, 2 found, 1 right)',
         'titles: precision 0.000, recall 0.000 (2 labelled, 2 found, 0 right)',
         'authors: precision 1.000, recall 0.000 (1 labelled, 0 found, 0 right)',

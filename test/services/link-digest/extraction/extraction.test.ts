@@ -4,8 +4,16 @@ import type { ParsedMail } from '../../../../services/link-digest/contract.ts';
 import { extract } from '../../../../services/link-digest/extraction/extraction.ts';
 import { defaultRules } from '../../../../services/link-digest/extraction/rules.ts';
 
-type Parts = Partial<Pick<ParsedMail, 'html' | 'text' | 'unsubscribe'>>;
-const mail = ({ html = null, text = null, unsubscribe = [] }: Parts): ParsedMail => ({ subject: null, date: null, to: null, html, text, unsubscribe });
+type Parts = Partial<Pick<ParsedMail, 'html' | 'text' | 'from' | 'unsubscribe'>>;
+const mail = ({ html = null, text = null, from = null, unsubscribe = [] }: Parts): ParsedMail => ({
+  subject: null,
+  date: null,
+  from,
+  to: null,
+  html,
+  text,
+  unsubscribe,
+});
 const linksOf = (html: string) => extract(mail({ html }));
 const urlsOf = (html: string) => linksOf(html).map(({ url }) => url);
 const titleOf = (html: string) => linksOf(html)[0]?.title;
@@ -70,6 +78,8 @@ describe('the links that extract finds', () => {
     'view-in-browser/7',
     'viewonline',
     'action/disable_email',
+    'my/preferences/emails',
+    'unsubscribe/newsletter',
   ];
   for (const path of paths) it(`leave out the path /${path}`, () => expect(urlsOf(a('Rice', `https://a.example/${path}`))).to.deep.equal([]));
 
@@ -77,6 +87,8 @@ describe('the links that extract finds', () => {
     expect(urlsOf(a('Why readers unsubscribe, and how to win them back', 'https://a.example/why-readers-unsubscribe'))).to.have.length(1);
     expect(urlsOf(a('How to unsubscribe from everything', 'https://a.example/how-to-unsubscribe'))).to.have.length(1);
     expect(urlsOf(a('Browser preferences: a short history', 'https://a.example/browser-preferences'))).to.have.length(1);
+    expect(urlsOf(a('Measuring a webview', 'https://a.example/webview/performance'))).to.have.length(1);
+    expect(urlsOf(a('Shy bidders', 'https://a.example/preferences/revealed'))).to.have.length(1);
   });
 
   const texts = [
@@ -101,10 +113,35 @@ describe('the links that extract finds', () => {
     'Se désabonner',
     'Voir en ligne',
     'Darse de baja',
+    'Para cancelar a assinatura',
+    'Leave this list',
+    'Cancel this alert',
+    'Manage your account',
+    'Having trouble? View this email in your browser',
   );
   for (const text of texts) it(`leave out the text “${text}”`, () => expect(urlsOf(a(text, 'https://click.a.example/x7'))).to.deep.equal([]));
 
+  for (const text of ['Contact', 'Privacy', 'Terms of service', 'Settings', 'Preferences', 'Impressum']) {
+    it(`leave out the text “${text}” where it leads to a host of the sender`, () => {
+      const found = (href: string, from: string | null = 'weekly@mail.a.example') => extract(mail({ html: a(text, href), from })).length;
+      expect(
+        ['https://a.example/x', 'https://www.a.example/x', 'https://mail.a.example/x'].map((href) => found(href)),
+        'of the sender',
+      ).to.deep.equal([0, 0, 0]);
+      expect(
+        ['https://b.example/x', 'https://nota.example/x'].map((href) => found(href)),
+        'of others',
+      ).to.deep.equal([1, 1]);
+      expect(found('https://b.example/x', null), 'of an unknown sender').to.equal(0);
+    });
+  }
+
+  it('leave out what follows “because you signed up”', () => {
+    expect(inText('You get this because you signed up at https://a.example/.')).to.deep.equal([]);
+  });
+
   it('leave out a “here” in a sentence about leaving', () => {
+    expect(urlsOf(`<p>The end. ${a('Click here', 'https://click.a.example/x7')} to unsubscribe.</p>`)).to.deep.equal([]);
     expect(urlsOf(`<p>To unsubscribe, click ${a('here', 'https://click.a.example/x7')}.</p>`)).to.deep.equal([]);
     expect(urlsOf(`<p>To learn how rice is cooked, click ${a('here')}.</p>`)).to.deep.equal([url]);
   });
@@ -212,6 +249,10 @@ describe('the authors that extract finds', () => {
     ['in the next row of a table', `<table><tr><td>${a('Rice')}</td></tr><tr><td>By Jane Doe</td></tr></table>`],
     ['behind a reading time', after('<p>4 min read · by Jane Doe</p>')],
     ['before a date', after('<p>by Jane Doe on 3 May</p>')],
+    ['after a sentence', after('<p>Slowly, with a lid on. By Jane Doe.</p>')],
+    ['after a sentence, in lower case', `<p>${a('Rice')} Some text. by Jane Doe</p>`],
+    ['of a review', `<p>${a('Rice')}, reviewed by Jane Doe</p>`],
+    ['before a sentence', after('<p>by Jane Doe. With a map.</p>')],
     ['in German', after('<p>Von Jane Doe</p>')],
   ] as const;
   for (const [where, html] of bylines) it(`are read from a byline ${where}`, () => expect(authorsOf(html)).to.deep.equal([jane]));
@@ -221,6 +262,7 @@ describe('the authors that extract finds', () => {
     ['beyond a heading', after('<h3>Beans</h3><p>by Jane Doe</p>')],
     ['of the next link', `<ul><li>${a('Rice')}</li><li>${a('Beans', 'https://b.example/')}<br>by Jane Doe</li></ul>`],
     ['of no name', after('<p>By the numbers: rice</p>')],
+    ['of a day after a sentence', after('<p>It rained. By Monday</p>')],
     ['of a day', after('<p>By Monday, the rice was cooked</p>')],
     ['of a sender', after('<p>Powered by Mail Wind</p>')],
   ] as const;
@@ -232,6 +274,7 @@ describe('the authors that extract finds', () => {
     ['Written by J. R. Roe.', ['J. R. Roe']],
     ['BY JANE DOE | 5 MIN', ['JANE DOE']],
     ['by Jane Doe, Senior Editor', ['Jane Doe']],
+    ['by Dr. Jane Doe Jr. and J.-L. Roe', ['Dr. Jane Doe Jr.', 'J.-L. Roe']],
     ['by Madonna', ['Madonna']],
   ] as const;
   for (const [byline, expected] of names) {
@@ -247,6 +290,9 @@ describe('the links that extract finds in a mail of text', () => {
     ['a title before the URL', `* How to cook rice: ${url}`],
     ['a title before a URL in brackets', `1. How to cook rice (${url})`],
     ['a title before a URL in angle brackets, over two lines', `How to cook rice <https://a.example/how-to-\r\ncook-rice>`],
+    ['a heading with a line under it', `How to cook rice\n----------------\nSlowly. By Jane Doe.\n${url}`],
+    ['a sentence before a byline', `How to cook rice. By Jane Doe.\n${url}`, 'How to cook rice.'],
+    ['no line that parts it from what is above', `Beans, for those who have had too much of it\n-----\nHow to cook rice\n${url}`],
     ['Markdown', `- [How to cook rice](${url}), slowly.`],
     ['a title behind the URL', `${url} - How to cook rice`],
     ['notes', `How to cook rice [1]\n\nSlowly.\n\n[1] ${url}`],

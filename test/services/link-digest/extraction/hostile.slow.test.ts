@@ -34,7 +34,7 @@ function cpuMs(run: () => void): number {
 
 describe('extract', function () {
   this.timeout(300_000);
-  const mail = { subject: null, date: null, to: null, html: null, text: null, unsubscribe: [] };
+  const mail = { subject: null, date: null, from: null, to: null, html: null, text: null, unsubscribe: [] };
   for (const [kind, table] of [
     ['html', html],
     ['text', text],

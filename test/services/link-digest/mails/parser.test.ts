@@ -27,6 +27,8 @@ describe('parseMail', () => {
     it(`takes the first address of To: ${header}`, async () => expect((await parse(header, '', 'x')).to).to.equal(expected));
   }
 
+  it('takes the address of From', async () => expect((await parse('From: Weekly <weekly@news.example>', '', 'x')).from).to.equal('weekly@news.example'));
+
   it('keeps the HTML part and the text part apart, each decoded', async () => {
     const mail = await parse(
       'Content-Type: multipart/alternative; boundary=b',
@@ -57,6 +59,6 @@ describe('parseMail', () => {
   });
 
   it('makes an empty mail of no bytes', async () => {
-    expect(await parse()).to.deep.equal({ subject: null, date: null, to: null, html: null, text: null, unsubscribe: [] });
+    expect(await parse()).to.deep.equal({ subject: null, date: null, from: null, to: null, html: null, text: null, unsubscribe: [] });
   });
 });
