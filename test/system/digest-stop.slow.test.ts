@@ -1,0 +1,75 @@
+// A worker with a batch of slow mails that is told to stop: it ends in time, each mail is stored once, and none is lost.
+import { expect } from 'chai';
+import { ingestQueue, ingestTopology, toMail, toMessage } from '../../services/link-digest/ingest/queue.ts';
+import type { Broker } from '../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../services/platform/broker/connect.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { environmentOf, useDatabase } from '../services/link-digest/store.ts';
+import { describeWith } from '../support/need.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { startProcess } from '../support/processes.ts';
+import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
+import { eventually } from '../support/wait.ts';
+
+/** More than a batch, which takes longer than a consumer may when it stops. */
+const total = 20;
+
+/** Lines are what its parser is slow for, elements in each other what the extraction is. */
+const slowMail = (number: number) =>
+  Buffer.from(
+    `Subject: ${number}\r\nContent-Type: text/html\r\n\r\n${'a\r\n'.repeat(60_000)}${`<div><a href="https://example.org/${number}">a</a>`.repeat(20_000)}`,
+  );
+
+function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
+  const database = useDatabase();
+  const topology = ingestTopology(3);
+  const closing: (() => Promise<unknown>)[] = [];
+  let brokerUrl: string;
+  let broker: Broker;
+
+  before(async function () {
+    this.timeout(120_000);
+    const place = await createPlace();
+    closing.push(() => place.drop());
+    brokerUrl = place.url;
+    broker = connectBroker(brokerUrl, topology, { log: silentLog, name: 'test' });
+    closing.push(() => broker.close());
+    await broker.ready(60_000);
+  });
+  after(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+
+  function startWorker(...options: readonly string[]) {
+    const env = { ...environmentOf(database.url), Ingest__BrokerUrl: brokerUrl, METRICS_PORT: '0', LOG_LEVEL: 'warn' };
+    const worker = startProcess(['worker', 'digest', ...options], { env });
+    closing.push(() => worker.kill());
+    return worker;
+  }
+
+  const stored = async () => Number((await database.query('select count(*) as mails from newsletters where rejection is null'))[0]?.['mails']);
+
+  it('finishes the one under way, gives the others back, and ends with 0', async function () {
+    this.timeout(600_000);
+    const sent = Array.from({ length: total }, (_, number) => broker.publish(toMessage(toMail(slowMail(number), new Date())), 60_000));
+    expect((await Promise.all(sent)).every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
+    const worker = startWorker('--loop');
+    await eventually(async () => (await stored()) > 0, { withinMs: 120_000, everyMs: 20 });
+    worker.signal('SIGTERM');
+    // One that takes longer than it may, which is 20 s, ends with 1.
+    expect((await worker.exited).code, worker.lines.join('\n')).to.equal(0);
+    expect(worker.lines).to.deep.equal([]);
+    const before = await stored();
+    expect(before).to.be.below(total / 2);
+    expect(await broker.depth(ingestQueue)).to.equal(total - before);
+
+    const next = startWorker();
+    expect((await next.exited).code, next.lines.join('\n')).to.equal(0);
+    const titles = (await database.query('select title from newsletters where rejection is null')).map(({ title }) => Number(title));
+    expect(titles.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: total }, (_, number) => number));
+    expect(await database.query('select count(*)::int as links, max(newsletter_count)::int as most from links')).to.deep.equal([{ links: total, most: 1 }]);
+  });
+}
+
+describe('a worker with slow mails that is told to stop, on the embedded broker', () => suite(() => createTestDatabase()));
+describeWith(rabbitmq, 'a worker with slow mails that is told to stop, on RabbitMQ', () => suite(async () => (await sharedRabbitmq()).createVhost()));
