@@ -91,9 +91,10 @@ describeWith(helm, 'the type of queues', () => {
   };
 
   it('is told to everything that declares queues, and to nothing else', async () => {
-    for (const component of ['webhook-relay', 'webhook-intake-service', 'webhook-intake-database-service']) {
-      expect(await typeOf({}, component), component).to.equal('classic');
-      expect(await typeOf({ rabbitmq: { queueType: 'quorum' } }, component), component).to.equal('quorum');
+    const services = { 'link-digest': { workers: { digest: { enabled: true } } } };
+    for (const component of ['webhook-relay', 'webhook-intake-service', 'webhook-intake-database-service', 'link-digest', 'link-digest-digest']) {
+      expect(await typeOf({ services }, component), component).to.equal('classic');
+      expect(await typeOf({ services, rabbitmq: { queueType: 'quorum' } }, component), component).to.equal('quorum');
     }
     expect(await typeOf({ rabbitmq: { queueType: 'quorum' } }, 'secrets')).to.equal(undefined);
   });

@@ -1,7 +1,12 @@
-// The clients of an installation: a forge that delivers, a dashboard that reads, an application that reads its secret.
+// The clients of an installation: a forge that delivers, a dashboard that reads, an application that reads its secret, a mail relay, a reader of links.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tokenSettings } from '../../services/link-digest/login/token-settings.ts';
+import { createTokens } from '../../services/link-digest/login/tokens.ts';
+import { readSettings } from '../../services/platform/config/config.ts';
+import { systemClock } from '../../services/platform/time.ts';
+import { eventually } from '../support/wait.ts';
 import type { Ask, Reply, Way } from './http.ts';
 
 const payload = readFileSync(join(import.meta.dirname, '../../services/laptop/example-delivery.json'));
@@ -33,9 +38,26 @@ export type Clients = {
   createApplication(name: string): Promise<SecretReader>;
   /** A request to the listing triage with its token, whatever the answer. */
   askListings(path: string, body?: object): Promise<Reply>;
+  /** A newsletter of this title into the queue of mails, the same bytes each time. @throws unless the broker has it */
+  sendNewsletter(title: string): Promise<void>;
+  /** The titles of the newsletters that are stored. */
+  newsletters(): Promise<string[]>;
+  /** Waits until each is stored; throws when one is there twice. */
+  expectNewsletters(titles: readonly string[]): Promise<void>;
+  addBookmark(title: string): Promise<void>;
+  /** The titles of all bookmarks. */
+  bookmarks(): Promise<string[]>;
 };
 
 export type SecretReader = { readonly key: string; readonly value: string; read(): Promise<void> };
+
+/** A login for each would be refused after five: they come from one address. */
+async function issueToken(key: string): Promise<string> {
+  const config = readSettings({ Jwt__Key: key }, tokenSettings);
+  return (await createTokens({ config, clock: systemClock }).issue({ subject: 'cluster', username: 'cluster', minutes: 600 })).token;
+}
+
+type Titled = { readonly title: string };
 
 export function createClients({ way, domain, credentials }: ClientParts): Clients {
   const first = (name: string) => {
@@ -50,7 +72,37 @@ export function createClients({ way, domain, credentials }: ClientParts): Client
   };
   const dashboard = (query: string) =>
     succeed({ host: `intake.${domain}`, path: `/api/v1/events?${query}`, headers: { Authorization: `token ${first('Intake__AccessTokens')}` } });
+  const digest = `digest.${domain}`;
+  let token: Promise<string> | undefined;
+  async function newsletters(): Promise<string[]> {
+    token ??= issueToken(first('Jwt__Key'));
+    const { data } = (await succeed({ host: digest, path: '/api/newsletters', headers: { Authorization: `Bearer ${await token}` } })) as {
+      data: readonly Titled[];
+    };
+    return data.map(({ title }) => title);
+  }
   return {
+    sendNewsletter: async (title) => {
+      const headers = { 'X-Ingest-Token': first('Ingest__Token'), 'Content-Type': 'message/rfc822' };
+      const body = `Subject: ${title}\r\n\r\nhttps://example.org/${encodeURIComponent(title)}\r\n`;
+      await succeed({ host: digest, path: '/api/ingest/email', method: 'POST', headers, body });
+    },
+    newsletters,
+    expectNewsletters: (titles) =>
+      eventually(
+        async () => {
+          const found = await newsletters();
+          const wrong = titles.filter((title) => found.filter((one) => one === title).length !== 1);
+          if (wrong.length > 0) throw new Error(`of ${titles.length} newsletters these are not stored once: ${wrong.join(', ')}`);
+        },
+        { withinMs: 120_000, everyMs: 1000 },
+      ),
+    addBookmark: async (title) => {
+      const headers = { 'X-Api-Key': first('Bookmarks__ApiKeys'), 'Content-Type': 'application/json' };
+      const body = JSON.stringify({ title, url: 'https://example.org/' });
+      await succeed({ host: `bookmarks.${domain}`, path: '/api/bookmarks', method: 'POST', headers, body });
+    },
+    bookmarks: async () => ((await succeed({ host: `bookmarks.${domain}`, path: '/api/bookmarks' })) as readonly Titled[]).map(({ title }) => title),
     deliver: () => deliver(way, `relay.${domain}`, first('Forge__WebhookSecrets')),
     readDashboard: async () => void (await dashboard('limit=5')),
     eventLog: async () => {

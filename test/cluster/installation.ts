@@ -11,7 +11,7 @@ import { say, step } from './say.ts';
 export const chart = join(import.meta.dirname, '../../charts/signalbox');
 export const release = 'signalbox';
 /** Each makes pods of its own; the label `app.kubernetes.io/component` says which. */
-export const services = ['webhook-relay', 'webhook-intake', 'secrets'] as const;
+export const services = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
 
 export type HelmProgram = 'helm' | 'helm3';
 
@@ -100,9 +100,8 @@ function helmIn(namespace: string, program: HelmProgram): Installation['helm'] {
  * which is not what a test means that delivers.
  */
 async function waysOpen(way: Way, domain: string): Promise<void> {
-  const paths = { relay: ['/health/ready', '/api/health'], intake: ['/health/ready'], secrets: ['/health/ready'] };
-  for (const [name, asked] of Object.entries(paths)) {
-    for (const path of asked) {
+  for (const name of ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings']) {
+    for (const path of ['/health/ready', ...(name === 'relay' ? ['/api/health'] : [])]) {
       await eventually(
         async () => {
           const { status } = await way.ask({ host: `${name}.${domain}`, path });

@@ -1,4 +1,4 @@
-// Steady load on relay, dashboard and secrets at once, and the account of it.
+// Steady load on relay, dashboard, secrets, bookmarks and link digest at once, and the account of it.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/wait.ts';
@@ -21,7 +21,7 @@ export type Account = {
 
 export type LoadParts = { readonly clients: Clients; readonly secret: SecretReader; readonly perSecond: number };
 
-/** So many deliveries, dashboard reads and secret reads a second, whether earlier ones were answered or not. */
+/** So many deliveries, dashboard reads and secret reads a second, and of bookmarks or newsletters, whether earlier ones were answered or not. */
 export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
   const begun = performance.now();
   const stillness = monitorEventLoopDelay();
@@ -35,7 +35,7 @@ export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
     const failure = await work().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
     if (failure !== undefined) failures.push(`${what} of ${sent.toISOString()} after ${Date.now() - sent.getTime()} ms: ${failure}`);
   };
-  const read = (what: string, work: () => Promise<void>) => {
+  const read = (what: string, work: () => Promise<unknown>) => {
     reads++;
     return attempt(what, async () => {
       await work();
@@ -58,6 +58,7 @@ export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
       track(deliver());
       track(read('a dashboard read', clients.readDashboard));
       track(read('a secret read', secret.read));
+      track(round % 2 === 0 ? read('a read of bookmarks', clients.bookmarks) : read('a read of newsletters', clients.newsletters));
       await pause(Math.max(0, begun + (round * 1000) / perSecond - performance.now()));
     }
   })();

@@ -22,7 +22,10 @@ export const flows: Scenario = {
     const pods = await byComponent(kubectl);
     await step('from a relay pod', () => expectReached(kubectl, pods.name('webhook-relay'), fromService(pods, 'webhook-relay', true)));
     await step('from a worker', () => expectReached(kubectl, pods.name('webhook-intake-service'), fromService(pods, 'webhook-intake-service', true)));
-    await step('from the secrets service', () => expectReached(kubectl, pods.name('secrets'), fromService(pods, 'secrets', false)));
+    await step('from the link digest', () => expectReached(kubectl, pods.name('link-digest'), fromService(pods, 'link-digest', true)));
+    for (const name of ['secrets', 'bookmarks', 'listings']) {
+      await step(`from ${name}`, () => expectReached(kubectl, pods.name(name), fromService(pods, name, false)));
+    }
     await step('from Postgres and RabbitMQ: nothing', async () => {
       // Their images hold no Node: a shell's own connections do.
       for (const server of ['postgres', 'rabbitmq']) await expectSilence(kubectl, pods.name(server), pods.address('secrets', 8080));
@@ -60,7 +63,10 @@ async function byComponent(kubectl: Kubectl): Promise<Pods> {
 const open: Readonly<Record<string, readonly number[]>> = {
   'webhook-relay': [8080, 9090],
   'webhook-intake': [8080, 9090],
+  'link-digest': [8080, 9090],
   secrets: [8080, 9090],
+  bookmarks: [8080, 9090],
+  listings: [8080, 9090],
   'webhook-intake-service': [9090],
   'webhook-intake-database-service': [9090],
   postgres: [5432],
@@ -126,6 +132,9 @@ async function inAnotherNamespace(kubectl: Kubectl, work: (outside: Kubectl) => 
 async function expectOwnSchemaOnly(kubectl: Kubectl, pod: string): Promise<void> {
   const refused = [
     'select * from secrets.applications',
+    'select * from digest.newsletters',
+    'select * from bookmarks.bookmarks',
+    'select * from listings.properties',
     'select * from intake.events',
     'create schema mine',
     'create table public.mine ()',

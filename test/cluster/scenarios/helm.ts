@@ -39,11 +39,14 @@ async function live({ prepare, tags }: Stage, program: HelmProgram): Promise<voi
 
 type Memory = { expectAll(when: string): Promise<void> };
 
-/** Credentials, a delivery and an application's secret; each `expectAll` adds a delivery, which the later ones expect, too. */
+/** Credentials, a delivery, a newsletter, a bookmark and an application's secret; each `expectAll` adds a delivery, which the later ones expect, too. */
 async function remember({ credentials, clients }: Installation): Promise<Memory> {
   const kept = await credentials();
   say(`${Object.keys(kept).length} credentials: ${Object.keys(kept).join(', ')}`);
-  const secret: SecretReader = await (await clients()).createApplication('Kept');
+  const first = await clients();
+  const secret: SecretReader = await first.createApplication('Kept');
+  await first.sendNewsletter('Kept');
+  await first.addBookmark('Kept');
   const delivered: string[] = [];
   const deliver = async (forge: Clients) => {
     const answer = await forge.deliver();
@@ -51,10 +54,10 @@ async function remember({ credentials, clients }: Installation): Promise<Memory>
     if (!isKept(answer)) throw new Error(`the relay answers ${answer.status}: ${answer.body}`);
     delivered.push(answer.deliveryId);
   };
-  await deliver(await clients());
+  await deliver(first);
   return {
     expectAll: (when) =>
-      step(`${when}: credentials, event log and secrets are what they were`, async () => {
+      step(`${when}: credentials, event log, secrets, newsletters and bookmarks are what they were`, async () => {
         const now = await credentials();
         const changed = Object.keys({ ...kept, ...now }).filter((key) => kept[key] !== now[key]);
         if (changed.length > 0) throw new Error(`${when} other credentials: ${changed.join(', ')}`);
@@ -62,6 +65,8 @@ async function remember({ credentials, clients }: Installation): Promise<Memory>
         await deliver(forge);
         await expectExactlyOnce(forge, delivered);
         await secret.read();
+        await forge.expectNewsletters(['Kept']);
+        if ((await forge.bookmarks()).join() !== 'Kept') throw new Error(`${when} other bookmarks`);
       }),
   };
 }

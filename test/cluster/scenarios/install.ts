@@ -9,7 +9,7 @@ const readyWithinMs = 180_000;
 export const install: Scenario = {
   name: 'install',
   proves:
-    'helm install is ready within three minutes in a restricted namespace; a signed delivery through the ingress is answered by /api/v1/events; helm test passes',
+    'helm install is ready within three minutes in a restricted namespace; a signed delivery, a newsletter and a bookmark come in through the ingress and are read again; helm test passes',
   async run({ prepare }) {
     const { kubectl, install: helmInstall, clients, helm } = await prepare();
     const begun = performance.now();
@@ -26,6 +26,11 @@ export const install: Scenario = {
     const application = await forge.createApplication('Install');
     await application.read();
     say('an application reads its secret through the ingress');
+    await forge.sendNewsletter('Install');
+    await forge.expectNewsletters(['Install']);
+    await forge.addBookmark('Install');
+    if ((await forge.bookmarks()).join() !== 'Install') throw new Error('the bookmark is not the one that was added');
+    say('a newsletter is stored, and a bookmark read, through the ingress');
 
     say(await helm(['test', 'signalbox', '--logs']));
     expectQuiet(await kubectl.run(['get', 'events', '--output', 'jsonpath={range .items[*]}{.type} {.reason} {.message}{"\\n"}{end}']));

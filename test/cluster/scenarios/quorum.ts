@@ -9,7 +9,7 @@ const count = 20;
 
 export const quorum: Scenario = {
   name: 'quorum',
-  proves: 'with rabbitmq.queueType=quorum every queue is one, and deliveries arrive, over a restart of RabbitMQ, too',
+  proves: 'with rabbitmq.queueType=quorum every queue is one, and deliveries and newsletters arrive, over a restart of RabbitMQ, too',
   async run({ prepare }) {
     const { kubectl, install, clients } = await prepare();
     await install({ rabbitmq: { queueType: 'quorum' } });
@@ -23,7 +23,9 @@ export const quorum: Scenario = {
       }
     };
     await deliver();
+    await forge.sendNewsletter('before');
     await expectExactlyOnce(forge, accepted);
+    await forge.expectNewsletters(['before']);
 
     const listed = await kubectl.run(['exec', 'signalbox-rabbitmq-0', '--', 'rabbitmqctl', '--quiet', 'list_queues', 'name', 'type', '--no-table-headers']);
     const queues = listed.trim().split('\n');
@@ -36,5 +38,8 @@ export const quorum: Scenario = {
     // The relay connects again by itself; what it is given before, it spools.
     await eventually(deliver, { withinMs: 60_000, everyMs: 1000 });
     await expectExactlyOnce(forge, accepted);
+    // One that was refused is sent again.
+    await eventually(() => forge.sendNewsletter('after'), { withinMs: 60_000, everyMs: 1000 });
+    await forge.expectNewsletters(['before', 'after']);
   },
 };

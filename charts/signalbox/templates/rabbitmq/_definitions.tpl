@@ -7,8 +7,10 @@
 {{- end -}}
 
 {{/* Everything but the users, whose passwords no template knows. RabbitMQ: to declare is `configure`, to bind is `write` on the queue and
-     `read` on the exchange, to consume and to purge is `read` on the queue; `amq.default` leads into every queue. Nobody has a tag, and so
-     none may use the management API. `signalbox` is the one user of releases before, for a rollback; no pod has its password. */}}
+     `read` on the exchange, to consume and to purge is `read` on the queue; `amq.default` leads into every queue. Whoever consumes needs it:
+     a message that is tried again, came back from a consumer, or was a dead letter goes to one queue past the fanout exchange, and RabbitMQ
+     cannot limit it to some. So `intake` and `digest` may write into each other's queues; neither may read them.
+     Nobody has a tag, and so none may use the management API. `signalbox` is the one user of releases before, for a rollback; no pod has its password. */}}
 {{- define "signalbox.rabbitmqDefinitions" -}}
 {{- $isQuorum := eq .Values.rabbitmq.queueType "quorum" -}}
 {{- $queue := ternary (dict "x-queue-type" "quorum" "x-delivery-limit" 1000000) dict $isQuorum -}}
