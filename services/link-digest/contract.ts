@@ -145,7 +145,7 @@ export type Newsletter = {
   readonly links: readonly FoundLink[];
 };
 
-/** Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction. */
+/** Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction, but that mails stored at once share one. */
 export type NewsletterStore = {
   /** What became of these bytes: `rejection` is why they were refused, null where they were stored. Undefined when they are new. */
   outcomeOf(sha256: Buffer): Promise<{ readonly rejection: string | null } | undefined>;

@@ -13,6 +13,8 @@ type BatcherOptions<Q> = {
   readonly weightOf?: (question: Q) => number;
   /** Questions that wait for a turn; one more is refused. */
   readonly maxWaiting: number;
+  /** Failures after which each question is asked alone, since one of them may be the reason; those by which the database refuses data unless given. */
+  readonly isOfOne?: (error: unknown) => boolean;
 };
 
 type Waiting<Q, A> = { readonly question: Q; readonly resolve: (answer: A) => void; readonly reject: (error: unknown) => void };
@@ -20,11 +22,11 @@ type Waiting<Q, A> = { readonly question: Q; readonly resolve: (answer: A) => vo
 /**
  * Questions of one turn of the event loop are asked together, and those that come while every statement is under way.
  * A statement begins after each of its questions was put, so that its answers are as fresh as if each were asked alone.
- * @param ask answers in the order of the questions; when the database refuses several, each is asked alone
+ * @param ask answers in the order of the questions; when it fails for one of several, each is asked alone
  * @returns what puts a question; rejects with Problem 503 when too many wait
  */
 export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<readonly A[]>, options: BatcherOptions<Q>): (question: Q) => Promise<A> {
-  const { concurrency, maxBatch, maxWaiting, weightOf = () => 1 } = options;
+  const { concurrency, maxBatch, maxWaiting, weightOf = () => 1, isOfOne = refusesData } = options;
   const waiting: Waiting<Q, A>[] = [];
   let free = concurrency;
 
@@ -33,8 +35,8 @@ export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<re
       const answers = await ask(group.map(({ question }) => question));
       answers.forEach((one, index) => group[index]?.resolve(one));
     } catch (error) {
-      // One of them is what the database refuses, and the others are none the worse for it. Of any other failure each would fail anew.
-      if (group.length > 1 && refusesData(error)) for (const one of group) await answer([one]);
+      // One of them may be why it failed, and the others are none the worse for it. Of any other failure each would fail anew.
+      if (group.length > 1 && isOfOne(error)) for (const one of group) await answer([one]);
       else for (const { reject } of group) reject(error);
     }
   }

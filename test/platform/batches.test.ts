@@ -211,6 +211,18 @@ describe('createBatcher', () => {
     expect(alone).to.deep.equal(['first', 'a', 'bad', 'b']);
   });
 
+  it('asks each alone after the failures that it is told may be of one question', async () => {
+    const slow = new Error('took too long');
+    const asks: (readonly string[])[] = [];
+    const put = createBatcher(
+      (questions: readonly string[]) => (asks.push(questions), questions.includes('slow') ? Promise.reject(slow) : Promise.resolve(questions)),
+      { concurrency: 1, maxBatch: 10, maxWaiting: 9, isOfOne: (error) => error === slow },
+    );
+    const outcomes = await Promise.allSettled(['a', 'slow', 'b'].map(put));
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect(asks).to.deep.equal([['a', 'slow', 'b'], ['a'], ['slow'], ['b']]);
+  });
+
   it('refuses to let ever more wait', async () => {
     const { ask, groups } = asked();
     const put = createBatcher(ask, { concurrency: 1, maxBatch: 10, maxWaiting: 2 });

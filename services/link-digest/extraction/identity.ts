@@ -1,5 +1,5 @@
 // One identity for each address: what says nothing of the page is taken away, and wrappers that carry their target are undone, without any network. Pure.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { memberAt } from '../../platform/json.ts';
 import { defaultRules, type Rules, type Wrapper } from './rules.ts';
 
@@ -20,7 +20,7 @@ export function identityOf(written: string, rules: Rules = defaultRules): string
 }
 
 /** SHA-256, by which links are told apart. */
-export const hashOf = (identity: string): Buffer => createHash('sha256').update(identity).digest();
+export const hashOf = (identity: string): Buffer => hash('sha256', identity, 'buffer');
 
 /** Host and path, as the patterns of rules see them. */
 export const placeOf = (url: URL): string => `${url.host}${withoutTrailingSlashes(url.pathname)}`;

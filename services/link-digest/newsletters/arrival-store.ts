@@ -2,34 +2,40 @@
 import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
 import type { RawMail } from '../contract.ts';
 
-export type NewsletterRow = {
-  readonly id: string;
+export type Description = {
   readonly title: string | null;
   readonly receivedDate: Date;
   readonly destinationEmail: string | null;
   readonly rejection: string | null;
   readonly linkCount: number;
 };
+export type NewNewsletter = RawMail & Description & { readonly newsletterId: string };
 
 const outcomeOf = statement<{ rejection: string | null }, [sha256: Buffer]>('newsletters.outcomeOf', 'select rejection from newsletters where sha256 = $1');
 
-type InsertValues = [id: string, sha256: Buffer, ...Describing, receivedAt: Date, raw: Buffer];
-type Describing = [title: string | null, receivedDate: Date, destinationEmail: string | null, rejection: string | null, linkCount: number];
-
 const turns = `hashtextextended('signalbox.digest.newsletters', 0)`;
 
-// The unique index settles two equal mails at once: the later one waits for the earlier, and no row comes back for it.
+// The unique index settles two equal mails at once: the later one waits for the earlier, and no row comes back for it. All insert in one order.
 // Any number of newsletters come in at once, and none while one is replaced: a link that is there stays there.
-const insert = statement<{ id: string }, InsertValues>(
+// The mails are one parameter: as an array of bytes they would be twice as many characters.
+const insert = statement<{ id: string }, unknown[]>(
   'newsletters.insert',
   `
-  with inserted as (
+  with given as (
+    select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::int[], $8::timestamptz[], $9::int[], $10::int[])
+      as given (id, sha256, title, received_date, destination_email, rejection, link_count, received_at, first_byte, bytes)),
+  inserted as (
     insert into newsletters (id, sha256, title, received_date, destination_email, rejection, link_count, received_at)
-    select $1::uuid, $2::bytea, $3, $4::timestamptz, $5, $6, $7::int, $8::timestamptz from (select pg_advisory_xact_lock_shared(${turns})) as turn
+    select id, sha256, title, received_date, destination_email, rejection, link_count, received_at
+    from given, (select pg_advisory_xact_lock_shared(${turns})) as turn order by sha256
     on conflict (sha256) do nothing
     returning id)
-  insert into raw_mails (newsletter_id, received_at, raw) select id, $8, $9 from inserted returning newsletter_id as id`,
+  insert into raw_mails (newsletter_id, received_at, raw)
+  select id, received_at, substr($11::bytea, first_byte, bytes) from given join inserted using (id)
+  returning newsletter_id as id`,
 );
+
+type Describing = [title: string | null, receivedDate: Date, destinationEmail: string | null, rejection: string | null, linkCount: number];
 
 const describe = statement<unknown, [id: string, ...Describing]>(
   'newsletters.describe',
@@ -89,8 +95,7 @@ const nameAuthors = statement<unknown, [ids: string[], names: string[]]>(
 );
 
 export type KnownLink = {
-  readonly id: string;
-  readonly urlSha256: Buffer;
+  readonly url: string;
   readonly title: string;
   readonly firstSeen: Date;
   readonly newsletters: number;
@@ -100,53 +105,67 @@ export type KnownLink = {
 const linksBy = statement<KnownLink, [urlSha256s: readonly Buffer[]]>(
   'newsletters.linksBy',
   `
-  select id, url_sha256 as "urlSha256", title, first_seen as "firstSeen", newsletter_count as newsletters,
-    array(select author_id from link_authors where link_id = links.id) as "authorIds"
+  select url, title, first_seen as "firstSeen", newsletter_count as newsletters, array(select author_id from link_authors where link_id = links.id) as "authorIds"
   from links where url_sha256 = any($1)`,
 );
 
 export type LinkToWrite = {
+  /** If it is new. */
   readonly id: string;
   readonly url: string;
   readonly urlSha256: Buffer;
   readonly title: string;
-  /** With this newsletter. */
+  readonly firstSeen: Date;
+  readonly lastSeen: Date;
+  /** That hold it from now on. */
   readonly newsletters: number;
   readonly score: number;
-  readonly position: number;
-  readonly foundUrl: string;
 };
-export type Attribution = { readonly urlSha256: Buffer; readonly authorId: string };
-export type WriteOptions = { readonly newsletterId: string; readonly receivedAt: Date; readonly now: Date; readonly keepsTitles: boolean };
-
-type WriteValues = [
-  ...[ids: string[], urls: string[], urlSha256s: Buffer[], titles: string[], newsletters: number[], scores: number[], positions: number[], foundUrls: string[]],
-  ...[attributed: Buffer[], authorIds: string[], newsletterId: string, receivedAt: Date, now: Date, keepsTitles: boolean],
-];
 
 // Links are locked in the order of their hashes, as everything locks them. Of one that is there another newsletter or a decision may have changed
 // what its score is made of since that was read: it is computed when somebody asks for it.
-// Ids grow with time: only the newsletter that brought a link may rename it, so that those that share it do not do so in turns.
-const write = statement<unknown, WriteValues>(
-  'newsletters.write',
+const writeLinks = statement<{ id: string; url: string }, unknown[]>(
+  'newsletters.writeLinks',
   `
-  with given as (
-    select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::int[], $6::numeric[], $7::int[], $8::text[])
-      as given (id, url, url_sha256, title, newsletters, score, position, found_url)),
-  written as (
-    insert into links (id, url, url_sha256, title, first_seen, last_seen, newsletter_count, priority_score, scored_at)
-    select id, url, url_sha256, title, $12::timestamptz, $12, newsletters, score, $13::timestamptz from given order by url_sha256
-    on conflict (url_sha256) do update set
-      title = case when $14 or exists (select from newsletter_links where link_id = links.id and newsletter_id < $11) then links.title else excluded.title end,
-      first_seen = least(links.first_seen, excluded.first_seen), last_seen = greatest(links.last_seen, excluded.last_seen),
-      newsletter_count = links.newsletter_count + 1, priority_score = excluded.priority_score, scored_at = null
-    returning id, url_sha256),
-  attributed as (
-    select written.id as link_id, author_id from unnest($9::bytea[], $10::uuid[]) as attributed (url_sha256, author_id) join written using (url_sha256)),
-  credited as (insert into link_authors (link_id, author_id) select link_id, author_id from attributed on conflict do nothing)
-  insert into newsletter_links (newsletter_id, link_id, position, found_url, author_ids)
-  select $11::uuid, written.id, position, found_url, array(select author_id from attributed where link_id = written.id)
-  from written join given using (url_sha256)`,
+  insert into links (id, url, url_sha256, title, first_seen, last_seen, newsletter_count, priority_score, scored_at)
+  select id, url, url_sha256, title, first_seen, last_seen, newsletters, score, $9::timestamptz
+  from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::int[], $8::numeric[])
+    as given (id, url, url_sha256, title, first_seen, last_seen, newsletters, score)
+  order by url_sha256
+  on conflict (url_sha256) do update set
+    first_seen = least(links.first_seen, excluded.first_seen), last_seen = greatest(links.last_seen, excluded.last_seen),
+    newsletter_count = links.newsletter_count + excluded.newsletter_count, priority_score = excluded.priority_score, scored_at = null
+  returning id, url`,
+);
+
+export type PlacedLink = {
+  readonly newsletterId: string;
+  readonly linkId: string;
+  readonly position: number;
+  readonly foundUrl: string;
+  /** As Postgres writes an array: those of a newsletter differ in length from link to link. */
+  readonly authorIds: string;
+};
+
+const place = statement<unknown, unknown[]>(
+  'newsletters.place',
+  `
+  with placed as (
+    insert into newsletter_links (newsletter_id, link_id, position, found_url, author_ids)
+    select newsletter_id, link_id, position, found_url, author_ids::uuid[]
+    from unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[]) as given (newsletter_id, link_id, position, found_url, author_ids)
+    returning link_id, author_ids)
+  insert into link_authors (link_id, author_id) select link_id, unnest(author_ids) from placed on conflict do nothing`,
+);
+
+// Ids grow with time: only the newsletter that brought a link renames it, so that those that share it do not do so in turns.
+const rename = statement<unknown, [newsletterId: string, urls: string[], titles: string[]]>(
+  'newsletters.rename',
+  `
+  update links set title = given.title
+  from newsletter_links, unnest($2::text[], $3::text[]) as given (url, title)
+  where newsletter_id = $1 and links.id = link_id and links.url = given.url and links.title <> given.title
+    and not exists (select from newsletter_links as earlier where earlier.link_id = links.id and earlier.newsletter_id < $1)`,
 );
 
 // What is there of a newsletter, and what will be: all in the order in which scores lock them.
@@ -186,7 +205,6 @@ const deleteUncredited = statement<unknown, [authorIds: readonly string[]]>(
   delete from authors where id = any($1::uuid[]) and weight = 0 and not exists (select from link_authors where author_id = authors.id)`,
 );
 
-export type Description = Omit<NewsletterRow, 'id'>;
 const describing = ({ title, receivedDate, destinationEmail, rejection, linkCount }: Description): Describing => [
   title,
   receivedDate,
@@ -199,9 +217,18 @@ export type ArrivalStore = ReturnType<typeof createArrivalStore>;
 
 export const createArrivalStore = (database: Database) => ({
   outcomeOf: (sha256: Buffer) => database.first(outcomeOf, sha256),
-  /** False when there is one of these bytes. */
-  insert: async ({ sha256, raw, receivedAt }: RawMail, { id, ...description }: NewsletterRow) =>
-    (await database.first(insert, id, sha256, ...describing(description), receivedAt, raw)) !== undefined,
+  /** @returns the ids of those whose bytes are new */
+  async insert(mails: readonly NewNewsletter[]): Promise<Set<string>> {
+    let end = 0;
+    const ranges = mails.map(({ raw: { length } }) => ({ firstByte: (end += length) - length + 1, bytes: length }));
+    const rows = await database.all(
+      insert,
+      ...toColumns(mails, ['newsletterId', 'sha256', 'title', 'receivedDate', 'destinationEmail', 'rejection', 'linkCount', 'receivedAt']),
+      ...toColumns(ranges, ['firstByte', 'bytes']),
+      Buffer.concat(mails.map(({ raw }) => raw)),
+    );
+    return new Set(rows.map(({ id }) => id));
+  },
   /** No newsletter comes in and none is replaced until the end of the transaction. */
   async lock(sha256: Buffer) {
     await database.run(takeTurn);
@@ -225,14 +252,13 @@ export const createArrivalStore = (database: Database) => ({
   nameAuthors: (authors: readonly Pick<NewAuthor, 'id' | 'name'>[]) => database.run(nameAuthors, ...toColumns(authors, ['id', 'name'])),
 
   linksBy: (urlSha256s: readonly Buffer[]) => database.all(linksBy, urlSha256s),
-  /** Puts the links into the newsletter; those that are there keep their status. */
-  write: (links: readonly LinkToWrite[], attributions: readonly Attribution[], { newsletterId, receivedAt, now, keepsTitles }: WriteOptions) =>
-    database.run(
-      write,
-      ...toColumns(links, ['id', 'url', 'urlSha256', 'title', 'newsletters', 'score', 'position', 'foundUrl']),
-      ...toColumns(attributions, ['urlSha256', 'authorId']),
-      ...([newsletterId, receivedAt, now, keepsTitles] as const),
-    ),
+  /** Those that are there keep their id, title and status. */
+  writeLinks: (links: readonly LinkToWrite[], now: Date) =>
+    database.all(writeLinks, ...toColumns(links, ['id', 'url', 'urlSha256', 'title', 'firstSeen', 'lastSeen', 'newsletters', 'score']), now),
+  place: (links: readonly PlacedLink[]) => database.run(place, ...toColumns(links, ['newsletterId', 'linkId', 'position', 'foundUrl', 'authorIds'])),
+  /** Links that this newsletter holds. */
+  rename: (newsletterId: string, links: readonly Pick<LinkToWrite, 'url' | 'title'>[]) =>
+    database.run(rename, newsletterId, ...toColumns(links, ['url', 'title'])),
 
   lockLinks: (newsletterId: string, urlSha256s: readonly Buffer[]) => database.all(lockLinks, newsletterId, urlSha256s),
   /** Empties the newsletter. @returns the links that were in it */

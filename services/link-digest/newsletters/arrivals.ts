@@ -1,6 +1,8 @@
 // Newsletters on their way in: what is new of their links and authors, with scores that count the newsletter itself.
 import { v7 as newId } from 'uuid';
+import { createBatcher } from '../../platform/batches.ts';
 import { storable } from '../../platform/json.ts';
+import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { ScoringConfig } from '../config.ts';
 import type { FoundAuthor, FoundLink, Newsletter, NewsletterStore, RawMail } from '../contract.ts';
@@ -8,7 +10,7 @@ import { hashOf } from '../extraction/identity.ts';
 import { cut, cutTitle } from '../extraction/texts.ts';
 import { explainAll } from '../scoring/scores.ts';
 import { scoreQuestions } from '../scoring/store.ts';
-import { type ArrivalStore, type Attribution, createArrivalStore, type Description, type KnownAuthor, type LinkToWrite } from './arrival-store.ts';
+import { type ArrivalStore, createArrivalStore, type Description, type KnownAuthor } from './arrival-store.ts';
 
 /** In code points. */
 const longestName = 200;
@@ -24,7 +26,7 @@ const cutAuthor = ({ name, handle, customDomain }: FoundAuthor): FoundAuthor => 
   customDomain: customDomain === null ? null : cut(customDomain, longestName),
 });
 
-type Arriving = Omit<FoundLink, 'authors'> & { readonly urlSha256: Buffer; readonly position: number; readonly identities: readonly string[] };
+type Arriving = Omit<FoundLink, 'authors'> & { readonly position: number; readonly identities: readonly string[] };
 
 /** Each address once. @returns the links, and whom they name by identity */
 function read(found: readonly FoundLink[]): { links: Arriving[]; authors: Map<string, FoundAuthor> } {
@@ -35,11 +37,32 @@ function read(found: readonly FoundLink[]): { links: Arriving[]; authors: Map<st
     const named = link.authors.map(cutAuthor).map((author) => [identityOf(author), author] as const);
     for (const [identity, author] of named) if (!authors.has(identity)) authors.set(identity, author);
     if (links.has(url)) continue;
-    const urlSha256 = hashOf(url);
     const identities = [...new Set(named.map(([identity]) => identity))];
-    links.set(url, { url, urlSha256, position, foundUrl: storable(link.foundUrl), title: cutTitle(link.title), identities });
+    links.set(url, { url, position, foundUrl: storable(link.foundUrl), title: cutTitle(link.title), identities });
   }
   return { links: [...links.values()], authors };
+}
+
+type Placing = ReturnType<typeof read> & { readonly newsletterId: string; readonly receivedAt: Date };
+
+/** A link that the newsletters bring, titled by the first of them. */
+type Brought = Pick<Arriving, 'url' | 'title' | 'identities'> & { readonly firstSeen: Date; readonly lastSeen: Date; readonly newsletters: number };
+
+function linksOf(placings: readonly Placing[]): Brought[] {
+  const brought = new Map<string, Brought>();
+  for (const { links, receivedAt } of placings) {
+    for (const { url, title, identities } of links) {
+      const before = brought.get(url) ?? { url, title, identities: [], firstSeen: receivedAt, lastSeen: receivedAt, newsletters: 0 };
+      brought.set(url, {
+        ...before,
+        identities: [...before.identities, ...identities],
+        firstSeen: receivedAt < before.firstSeen ? receivedAt : before.firstSeen,
+        lastSeen: receivedAt > before.lastSeen ? receivedAt : before.lastSeen,
+        newsletters: before.newsletters + 1,
+      });
+    }
+  }
+  return [...brought.values()];
 }
 
 async function addAuthors(store: ArrivalStore, authors: ReadonlyMap<string, FoundAuthor>): Promise<KnownAuthor[]> {
@@ -56,36 +79,48 @@ async function nameAuthors(store: ArrivalStore, known: readonly KnownAuthor[], a
   if (named.length > 0) await store.nameAuthors(named);
 }
 
-type Placing = { readonly newsletterId: string; readonly receivedAt: Date; readonly keepsTitles: boolean };
 type Scoring = { readonly weights: ScoringConfig; readonly clock: () => Date };
 
-/** Puts links into a newsletter that holds none of them. */
-async function place(database: Database, { links, authors }: ReturnType<typeof read>, { weights, clock, ...placing }: Placing & Scoring): Promise<void> {
-  if (links.length === 0) return;
-  const store = createArrivalStore(database);
-  const now = clock();
-  const knownAuthors = await addAuthors(store, authors);
-  const idByIdentity = new Map(knownAuthors.map(({ id, identity }) => [identity, id]));
-  const known = new Map((await store.linksBy(links.map(({ urlSha256 }) => urlSha256))).map((link) => [link.urlSha256.toString('hex'), link]));
-  const attributions: Attribution[] = [];
-  const toScore = links.map(({ urlSha256, title, identities }) => {
-    const before = known.get(urlSha256.toString('hex'));
-    const authorIds = identities.flatMap((identity) => idByIdentity.get(identity) ?? []);
-    for (const authorId of authorIds) attributions.push({ urlSha256, authorId });
+type Facts = { readonly authorIds: ReadonlyMap<string, string>; readonly weights: ScoringConfig; readonly now: Date };
+
+/** The links with the scores that they have once these newsletters hold them. */
+async function score(database: Database, brought: readonly Brought[], { authorIds, weights, now }: Facts) {
+  const hashed = brought.map((link) => ({ ...link, id: newId(), urlSha256: hashOf(link.url) }));
+  const known = new Map((await createArrivalStore(database).linksBy(hashed.map(({ urlSha256 }) => urlSha256))).map((link) => [link.url, link]));
+  const toScore = hashed.map(({ url, title, firstSeen, newsletters, identities }) => {
+    const before = known.get(url);
     return {
-      id: before?.id ?? newId(),
-      title: before && placing.keepsTitles ? before.title : title,
-      firstSeen: before && before.firstSeen < placing.receivedAt ? before.firstSeen : placing.receivedAt,
-      newsletters: (before?.newsletters ?? 0) + 1,
-      authorIds: [...new Set([...(before?.authorIds ?? []), ...authorIds])],
+      title: before?.title ?? title,
+      firstSeen: before && before.firstSeen < firstSeen ? before.firstSeen : firstSeen,
+      newsletters: (before?.newsletters ?? 0) + newsletters,
+      authorIds: [...new Set([...(before?.authorIds ?? []), ...identities.flatMap((identity) => authorIds.get(identity) ?? [])])],
     };
   });
   const explained = await explainAll(scoreQuestions(database), toScore, { now, weights });
-  const toWrite = links.map((link, index): LinkToWrite => {
-    const { id = newId(), newsletters = 1 } = toScore[index] ?? {};
-    return { ...link, id, newsletters, score: explained[index]?.score ?? 0 };
-  });
-  await store.write(toWrite, attributions, { ...placing, now });
+  return hashed.map((link, index) => ({ ...link, score: explained[index]?.score ?? 0 }));
+}
+
+/** Puts links into newsletters that hold none of them. */
+async function place(database: Database, placings: readonly Placing[], { weights, clock }: Scoring): Promise<void> {
+  const brought = linksOf(placings);
+  if (brought.length === 0) return;
+  const store = createArrivalStore(database);
+  const now = clock();
+  const authors = new Map(placings.flatMap((placing) => [...placing.authors]).toReversed());
+  const knownAuthors = await addAuthors(store, authors);
+  const authorIds = new Map(knownAuthors.map(({ id, identity }) => [identity, id]));
+  const written = await store.writeLinks(await score(database, brought, { authorIds, weights, now }), now);
+  const linkIds = new Map(written.map(({ id, url }) => [url, id]));
+  const placed = placings.flatMap(({ newsletterId, links }) =>
+    links.map(({ url, position, foundUrl, identities }) => ({
+      newsletterId,
+      linkId: linkIds.get(url) ?? '',
+      position,
+      foundUrl,
+      authorIds: `{${identities.flatMap((identity) => authorIds.get(identity) ?? []).join()}}`,
+    })),
+  );
+  await store.place(placed);
   await nameAuthors(store, knownAuthors, authors);
 }
 
@@ -100,9 +135,37 @@ const describe = ({ title, receivedDate, destinationEmail }: Newsletter, receive
   linkCount,
 });
 
+type Mail = { readonly mail: RawMail; readonly newsletter: Newsletter };
+
+/** Mails that come while others are stored are one transaction, of 16 MiB at most: it is held in memory twice. */
+const batching = {
+  concurrency: 1,
+  maxWaiting: Infinity,
+  maxBatch: 16 * 1_048_576,
+  weightOf: ({ mail }: Mail) => mail.raw.length,
+  // What takes too long may do so because of one of them.
+  isOfOne: (error: unknown) => !isOutage(error) || isCancelled(error),
+};
+
 /** @param scoring the weights, and what time it is */
 export function createNewsletterStore(database: Database, scoring: Scoring): NewsletterStore {
   const store = createArrivalStore(database);
+
+  const storeTogether = (mails: readonly Mail[]) =>
+    store.transaction(async (inTransaction) => {
+      const arrivals = mails.map(({ mail, newsletter }) => {
+        const found = read(newsletter.links);
+        return { ...found, ...mail, ...describe(newsletter, mail.receivedAt, found.links.length), newsletterId: newId() };
+      });
+      const stored = await createArrivalStore(inTransaction).insert(arrivals);
+      await place(
+        inTransaction,
+        arrivals.filter(({ newsletterId }) => stored.has(newsletterId)),
+        scoring,
+      );
+      return arrivals.map(({ newsletterId }) => (stored.has(newsletterId) ? 'stored' : 'duplicate'));
+    });
+  const storeBatched = createBatcher(storeTogether, batching);
 
   async function* all(): AsyncGenerator<RawMail, undefined> {
     for (let mail = await store.rawAfter(undefined); mail; mail = await store.rawAfter(mail)) yield mail;
@@ -111,18 +174,11 @@ export function createNewsletterStore(database: Database, scoring: Scoring): New
 
   return {
     outcomeOf: store.outcomeOf,
-    store: (mail, newsletter) =>
-      store.transaction(async (inTransaction) => {
-        const found = read(newsletter.links);
-        const newsletterId = newId();
-        const row = { id: newsletterId, ...describe(newsletter, mail.receivedAt, found.links.length) };
-        if (!(await createArrivalStore(inTransaction).insert(mail, row))) return 'duplicate';
-        await place(inTransaction, found, { ...scoring, newsletterId, receivedAt: mail.receivedAt, keepsTitles: true });
-        return 'stored';
-      }),
+    store: (mail, newsletter) => storeBatched({ mail, newsletter }),
     async reject(mail, reason) {
       const refused = { title: null, receivedDate: mail.receivedAt, destinationEmail: null, rejection: storable(reason), linkCount: 0 };
-      return (await store.insert(mail, { id: newId(), ...refused })) ? 'rejected' : 'duplicate';
+      const { size } = await store.insert([{ ...mail, ...refused, newsletterId: newId() }]);
+      return size === 1 ? 'rejected' : 'duplicate';
     },
     all,
     totalBytes: store.totalBytes,
@@ -134,10 +190,11 @@ export function createNewsletterStore(database: Database, scoring: Scoring): New
         const found = read(newsletter.links);
         await arrivals.lockLinks(
           row.id,
-          found.links.map(({ urlSha256 }) => urlSha256),
+          found.links.map(({ url }) => hashOf(url)),
         );
         const before = await arrivals.detach(row.id);
-        await place(inTransaction, found, { ...scoring, newsletterId: row.id, receivedAt: row.receivedAt, keepsTitles: false });
+        await place(inTransaction, [{ ...found, newsletterId: row.id, receivedAt: row.receivedAt }], scoring);
+        await arrivals.rename(row.id, found.links);
         await arrivals.tidy(before);
         await arrivals.describe(row.id, describe(newsletter, row.receivedAt, found.links.length));
       }),
