@@ -1,10 +1,14 @@
 // Scores of links as they are stored: computed together, used for an hour, and computed again when somebody asks.
+import { Common } from '../../platform/problem.ts';
+import { createSemaphore } from '../../platform/semaphore.ts';
 import type { ScoringConfig } from '../config.ts';
 import { type Explained, explainScore, type Reviews, tokensOf, type Weights } from './score.ts';
 import type { ScoredLink, ScoreQuestions, ScoreStore } from './store.ts';
 
 /** One statement writes so many; measured at 100 000. */
 const batchSize = 10_000;
+/** Who waits for the scores that another request computes holds no connection to the database. */
+const turnMs = 20_000;
 const nothing: Reviews = { liked: 0, discarded: 0, discardedAfterReview: 0 };
 
 export type LearnedKeyword = { readonly keyword: string; readonly weight: number };
@@ -34,6 +38,7 @@ export async function explainAll(store: ScoreQuestions, links: readonly ToScore[
 export type Scores = ReturnType<typeof createScores>;
 
 export function createScores(store: ScoreStore, { weights, clock }: { weights: ScoringConfig; clock: () => Date }) {
+  const turn = createSemaphore(1);
   const staleBefore = () => new Date(clock().getTime() - weights.cacheMinutes * 60_000);
 
   /** @param ids locked */
@@ -65,11 +70,15 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
     /** Computes and stores every score of links that wait which is missing or has been used long enough. */
     async computeStale(): Promise<void> {
       const before = staleBefore();
-      for (let computed = batchSize; computed === batchSize;) {
-        computed = await store.transaction(async (inTransaction) => {
-          const ids = await inTransaction.lockStale(before, batchSize);
-          return (await computeAndWrite(inTransaction, ids)).length;
-        });
+      if (!(await store.hasStale(before))) return;
+      if (!(await turn.acquire(1, turnMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
+      try {
+        while (await store.hasStale(before))
+          await store.transaction(async (inTransaction) => {
+            await computeAndWrite(inTransaction, await inTransaction.lockStale(before, batchSize));
+          });
+      } finally {
+        turn.release(1);
       }
     },
   };

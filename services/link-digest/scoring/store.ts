@@ -30,12 +30,22 @@ const weights = statement<{ keyword: string; weight: number }, [keywords: readon
   'select keyword, weight from keywords where keyword = any($1)',
 );
 
+/** As the index has it. */
+const scoredAt = `coalesce(scored_at, '-infinity')`;
+
+// One look at the end of the index, whatever is asked for.
+const hasStale = statement<{ hasStale: boolean }, [before: Date]>(
+  'scores.hasStale',
+  `select coalesce(min(${scoredAt}) <= $1, false) as "hasStale" from links where status = 'Awaiting'`,
+);
+
 // Locked in the order in which newsletters lock them. Who waits for the lock looks again, and finds it done.
 const lockStale = statement<{ id: string }, [before: Date, limit: number]>(
   'scores.lockStale',
   `
-  select id from links where status = 'Awaiting' and (scored_at is null or scored_at <= $1)
-  order by url_sha256 limit $2 for no key update`,
+  select id from links
+  where id in (select id from links where status = 'Awaiting' order by ${scoredAt} limit $2) and status = 'Awaiting' and ${scoredAt} <= $1
+  order by url_sha256 for no key update`,
 );
 
 const lock = statement<{ id: string }, [ids: readonly string[]]>(
@@ -69,7 +79,7 @@ export const scoreQuestions = (database: Database) => ({
   reviews: (authorIds: readonly string[]) => database.all(reviews, authorIds),
   /** Of those that have one. */
   weights: (keywords: readonly string[]) => database.all(weights, keywords),
-  /** Links that wait whose score is not newer than `before`. Nobody decides on them until the end of the transaction. */
+  /** Some of the links that wait whose score is not newer than `before`; none when others compute them just now. Nobody decides on them until the end of the transaction. */
   lockStale: async (before: Date, limit: number) => idsOf(await database.all(lockStale, before, limit)),
   lock: async (ids: readonly string[]) => idsOf(await database.all(lock, ids)),
   /** After locking, so that it is read as those left it who were waited for. */
@@ -84,6 +94,8 @@ export const scoreQuestions = (database: Database) => ({
 });
 
 export const createScoreStore = (database: Database) => ({
+  /** Whether a link that waits has a score that is not newer. */
+  hasStale: async (before: Date) => (await database.first(hasStale, before))?.hasStale === true,
   transaction: <T>(work: (inTransaction: ScoreQuestions) => Promise<T>): Promise<T> =>
     database.transaction((inTransaction) => work(scoreQuestions(inTransaction))),
 });

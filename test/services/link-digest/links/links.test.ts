@@ -242,15 +242,5 @@ describe('GET /api/links', () => {
       expect(names((await running.get('/api/links/prioritized')).body.data)).to.deep.equal(['missing', 'old', 'fresh']);
       expect(await query('select priority_score as score from links order by score')).to.deep.equal([{ score: 3 }, { score: 6.33 }, { score: 6.33 }]);
     });
-
-    it('computes them once when many ask at the same time', async () => {
-      await running.database.newsletters.store(
-        mail(undefined, clock.now),
-        newsletter(Array.from({ length: 300 }, (_, index) => link(`https://example.org/${index}`))),
-      );
-      await query('update links set scored_at = null, priority_score = 0');
-      const answers = await Promise.all(Array.from({ length: 6 }, () => running.get('/api/links/prioritized?per_page=1')));
-      for (const { body } of answers) expect(body.data[0].priorityScore).to.equal(6.33);
-    });
   });
 });
