@@ -22,7 +22,8 @@ export const LinkItem = z.object({
 });
 export type LinkItem = z.output<typeof LinkItem>;
 
-const NewsletterSummary = z.object({ id: z.string(), title: z.string(), receivedDate: Timestamp });
+/** `title` is null where the mail has no subject. */
+const NewsletterSummary = z.object({ id: z.string(), title: z.string().nullable(), receivedDate: Timestamp });
 
 export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanceCount: true }).extend({
   authors: z.array(z.object({ id: z.string(), name: z.string() })),
@@ -65,7 +66,7 @@ export type Stats = z.output<typeof Stats>;
 const LinkOfList = z.object({ id: z.string(), url: z.string(), title: z.string(), status: LinkStatus });
 export type LinkOfList = z.output<typeof LinkOfList>;
 
-/** `title` is null, and `reason` there, of mails that were refused alone. */
+/** `reason` is there of mails that were refused alone; of these `title` and `destinationEmail` are null, since nothing of them is read. */
 export const NewsletterItem = z.object({
   id: z.string(),
   title: z.string().nullable(),
@@ -103,7 +104,7 @@ export const Problems = problems({
 
 /** A mail as its parser leaves it: what links and authors are extracted from. */
 export type ParsedMail = {
-  /** Decoded. */
+  /** Decoded; null where there is none, or nothing in it. */
   readonly subject: string | null;
   /** Of its Date header. */
   readonly date: Date | null;
@@ -139,7 +140,7 @@ export type RawMail = { readonly sha256: Buffer; readonly raw: Buffer; readonly 
 
 /** What extraction makes of a mail. `receivedAt` of the raw mail stands in where it has no date. */
 export type Newsletter = {
-  readonly title: string;
+  readonly title: string | null;
   readonly receivedDate: Date;
   readonly destinationEmail: string | null;
   readonly links: readonly FoundLink[];

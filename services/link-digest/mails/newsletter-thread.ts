@@ -14,7 +14,7 @@ async function readNewsletter(raw: Uint8Array): Promise<FoundNewsletter> {
   const links = extract(mail);
   if (links.length > maxLinks) throw new Error(`more than ${maxLinks} links`);
   const found = links.map(({ url, foundUrl, title, authors }) => ({ url, foundUrl, title, authors: [...authors] }));
-  return { title: mail.subject ?? '', receivedDate: mail.date, destinationEmail: mail.to, links: found };
+  return { title: mail.subject, receivedDate: mail.date, destinationEmail: mail.to, links: found };
 }
 
 serveParser(readNewsletter);

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { type Bounds, createBoundedParser, type Parsed } from '../../platform/mail/bounded-parser.ts';
 import type { Newsletter, RawMail } from '../contract.ts';
 
-/** As the thread hands it over: the date is null where the mail has none. */
+/** As the thread hands it over: title and date are null where the mail has none. */
 const FoundNewsletter = z.object({
-  title: z.string(),
+  title: z.string().nullable(),
   receivedDate: z.date().nullable(),
   destinationEmail: z.string().nullable(),
   links: z.array(

@@ -5,10 +5,10 @@ import type { ParsedMail } from '../contract.ts';
 
 /** @throws Error for what is nested deeper, or has longer headers, than any newsletter */
 export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
-  const { subject, date, from, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
+  const { subject, from, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
   return {
-    subject: subject ?? null,
-    date: readDate(date),
+    subject: subject?.trim() ? subject : null,
+    date: readDate(headers.find(({ key }) => key === 'date')?.value),
     from: (from ? addressesOf(from) : [])[0] ?? null,
     to: to?.flatMap(addressesOf)[0] ?? null,
     html: html ?? null,
@@ -17,9 +17,15 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   };
 }
 
-function readDate(text: string | undefined): Date | null {
-  const date = new Date(text ?? NaN);
-  return Number.isNaN(date.getTime()) ? null : date;
+/** As RFC 5322 section 3.3 writes it. */
+const dayOfMonth = /(?:^|[\s,])(\d{1,2})[\s-]+([a-z]{3})[a-z]*[\s-]+(\d{2,4})(?!\d)/i;
+
+/** Null for what is no date; `Date` makes one of the next month, or day, of a day that the month does not have, and of 24:00. */
+function readDate(text = ''): Date | null {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime()) || /\s24:/.test(text)) return null;
+  const [, day, month, year] = dayOfMonth.exec(text) ?? [];
+  return day === undefined || new Date(`${day} ${month} ${year} UTC`).getUTCDate() === Number(day) ? date : null;
 }
 
 const addressesOf = ({ address, group = [] }: Address): string[] =>

@@ -127,7 +127,7 @@ async function place(database: Database, placings: readonly Placing[], { weights
 const isOfFourDigitYear = (date: Date) => date.getUTCFullYear() >= 0 && date.getUTCFullYear() <= 9999;
 
 const describe = ({ title, receivedDate, destinationEmail }: Newsletter, receivedAt: Date, linkCount: number): Description => ({
-  title: cutTitle(title),
+  title: title === null ? null : cutTitle(title),
   // ISO 8601 writes no others, and no mail is of another.
   receivedDate: isOfFourDigitYear(receivedDate) ? receivedDate : receivedAt,
   destinationEmail: destinationEmail === null ? null : cut(destinationEmail, longestEmail),

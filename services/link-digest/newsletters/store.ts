@@ -6,7 +6,7 @@ const columns = 'id, title, received_date as "receivedDate", destination_email a
 
 type Rows = [limit: number | null, offset: number];
 
-const stored = statement<NewsletterItem & { readonly title: string }, Rows>(
+const stored = statement<NewsletterItem, Rows>(
   'newsletters.stored',
   `select ${columns} from newsletters where rejection is null order by received_date desc, id limit $1 offset $2`,
 );

@@ -13,9 +13,19 @@ describe('parseMail', () => {
     expect((await parse('Date: Sun, 22 Nov 2026 09:30:00 -0500 (EST)', '', 'x')).date).to.deep.equal(new Date('2026-11-22T14:30:00Z'));
   });
 
-  it('has no date where the header is none', async () => {
-    expect((await parse('Date: yesterday', '', 'x')).date).to.equal(null);
-  });
+  const none = ['yesterday', 'Sat, 31 Feb 2026 10:00:00 +0000', '31 Nov 26 10:00:00 GMT', 'Sun, 29 Feb 2026 10:00:00 -0500', '3 Mar 2026 25:00:00 +0000'];
+  for (const date of [...none, '3 Mar 2026 10:61:00 +0000', '3 Mar 2026 24:00:00 +0000', '']) {
+    it(`has no date where the header is no date: ${date}`, async () => expect((await parse(`Date: ${date}`, '', 'x')).date).to.equal(null));
+  }
+
+  const odd = { '29 Feb 2028 23:59:59 -1200': '2028-03-01T11:59:59Z', 'Sunday, 1 November 2026 00:00:00 +1400': '2026-10-31T10:00:00Z' };
+  for (const [date, expected] of Object.entries(odd)) {
+    it(`has the date ${date}`, async () => expect((await parse(`Date: ${date}`, '', 'x')).date).to.deep.equal(new Date(expected)));
+  }
+
+  for (const header of ['From: a@example.org', 'Subject:', 'Subject: =?utf-8?q?_?=']) {
+    it(`has no subject where there is none, or nothing in it: ${header}`, async () => expect((await parse(header, '', 'x')).subject).to.equal(null));
+  }
 
   const recipients = [
     ['To: Reader <reader@example.org>, other@example.org', 'reader@example.org'],

@@ -31,6 +31,11 @@ describe('newsletters on their way in', () => {
     ]);
   });
 
+  it('have no title where the mail has no subject', async () => {
+    await database.newsletters.store(mail(undefined, now), newsletter([link('https://example.org/a')], { title: null }));
+    expect(await query('select title, rejection from newsletters')).to.deep.equal([{ title: null, rejection: null }]);
+  });
+
   it('are described in titles of 500 characters and addresses of 320, however long these are in the mail', async () => {
     const long = newsletter([link('https://example.org/a', { title: '𝒯'.repeat(501) })], {
       title: 'ü'.repeat(100_000),

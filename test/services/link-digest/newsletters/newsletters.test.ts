@@ -19,6 +19,17 @@ describe('what is read of newsletters', () => {
     }
   }
 
+  it('have the title null where the mail has no subject, wherever they are shown', async () => {
+    const found = newsletter([link('https://example.org/a')], { title: null });
+    await running.database.newsletters.store(mail(undefined, now), found);
+    const [{ id }] = await query('select id from newsletters');
+    const [{ id: linkId }] = await query('select id from links');
+    expect((await running.get('/api/newsletters')).body.data[0]).to.include({ id, title: null });
+    expect((await running.get(`/api/newsletters/${id}`)).body.data).to.include({ id, title: null });
+    expect((await running.get(`/api/links/${linkId}`)).body.data.newsletters[0]).to.include({ id, title: null });
+    expect((await running.get('/api/stats')).body.data.recentNewsletters[0]).to.include({ id, title: null });
+  });
+
   describe('GET /api/newsletters', () => {
     it('answers newest first with link counts, all when called bare, and then without pagination', async () => {
       await fill(2);
