@@ -53,8 +53,8 @@ export function createTokens({ config: { keys, issuer, audience }, clock }: Toke
   };
 }
 
-/** RFC 6750 section 2.1; the scheme in any case. */
-const pattern = /^Bearer +([\w.~+/-]+=*) *$/i;
+/** RFC 6750 section 2.1, the scheme in any case; of its characters those that a JSON web token has, which is never padded. */
+const pattern = /^Bearer +([\w.-]+) *$/i;
 
 export const bearer = ({ isValid }: Pick<Tokens, 'isValid'>): Guard => ({
   name: 'bearer',

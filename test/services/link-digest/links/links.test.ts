@@ -96,6 +96,14 @@ describe('GET /api/links', () => {
     ])
       it(`answers 422 for ${parameters}`, async () => expect((await running.get(`/api/links?${parameters}`)).status).to.equal(422));
 
+    for (const name of ['status', 'sort', 'page', 'per_page', 'search'])
+      it(`answers 400 for ${name} given twice, as for every query`, async () => {
+        const { status, body } = await running.get(`/api/links?${name}=1&${name}=1`);
+        expect([status, body]).to.deep.equal([400, { success: false, message: `${name}: is given more than once` }]);
+      });
+
+    it('takes a trailing slash, as every route does', async () => expect((await running.get('/api/links/')).status).to.equal(200));
+
     it('takes status and sort in any case, and blank ones as absent', async () => {
       await fill({ a: { status: 'DiscardedAfterReview' }, b: {} });
       expect(await list('?status=discardedAFTERreview&sort=TITLE')).to.deep.equal(['a']);

@@ -202,6 +202,7 @@ describe('the bearer token of the link digest', () => {
     ['algorithm None and a signature', token({}, { header: { alg: 'None' } })],
     ['a critical header that nobody knows', token({}, { header: { crit: ['x'], x: 1 } })],
     ['claims that are no JSON', `${encode({ alg: 'HS256' })}.e30x.${'a'.repeat(43)}`],
+    ['padding', `${token()}=`],
     ['a megabyte of nothing', 'a'.repeat(8000)],
   ] as const)
     it(`with ${what} is refused`, async () => expect(await statusOf(`Bearer ${wrong}`)).to.equal(401));
