@@ -33,9 +33,11 @@ export const readPage = ({ page, per_page: perPage }: PageParameters): PageReque
 export const readOptionalPage = (parameters: PageParameters): PageRequest | undefined =>
   parameters.page === undefined && parameters.per_page === undefined ? undefined : readPage(parameters);
 
-/** For SQL; a limit of null is none. */
-export const rowsOf = (page: PageRequest | undefined) =>
-  page ? { limit: page.perPage, offset: (page.page - 1) * page.perPage } : ({ limit: null, offset: 0 } as const);
+/** For SQL. */
+export const rowsOf = ({ page, perPage }: PageRequest) => ({ limit: perPage, offset: (page - 1) * perPage });
+
+/** All of them when no page is asked for: a limit of null is none. */
+export const optionalRowsOf = (page: PageRequest | undefined) => (page ? rowsOf(page) : ({ limit: null, offset: 0 } as const));
 
 /** One of a closed set in any case; blank is none. @throws Problem 422 */
 export function readChoice<const C extends string>(name: string, text: string | undefined, choices: readonly C[]): C | undefined {

@@ -4,7 +4,7 @@ import { route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
 import { AuthorDetail, AuthorItem, Problems } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
-import { pageParameters, readOptionalPage, rowsOf } from '../paging.ts';
+import { pageParameters, readOptionalPage, optionalRowsOf } from '../paging.ts';
 import type { AuthorStore } from './store.ts';
 
 export const authorRoutes = (store: AuthorStore) => [
@@ -17,7 +17,7 @@ export const authorRoutes = (store: AuthorStore) => [
     problems: [Problems.invalidQuery],
     async handle({ query }) {
       const page = readOptionalPage(query);
-      const authors = await store.list(rowsOf(page));
+      const authors = await store.list(optionalRowsOf(page));
       return page ? { ...success(authors), pagination: paginationOf(page, await store.count()) } : success(authors);
     },
   }),

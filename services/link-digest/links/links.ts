@@ -5,7 +5,7 @@ import type { OpenSnapshot } from '../../platform/postgres/snapshots.ts';
 import { isGuid } from '../../platform/schema.ts';
 import { LinkDetail, LinkItem, Problems, ScoreExplanation, StatusChange } from '../contract.ts';
 import { Page, type PageRequest, paginationOf, success, Success } from '../envelope.ts';
-import { pageParameters, readOptionalPage, usualPerPage } from '../paging.ts';
+import { pageParameters, readOptionalPage, rowsOf, usualPerPage } from '../paging.ts';
 import { changeStatus } from '../scoring/learning.ts';
 import type { Explanation, Scores } from '../scoring/scores.ts';
 import { type LinkFilter, type LinkOrder, LinkQuery, readLinkQuery } from './query.ts';
@@ -28,8 +28,7 @@ async function findLink({ store, scores }: LinkParts, id: string): Promise<LinkI
 }
 
 async function listLinks({ store, scores }: LinkParts, { filter, sort, page }: Wanted) {
-  const { limit, offset } = { limit: page.perPage, offset: (page.page - 1) * page.perPage };
-  const read = () => store.page(filter, { sort, limit, offset });
+  const read = () => store.page(filter, { sort, ...rowsOf(page) });
   const [links, total] = await Promise.all([read(), store.count(filter)]);
   const stale = links.filter(({ scoredAt }) => scores.isStale(scoredAt)).map(({ id }) => id);
   if (stale.length > 0) await scores.compute(stale);

@@ -5,7 +5,7 @@ import { isGuid } from '../../platform/schema.ts';
 import { NewsletterDetail, NewsletterItem, Problems, Stats } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
 import type { LinkStore } from '../links/store.ts';
-import { pageParameters, queryText, readChoice, readOptionalPage, rowsOf } from '../paging.ts';
+import { pageParameters, queryText, readChoice, readOptionalPage, optionalRowsOf } from '../paging.ts';
 import type { NewsletterLists } from './store.ts';
 
 const ById = z.object({ id: z.string() });
@@ -23,7 +23,7 @@ export const newsletterRoutes = (store: NewsletterLists) => [
     async handle({ query }) {
       const isRejected = readChoice('status', query.status, statuses) === 'rejected';
       const page = readOptionalPage(query);
-      const newsletters = await (isRejected ? store.rejected : store.stored)(rowsOf(page));
+      const newsletters = await (isRejected ? store.rejected : store.stored)(optionalRowsOf(page));
       if (!page) return success(newsletters);
       return { ...success(newsletters), pagination: paginationOf(page, await (isRejected ? store.countRejected : store.countStored)()) };
     },

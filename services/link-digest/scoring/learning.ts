@@ -1,7 +1,7 @@
 // A decision on a link, and what it teaches about the authors and about the words of the title.
 import type { LinkStatus } from '../contract.ts';
 import type { LinkStore } from '../links/store.ts';
-import { tokensOf } from './score.ts';
+import { keywordsOf } from './keywords.ts';
 
 /** Added to weights, which stay between -1 and 1; null teaches nothing. */
 const lessons: Readonly<Record<LinkStatus, { readonly author: number; readonly keyword: number } | null>> = {
@@ -20,7 +20,7 @@ export const changeStatus = (store: LinkStore, id: string, status: LinkStatus): 
     const lesson = lessons[status];
     if (lesson) {
       await decision.teachAuthors(id, lesson.author);
-      await decision.teachKeywords(tokensOf(link.title), lesson.keyword);
+      await decision.teachKeywords(keywordsOf(link.title), lesson.keyword);
     }
     return true;
   });

@@ -8,7 +8,7 @@ export type Reviews = { readonly liked: number; readonly discarded: number; read
 export type ScoreFacts = {
   /** One for each author of the link. */
   readonly authors: readonly Reviews[];
-  /** Of the tokens of its title that have one. */
+  /** Of the keywords of its title that have one. */
   readonly keywordWeights: readonly number[];
   readonly ageMs: number;
   readonly newsletters: number;
@@ -43,7 +43,7 @@ function round(value: number, digits: number): number {
 export const round2 = (value: number) => round(value, 2);
 
 /** -1 to 1; 0 before anything of the author was reviewed. */
-export function opinionOf({ liked, discarded, discardedAfterReview }: Reviews): number {
+export function authorValueOf({ liked, discarded, discardedAfterReview }: Reviews): number {
   const reviewed = liked + discarded + discardedAfterReview;
   return reviewed === 0 ? 0 : (liked - discarded - 0.5 * discardedAfterReview) / reviewed;
 }
@@ -56,7 +56,7 @@ export function explainScore({ authors, keywordWeights, ageMs, newsletters }: Sc
     contribution: round(span * weight * value, 6),
   });
   const factors = {
-    author: factor(mean(authors.map(opinionOf)), weights.authorWeight),
+    author: factor(mean(authors.map(authorValueOf)), weights.authorWeight),
     keyword: factor(mean(keywordWeights), weights.keywordWeight),
     recency: factor(clamp(1 - ageMs / dayMs / weights.recencyDays, 0, 1), weights.recencyWeight),
     popularity: factor(Math.min(newsletters / weights.popularNewsletters, 1), weights.popularityWeight),
@@ -64,23 +64,3 @@ export function explainScore({ authors, keywordWeights, ageMs, newsletters }: Sc
   const sum = Object.values(factors).reduce((total, { contribution }) => total + contribution, base);
   return { base, factors, score: round2(clamp(sum, 0, 10)) };
 }
-
-// English words that carry grammar and no subject, of four letters and more: shorter ones are no tokens anyway.
-const functionWords = new Set(
-  `about above across after again against almost along already also although always among another anything around away
-because been before behind being below beneath beside besides between beyond both could despite does doing done down during each either
-else ever every everything except first from further gets getting goes going gone hadn hasn have haven having hence here hers herself
-himself however instead into isn itself just least less like made make many maybe mightn might more moreover most much must mustn myself
-near needn neither never nevertheless next none nothing often once only onto other others otherwise ought ours ourselves over
-perhaps quite rather really same shall shan should shouldn since some something somewhat soon still such than that their theirs them
-themselves then there therefore these they thing things this those though through throughout thus together toward towards under
-unless until unto upon used using usually very wasn well were weren what whatever when whenever where whereas wherever whether
-which whichever while whither whoever whole whom whomever whose will with within without wouldn would your yours yourself yourselves`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
-);
-
-/** The words of a title that something can be learned about, each once. */
-export const tokensOf = (title: string): string[] => [
-  ...new Set((title.toLowerCase().match(/[a-z0-9]+/g) ?? []).filter((word) => word.length >= 4 && !functionWords.has(word))),
-];

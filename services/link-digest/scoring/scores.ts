@@ -2,7 +2,8 @@
 import { Common } from '../../platform/problem.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import type { ScoringConfig } from '../config.ts';
-import { type Explained, explainScore, type Reviews, tokensOf, type Weights } from './score.ts';
+import { keywordsOf } from './keywords.ts';
+import { type Explained, explainScore, type Reviews, type Weights } from './score.ts';
 import type { ScoredLink, ScoreQuestions, ScoreStore } from './store.ts';
 
 /** One statement writes so many; measured at 100 000. */
@@ -19,14 +20,14 @@ type ToScore = Omit<ScoredLink, 'id'>;
 
 /** In the order of the links. */
 export async function explainAll(store: ScoreQuestions, links: readonly ToScore[], { now, weights }: { now: Date; weights: Weights }): Promise<Explanation[]> {
-  const tokens = links.map(({ title }) => tokensOf(title));
-  const allTokens = [...new Set(tokens.flat())];
+  const words = links.map(({ title }) => keywordsOf(title));
+  const allWords = [...new Set(words.flat())];
   const allAuthors = [...new Set(links.flatMap(({ authorIds }) => authorIds))];
   const reviews = new Map(allAuthors.length === 0 ? [] : (await store.reviews(allAuthors)).map(({ id, ...counts }) => [id, counts]));
-  const learned = new Map(allTokens.length === 0 ? [] : (await store.weights(allTokens)).map(({ keyword, weight }) => [keyword, weight]));
+  const learned = new Map(allWords.length === 0 ? [] : (await store.weights(allWords)).map(({ keyword, weight }) => [keyword, weight]));
   return links.map(({ authorIds, firstSeen, newsletters }, index) => {
     const authors = authorIds.map((id) => reviews.get(id) ?? nothing);
-    const keywords = (tokens[index] ?? []).flatMap((keyword) => {
+    const keywords = (words[index] ?? []).flatMap((keyword) => {
       const weight = learned.get(keyword);
       return weight === undefined ? [] : [{ keyword, weight }];
     });

@@ -1,7 +1,7 @@
-// The formula of the score: its worked values, its bounds, and what counts as a word.
+// The formula of the score: its worked values and its bounds.
 import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
-import { explainScore, round2, type ScoreFacts, tokensOf } from '../../../../services/link-digest/scoring/score.ts';
+import { explainScore, round2, type ScoreFacts } from '../../../../services/link-digest/scoring/score.ts';
 import { environmentOf } from '../store.ts';
 
 const weights = readConfig(environmentOf('postgres://localhost/x'));
@@ -75,20 +75,5 @@ describe('the score of a link', () => {
       [-0.001, 0],
     ] as const)
       expect(round2(value)).to.equal(rounded);
-  });
-});
-
-describe('the tokens of a title', () => {
-  it('are its words of at least four letters and digits in lower case, each once, without function words', () =>
-    expect(tokensOf('What Postgres 17 and RUST-lang would do about Postgres, in 2026: naïve caching')).to.deep.equal([
-      'postgres',
-      'rust',
-      'lang',
-      '2026',
-      'caching',
-    ]));
-  it('are none where there are none', () => {
-    expect(tokensOf('')).to.deep.equal([]);
-    expect(tokensOf('日本語 и ещё')).to.deep.equal([]);
   });
 });
