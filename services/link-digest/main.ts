@@ -13,8 +13,8 @@ const pool = { statementMs: 20_000, answerMs: 25_000 };
 
 async function start(runtime: Runtime, config: DigestConfig): Promise<void> {
   const { log, metrics, health, lifecycle, listen } = runtime;
-  const { database, broker, handle } = await openIngest(runtime, config, { name: 'signalbox link-digest', migrations, pool });
-  if (config.consumes === 'true') lifecycle.onStop('consumer of mails', consumeMails(broker, handle).stop);
+  const { database, broker, handler } = await openIngest(runtime, config, { name: 'signalbox link-digest', migrations, pool });
+  if (config.consumes === 'true') lifecycle.onStop('consumer of mails', consumeMails(broker, handler).stop);
   await listen(createDigestApp({ config, database, broker, health, lifecycle, log, metrics }), config.port);
 }
 

@@ -12,15 +12,16 @@ import { ingestQueue, ingestTopology, mailOf } from './queue.ts';
 type MailHandlerParts = {
   readonly newsletters: Pick<NewsletterStore, 'outcomeOf' | 'store' | 'reject' | 'replace'>;
   readonly read: NewsletterReader;
-  readonly maxRetries: number;
   readonly log: Log;
   readonly metrics: Metrics;
 };
 
 const outcomes = ['stored', 'duplicate', 'rejected', 'failed'] as const;
 
-/** @returns a handler that throws only what fails for every mail alike: then the broker keeps the batch */
-export function createMailHandler({ newsletters, read, maxRetries, log, metrics }: MailHandlerParts): BatchHandler {
+export type MailHandler = ReturnType<typeof createMailHandler>;
+
+/** Throws only what fails for every mail alike: then the broker keeps the batch. */
+export function createMailHandler({ newsletters, read, log, metrics }: MailHandlerParts) {
   const processed = metrics.counter({
     name: 'signalbox_digest_mails_processed_total',
     help: 'Mails taken off the queue by what became of them; a failed one is tried again, and counts at each attempt.',
@@ -39,25 +40,14 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
     delay.observe(Math.max(0, Date.now() - receivedAt.getTime()) / 1000);
   }
 
-  /** Kept with its reason, and a dead letter as well. */
-  async function refuse(mail: RawMail, reason: string, { id, attempt }: Delivery): Promise<Outcome> {
-    const outcome = await newsletters.reject(mail, reason);
-    settled(outcome, mail);
-    // Refused before: its dead letter may have been lost with a batch that was handed over again.
-    if (outcome === 'duplicate' && (await newsletters.outcomeOf(mail.sha256))?.rejection === null) return 'ack';
-    log.warn({ messageId: id, attempt, bytes: mail.raw.length, reason }, 'mail refused');
-    return { deadLetter: reason };
-  }
-
-  async function fail(mail: RawMail, reason: string, delivery: Delivery): Promise<Outcome> {
-    const { id, attempt } = delivery;
-    if (attempt > maxRetries) return refuse(mail, reason, delivery);
+  function fail(reason: string, { id, attempt }: Delivery): Outcome {
     processed.inc({ outcome: 'failed' });
-    log.warn({ messageId: id, attempt, reason }, 'mail failed, retrying');
+    log.warn({ messageId: id, attempt, reason }, 'mail failed');
     return { retry: reason };
   }
 
-  async function take(mail: RawMail, delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> {
+  async function take(delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> {
+    const mail = mailOf(delivery);
     const earlier = await newsletters.outcomeOf(mail.sha256);
     if (earlier?.rejection === null) {
       // By a consumer that was killed.
@@ -65,33 +55,42 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
       return 'ack';
     }
     const parsed = await read(mail, stopping);
-    if (parsed.kind === 'refused') return refuse(mail, parsed.reason, delivery);
-    if (parsed.kind === 'unavailable') return stopping?.aborted === true ? 'requeue' : fail(mail, parsed.reason, delivery);
+    if (parsed.kind === 'refused') return { deadLetter: parsed.reason };
+    if (parsed.kind === 'unavailable') return stopping?.aborted === true ? 'requeue' : fail(parsed.reason, delivery);
     // A refused one comes again when its dead letter is returned.
     if (earlier) await newsletters.replace(mail.sha256, parsed.value);
     settled(earlier ? 'stored' : await newsletters.store(mail, parsed.value), mail);
     return 'ack';
   }
 
-  async function settle(delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> {
-    const mail = mailOf(delivery);
-    const storingFailed = (error: unknown): string => {
-      // What takes too long may do so because of this one mail: it is tried again, and does not hold up the others.
-      if (isOutage(error) && !isCancelled(error)) throw error;
-      // What a database says may hold what the mail says.
-      const code = codeOf(error);
-      return code === undefined ? describeError(error) : `storing it failed with ${code}`;
-    };
-    try {
-      return await take(mail, delivery, stopping);
-    } catch (error) {
-      const reason = storingFailed(error);
-      // Even its refusal may be what cannot be stored.
-      return fail(mail, reason, delivery).catch((again: unknown) => ({ deadLetter: storingFailed(again) }));
-    }
+  function storingFailed(error: unknown): string {
+    // What takes too long may do so because of this one mail: it is tried again, and does not hold up the others.
+    if (isOutage(error) && !isCancelled(error)) throw error;
+    // What a database says may hold what the mail says.
+    const code = codeOf(error);
+    return code === undefined ? describeError(error) : `storing it failed with ${code}`;
   }
 
-  return async (batch, stopping) => {
+  const settle = (delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> =>
+    take(delivery, stopping).catch((error: unknown) => fail(storingFailed(error), delivery));
+
+  /** Kept with its reason, and a dead letter as well, also when it ended its consumer. */
+  async function refuse(delivery: Delivery, reason: string) {
+    const mail = mailOf(delivery);
+    try {
+      const outcome = await newsletters.reject(mail, reason);
+      settled(outcome, mail);
+      // Refused before: its dead letter may have been lost with a batch that was handed over again.
+      if (outcome === 'duplicate' && (await newsletters.outcomeOf(mail.sha256))?.rejection === null) return 'ack';
+    } catch (error) {
+      // Even its refusal may be what cannot be stored.
+      return { deadLetter: storingFailed(error) };
+    }
+    log.warn({ messageId: delivery.id, attempt: delivery.attempt, bytes: mail.raw.length, reason }, 'mail refused');
+    return { deadLetter: reason };
+  }
+
+  const handle: BatchHandler = async (batch, stopping) => {
     // One is stored while the next is parsed. All of them end before the batch is handed over again.
     const results = await Promise.allSettled(batch.map((delivery) => settle(delivery, stopping)));
     return results.map((result) => {
@@ -99,12 +98,14 @@ export function createMailHandler({ newsletters, read, maxRetries, log, metrics 
       return result.value;
     });
   };
+  return { handle, refuse };
 }
 
 /** Newsletters of usual size by the dozen; of the largest mails one after the other. */
 const consumeOptions = { batchSize: 16, prefetch: 16, maxBytes: 16 * 1_048_576 };
 
-export const consumeMails = (broker: Broker, handle: BatchHandler): Consumer => broker.consume(ingestQueue, consumeOptions, handle);
+export const consumeMails = (broker: Broker, { handle, refuse }: MailHandler): Consumer =>
+  broker.consume(ingestQueue, { ...consumeOptions, giveUp: refuse }, handle);
 
 /** A scrape does not wait longer for a broker that hangs. */
 const answerMs = 2000;

@@ -1,4 +1,5 @@
 // `signalbox worker digest`: takes mails off the queue, until it is empty or for good, where the service does not do so itself.
+import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { toError } from '../../platform/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
@@ -21,11 +22,11 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
   summary: 'Takes mails off the queue: parses them, and stores their links',
   read: readWorkerConfig,
   async start(runtime, config) {
-    const { broker, handle } = await openIngest(runtime, config, { name, migrations, pool });
-    runtime.lifecycle.onStop('consumer of mails', consumeMails(broker, handle).stop);
+    const { broker, handler } = await openIngest(runtime, config, { name, migrations, pool });
+    runtime.lifecycle.onStop('consumer of mails', consumeMails(broker, handler).stop);
   },
   async once(runtime, config) {
-    const { broker, handle, checkSchema } = await openIngest(runtime, config, { name, migrations, pool });
+    const { broker, handler, checkSchema } = await openIngest(runtime, config, { name, migrations, pool });
     const { stopping } = runtime.lifecycle;
     const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
     const schema = await checkSchema();
@@ -33,10 +34,10 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
     await broker.ready(connectTimeoutMs);
     let inWork = 0;
     let lastError: Error | undefined;
-    const consumer = consumeMails(broker, async (batch, stopping) => {
+    const handle: BatchHandler = async (batch, stopping) => {
       inWork += 1;
       try {
-        const outcomes = await handle(batch, stopping);
+        const outcomes = await handler.handle(batch, stopping);
         lastError = undefined;
         return outcomes;
       } catch (error) {
@@ -45,7 +46,8 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
       } finally {
         inWork -= 1;
       }
-    });
+    };
+    const consumer = consumeMails(broker, { ...handler, handle });
     runtime.lifecycle.onStop('run of the digest worker', consumer.stop);
     // Empty twice in a row: what is fetched and not begun is in no depth.
     for (let empty = 0; empty < 2 && !deadline.aborted;) {
@@ -72,6 +74,6 @@ export async function openIngest({ log, metrics, health, lifecycle }: Runtime, c
   const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name, queueType }));
   measureQueue(broker, metrics);
   const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
-  const handle = createMailHandler({ newsletters, read: createNewsletterReader(), maxRetries, log, metrics });
-  return { database, broker, handle, checkSchema };
+  const handler = createMailHandler({ newsletters, read: createNewsletterReader(), log, metrics });
+  return { database, broker, handler, checkSchema };
 }

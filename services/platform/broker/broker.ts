@@ -59,6 +59,9 @@ export type ConsumeOptions = {
   /** Most bytes of bodies held at once, though one message is always taken; without end unless given. The embedded broker holds one batch,
    *  and bounds what it claims for it. On RabbitMQ what is too much goes back to the queue, and comes again with `redelivered`. */
   readonly maxBytes?: number;
+  /** Asked before a delivery is dead-lettered, whoever gave it up: its handler, the last of its retries, or a consumer that ended by it. Answers
+   *  `ack`, or the reason that it is dead-lettered with. A throw holds the batch as one of the handler does. */
+  readonly giveUp?: (delivery: Delivery, reason: string) => Promise<'ack' | { readonly deadLetter: string }>;
 };
 
 export type Consumer = {

@@ -51,7 +51,7 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
         return work;
       };
       const inTurn: BatchHandler = (batch, stopping) => holdNext(last.then(() => handle(batch, stopping)));
-      const parts = { queue, topology, log, handle: inTurn };
+      const parts = { queue, topology, log, handle: inTurn, giveUp: consumeOptions.giveUp };
       const start = (from: string, isAlone: boolean) =>
         adapter.consume({ queue, from }, isAlone ? { batchSize: 1, prefetch: 1 } : consumeOptions, {
           handOver: createHandOver({ ...parts, isAlone }),

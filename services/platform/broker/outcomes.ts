@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { storable } from '../json.ts';
 import { backOffMs, sleepUntil, withTimeout } from '../time.ts';
 import { traceBatch } from '../trace-context.ts';
-import type { BatchHandler, Delivery, Message, Outcome, QueueTopology, Topology } from './broker.ts';
+import type { BatchHandler, ConsumeOptions, Delivery, Message, Outcome, QueueTopology, Topology } from './broker.ts';
 
 export type Decision =
   | { readonly kind: 'ack' }
@@ -19,6 +19,7 @@ type HandOverParts = {
   readonly isAlone?: boolean;
   readonly topology: Topology;
   readonly handle: BatchHandler;
+  readonly giveUp: ConsumeOptions['giveUp'];
   readonly log: Log;
 };
 
@@ -37,20 +38,25 @@ const lastBatchMs = 10_000;
  */
 export const redeliveredQueue = (queue: string) => `${queue}.redelivered`;
 
+type Decided<Item> = Item & { readonly decision: Decision };
+
 /** For the consumer of one queue. @throws TypeError when the topology has no such queue */
-export function createHandOver({ queue, isAlone = false, topology, handle, log }: HandOverParts) {
+export function createHandOver({ queue, isAlone = false, topology, handle, giveUp, log }: HandOverParts) {
   const isDeadLetters = queue === topology.deadLetters.queue;
   const retryDelaysMs = isDeadLetters ? [] : queueOf(topology, queue).retryDelaysMs;
   /** Its id: whoever is given it a second time has not ended by it, but lost its connection. */
   let lastAlone: string | undefined;
 
-  function decide(delivery: Delivery, outcome: Outcome = { retry: 'no outcome' }): Decision {
+  async function decide(delivery: Delivery, outcome: Outcome = { retry: 'no outcome' }): Promise<Decision> {
     if (outcome === 'ack') return { kind: 'ack' };
     if (outcome === 'requeue') return isDeadLetters ? { kind: 'dead', message: delivery } : { kind: 'alone', attempt: delivery.attempt };
     const { id, type, attempt } = delivery;
     const delayMs = 'retry' in outcome ? retryDelaysMs[attempt - 1] : undefined;
     if (delayMs !== undefined) return { kind: 'retry', delayMs };
-    const reason = headerText('retry' in outcome ? outcome.retry : outcome.deadLetter);
+    const given = 'retry' in outcome ? outcome.retry : outcome.deadLetter;
+    const answer = (await giveUp?.(delivery, given)) ?? { deadLetter: given };
+    if (answer === 'ack') return { kind: 'ack' };
+    const reason = headerText(answer.deadLetter);
     log.error({ queue, id, type, attempt, reason }, 'dead-lettered');
     // One that is a dead letter already keeps the queue it came from.
     const from = (isDeadLetters ? delivery.headers['x-dead-queue'] : undefined) ?? queue;
@@ -58,35 +64,45 @@ export function createHandOver({ queue, isAlone = false, topology, handle, log }
     return { kind: 'dead', message: { ...delivery, headers } };
   }
 
-  function decideRedelivered(delivery: Delivery): Decision {
+  async function decideRedelivered(delivery: Delivery): Promise<Decision> {
     const { id, type, attempt } = delivery;
     if (!isAlone || id === lastAlone) return { kind: 'alone', attempt };
     // The end of a consumer that led here counts, too, for it alone.
-    const decision = decide({ ...delivery, attempt: attempt + 1 }, { retry: 'its consumer ended without an answer, with nothing else in work' });
+    const decision = await decide({ ...delivery, attempt: attempt + 1 }, { retry: 'its consumer ended without an answer, with nothing else in work' });
     if (decision.kind !== 'retry') return decision;
     log.warn({ queue, id, type, attempt }, 'consumer ended while it handled this delivery alone, retrying');
     return { kind: 'alone', attempt: attempt + 1 };
   }
 
-  /** Undefined when the handler threw and `over` ended the pause after it: the batch is void, or goes back. */
-  return async <Item extends { readonly delivery: Delivery }>(items: readonly Item[], { over, stopping }: Signals) => {
-    const { back = [], fresh = [] } = Object.groupBy(items, ({ delivery }) => (delivery.redelivered && !isDeadLetters ? 'back' : 'fresh'));
-    const moved = back.map((item) => ({ ...item, decision: decideRedelivered(item.delivery) }));
-    if (fresh.length === 0) return moved;
+  async function decideAll<Item extends { readonly delivery: Delivery }>(items: readonly Item[], stopping: AbortSignal): Promise<Decided<Item>[]> {
+    const { back = [], fresh = [] } = separate(items);
+    const decided: Decided<Item>[] = [];
+    for (const item of back) decided.push({ ...item, decision: await decideRedelivered(item.delivery) });
+    if (fresh.length === 0) return decided;
     if (isAlone) lastAlone = fresh[0]?.delivery.id;
     const batch = fresh.map(({ delivery }) => (isAlone ? { ...delivery, redelivered: true } : delivery));
+    const outcomes = await traceBatch(`${queue} batch`, batch, () => handle(batch, stopping));
+    if (outcomes.length !== batch.length) throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
+    for (const [index, item] of fresh.entries()) decided.push({ ...item, decision: await decide(item.delivery, outcomes[index]) });
+    return decided;
+  }
+
+  const separate = <Item extends { readonly delivery: Delivery }>(items: readonly Item[]) =>
+    Object.groupBy(items, ({ delivery }) => (delivery.redelivered && !isDeadLetters ? 'back' : 'fresh'));
+
+  /** Undefined when the handler threw and `over` ended the pause after it: the batch is void, or goes back. */
+  return async <Item extends { readonly delivery: Delivery }>(items: readonly Item[], { over, stopping }: Signals): Promise<Decided<Item>[] | undefined> => {
     for (let failures = 1; ; failures += 1) {
       try {
-        const handling = traceBatch(`${queue} batch`, batch, () => handle(batch, stopping));
-        const outcomes = await finishWithin(lastBatchMs, stopping, handling);
-        if (outcomes.length === batch.length) return [...moved, ...fresh.map((item, index) => ({ ...item, decision: decide(item.delivery, outcomes[index]) }))];
-        throw new TypeError(`a handler must give one outcome for each of ${batch.length} deliveries, got ${outcomes.length}`);
+        return await finishWithin(lastBatchMs, stopping, decideAll(items, stopping));
       } catch (error) {
-        log.warn({ error, queue, deliveries: batch.length, failures }, 'batch failed as a whole, retrying with back-off');
+        log.warn({ error, queue, deliveries: items.length, failures }, 'batch failed as a whole, retrying with back-off');
       }
+      if (await pauseAfterFailure(failures, over)) continue;
+      const { fresh = [] } = separate(items);
+      if (!isAlone || fresh.length === 0) return undefined;
       // What was handled alone goes back by a decision: given back as it is, it would count as having ended its consumer.
-      if (!(await pauseAfterFailure(failures, over)))
-        return isAlone ? fresh.map((item) => ({ ...item, decision: { kind: 'alone' as const, attempt: item.delivery.attempt } })) : undefined;
+      return fresh.map((item) => ({ ...item, decision: { kind: 'alone', attempt: item.delivery.attempt } }));
     }
   };
 }

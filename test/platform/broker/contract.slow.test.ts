@@ -1,6 +1,7 @@
 // The broker's contract where it takes seconds: large bodies, kills and outages.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import type { Delivery } from '../../../services/platform/broker/broker.ts';
 import { onBothAdapters } from './adapters.ts';
 import { collect, connect, consumerProcess, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
 
@@ -31,6 +32,26 @@ onBothAdapters((given) => {
       { redelivered: true, attempt: 1 },
       { redelivered: true, attempt: 1 },
     ]);
+  });
+
+  it('asks before it gives up what ended its consumers, and the reason that it is told is the one of the dead letter', async () => {
+    const { topology, first } = newTopology([]);
+    const broker = await connected(topology);
+    await publish(broker, message('poison'));
+    for (let ended = 0; ended < 2; ended += 1) await consumerProcess(server().url, topology, first, 'ended by poison').exited;
+    const asked: string[] = [];
+    const giveUp = ({ id }: Delivery, reason: string) => {
+      asked.push(`${id}: ${reason}`);
+      // As a database does that is away for a moment.
+      return asked.length === 1 ? Promise.reject(new Error('the world failed')) : Promise.resolve({ deadLetter: 'kept elsewhere' });
+    };
+    // A copy that had left the queue when its consumer was killed may be handled: a message may come twice.
+    broker.consume(first, { batchSize: 1, prefetch: 1, giveUp }, (batch) => Promise.resolve(batch.map(() => 'ack' as const)));
+    await until(async () => (await broker.listDeadLetters({ limit: 1 })).length === 1, 'it is given up');
+    const reason = 'poison: its consumer ended without an answer, with nothing else in work';
+    expect(asked).to.deep.equal([reason, reason]);
+    const [dead] = await broker.listDeadLetters({ limit: 1 });
+    expect(dead?.headers).to.include({ 'x-dead-reason': 'kept elsewhere', 'x-dead-queue': first });
   });
 
   it('handles alone what came back from a killed consumer, and gives up the one that kills it again', async () => {

@@ -1,5 +1,6 @@
 // The broker's contract, line by line, on both adapters and real servers; what takes seconds is in contract.slow.test.ts.
 import { expect } from 'chai';
+import type { Delivery } from '../../../services/platform/broker/broker.ts';
 import { onBothAdapters } from './adapters.ts';
 import { freePort } from '../../support/wait.ts';
 import { collect, connect, generousMs, ids, message, newTopology, publish, until } from './fixture.ts';
@@ -158,6 +159,28 @@ onBothAdapters((given) => {
     expect(ids(seen.deliveries)).to.have.members(['good', 'bad']);
     expect(deadLetters.deliveries[0]).to.include({ id: 'bad' });
     expect(deadLetters.deliveries[0]?.headers).to.include({ 'x-dead-reason': 'cannot be read', 'x-dead-queue': first });
+  });
+
+  it('asks before it dead-letters, and acknowledges what it is told to', async () => {
+    const { topology, first, second, dead } = newTopology([]);
+    const broker = await connected(topology);
+    await publish(broker, message('kept'), message('known'));
+    const asked: string[] = [];
+    const giveUp = ({ id }: Delivery, reason: string) => {
+      asked.push(`${id}: ${reason}`);
+      return Promise.resolve(id === 'known' ? ('ack' as const) : { deadLetter: `${reason}, and kept` });
+    };
+    for (const [queue, outcome] of [
+      [first, { retry: 'failed' }],
+      [second, { deadLetter: 'unreadable' }],
+    ] as const)
+      broker.consume(queue, { batchSize: 1, prefetch: 1, giveUp }, (batch) => Promise.resolve(batch.map(() => outcome)));
+    await until(async () => (await broker.depth(dead)) === 2, 'two are dead');
+    await until(() => asked.length === 4, 'all are asked about');
+    expect(asked.toSorted()).to.deep.equal(['kept: failed', 'kept: unreadable', 'known: failed', 'known: unreadable']);
+    const reasons = (await broker.listDeadLetters({ limit: 10 })).map(({ headers }) => headers['x-dead-reason']);
+    expect(reasons.toSorted()).to.deep.equal(['failed, and kept', 'unreadable, and kept']);
+    await until(async () => (await broker.depth(first)) + (await broker.depth(second)) === 0, 'nothing is left');
   });
 
   it('puts a dead letter that fails again back, still saying where it came from', async () => {

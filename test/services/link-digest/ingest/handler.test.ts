@@ -2,10 +2,11 @@
 import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
 import { createMailHandler } from '../../../../services/link-digest/ingest/consumer.ts';
-import { toMail, toMessage } from '../../../../services/link-digest/ingest/queue.ts';
+import { ingestQueue, ingestTopology, toMail, toMessage } from '../../../../services/link-digest/ingest/queue.ts';
 import { createNewsletterReader } from '../../../../services/link-digest/mails/newsletters.ts';
 import { createNewsletterStore } from '../../../../services/link-digest/newsletters/arrivals.ts';
 import type { Delivery } from '../../../../services/platform/broker/broker.ts';
+import { createHandOver } from '../../../../services/platform/broker/outcomes.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Database } from '../../../../services/platform/postgres/pool.ts';
@@ -20,7 +21,15 @@ describe('mails off the queue', function () {
   const database = useDatabase({ clock: () => now });
   const handlerOn = (pool: Database, read = createNewsletterReader()) => {
     const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(database.url)), clock: () => now });
-    return createMailHandler({ newsletters, read, maxRetries: 3, log: silentLog, metrics: createMetrics() });
+    const { handle, refuse } = createMailHandler({ newsletters, read, log: silentLog, metrics: createMetrics() });
+    const handOver = createHandOver({ queue: ingestQueue, topology: ingestTopology(3), handle, giveUp: refuse, log: silentLog });
+    return async (deliveries: readonly Delivery[], stopping = new AbortController().signal) => {
+      const decided = await handOver(
+        deliveries.map((delivery) => ({ delivery })),
+        { over: stopping, stopping },
+      );
+      return decided?.map(({ decision }) => (decision.kind === 'dead' ? { deadLetter: decision.message.headers['x-dead-reason'] } : decision.kind));
+    };
   };
   const stored = () => database.query('select title, rejection from newsletters order by title');
 
@@ -44,7 +53,7 @@ describe('mails off the queue', function () {
     const raw = newsletterMail();
     const reason = 'parsing takes longer than 1 ms';
     const handle = handlerOn(database.pool, createNewsletterReader({ parseMs: 1 }));
-    expect(await handle([deliver(raw, 3)])).to.deep.equal([{ retry: reason }]);
+    expect(await handle([deliver(raw, 3)])).to.deep.equal(['retry']);
     expect(await stored()).to.deep.equal([]);
     expect(await handle([deliver(raw, 4)])).to.deep.equal([{ deadLetter: reason }]);
     expect(await stored()).to.deep.equal([{ title: null, rejection: reason }]);
@@ -59,8 +68,20 @@ describe('mails off the queue', function () {
       return reading;
     });
     const batch = [1, 2, 3].map((number) => deliver(newsletterMail({ subject: `${number}` })));
-    expect((await handle(batch, stopping.signal)).toSorted()).to.deep.equal(['ack', 'requeue', 'requeue']);
+    expect((await handle(batch, stopping.signal))?.toSorted()).to.deep.equal(['ack', 'alone', 'alone']);
     expect(await stored()).to.have.length(1);
+  });
+
+  it('that end their consumer again and again are refused as well, unless they were stored before it ended', async () => {
+    const [poison, known] = [newsletterMail({ subject: 'poison' }), newsletterMail({ subject: 'known' })];
+    const reason = 'its consumer ended without an answer, with nothing else in work';
+    const { refuse } = createMailHandler({ newsletters: database.newsletters, read: createNewsletterReader(), log: silentLog, metrics: createMetrics() });
+    await handlerOn(database.pool)([deliver(known)]);
+    expect([await refuse(deliver(poison), reason), await refuse(deliver(known), reason)]).to.deep.equal([{ deadLetter: reason }, 'ack']);
+    expect(await stored()).to.deep.equal([
+      { title: 'known', rejection: null },
+      { title: null, rejection: reason },
+    ]);
   });
 
   it('that take the database too long are tried again, counted, and hold up no other', async () => {
@@ -71,7 +92,7 @@ describe('mails off the queue', function () {
     const slow = newsletterMail({ subject: 'slow' });
     const reason = 'storing it failed with 57014';
     try {
-      expect(await handlerOn(pool)([deliver(slow), deliver(newsletterMail({ subject: 'good' }))])).to.deep.equal([{ retry: reason }, 'ack']);
+      expect(await handlerOn(pool)([deliver(slow), deliver(newsletterMail({ subject: 'good' }))])).to.deep.equal(['retry', 'ack']);
       expect(await handlerOn(pool)([deliver(slow, 4)])).to.deep.equal([{ deadLetter: reason }]);
     } finally {
       await pool.close();
