@@ -26,10 +26,11 @@ import { createLoginStore } from './login/store.ts';
 import { bearer, createTokens } from './login/tokens.ts';
 import { measureDigest } from './metrics.ts';
 import { createNewsletterStore } from './newsletters/arrivals.ts';
-import { newsletterRoutes, statsRoute } from './newsletters/newsletters.ts';
+import { newsletterRoutes } from './newsletters/newsletters.ts';
 import { createNewsletterLists } from './newsletters/store.ts';
 import { createScores } from './scoring/scores.ts';
 import { createScoreStore } from './scoring/store.ts';
+import { statsRoute } from './statistics.ts';
 
 export type DigestParts = {
   readonly config: DigestConfig;

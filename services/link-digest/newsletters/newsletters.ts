@@ -1,16 +1,14 @@
-// Newsletters: those that were stored, one with its links, mails that were refused, and what there is in all.
+// Newsletters: those that were stored, one with its links, and mails that were refused.
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
-import { NewsletterDetail, NewsletterItem, Problems, Stats } from '../contract.ts';
+import { NewsletterDetail, NewsletterItem, Problems } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
-import type { LinkStore } from '../links/store.ts';
 import { pageParameters, queryText, readChoice, readOptionalPage, optionalRowsOf } from '../paging.ts';
 import type { NewsletterLists } from './store.ts';
 
 const ById = z.object({ id: z.string() });
 const statuses = ['stored', 'rejected'] as const;
-const recentNewsletters = 5;
 
 export const newsletterRoutes = (store: NewsletterLists) => [
   route({
@@ -42,18 +40,3 @@ export const newsletterRoutes = (store: NewsletterLists) => [
     },
   }),
 ];
-
-export const statsRoute = (newsletters: NewsletterLists, links: LinkStore) =>
-  route({
-    method: 'get',
-    path: '/api/stats',
-    summary: 'How many links, newsletters and authors there are, and the newest newsletters',
-    answers: { 200: Success(Stats) },
-    async handle() {
-      const [totals, recent] = await Promise.all([links.totals(), newsletters.stored({ limit: recentNewsletters, offset: 0 })]);
-      const { totalLinks = 0, totalNewsletters = 0, totalAuthors = 0, Awaiting = 0, Liked = 0, Discarded = 0, DiscardedAfterReview = 0 } = totals ?? {};
-      const recentItems = recent.map(({ id, title, receivedDate, linkCount }) => ({ id, title, receivedDate, linkCount }));
-      const statusCounts = { Awaiting, Liked, Discarded, DiscardedAfterReview };
-      return success({ statusCounts, totalLinks, totalNewsletters, totalAuthors, recentNewsletters: recentItems });
-    },
-  });
