@@ -85,6 +85,7 @@ type Facts = { readonly authorIds: ReadonlyMap<string, string>; readonly weights
 
 /** The links with the scores that they have once these newsletters hold them. */
 async function score(database: Database, brought: readonly Brought[], { authorIds, weights, now }: Facts) {
+  // Not the id of one that is there: an insert that meets it before it meets the URL, as happened beside an update of that link, is refused.
   const hashed = brought.map((link) => ({ ...link, id: newId(), urlSha256: hashOf(link.url) }));
   const known = new Map((await createArrivalStore(database).linksBy(hashed.map(({ urlSha256 }) => urlSha256))).map((link) => [link.url, link]));
   const toScore = hashed.map(({ url, title, firstSeen, newsletters, identities }) => {
