@@ -4,16 +4,15 @@ import { inspect } from 'node:util';
 import { closeAll } from './end-of-run.ts';
 import { countLine, Reporter, summaryLine } from './reporter.ts';
 
-export type RunOptions = { readonly color: boolean; readonly grep?: string | undefined };
-
 const patienceMs = 10_000;
-const { color, grep } = JSON.parse(process.argv[2] ?? '{}') as RunOptions;
+// Mocha finds `--color` or `--no-color` among the arguments by itself.
+const [, , , grep] = process.argv;
 
 process.on('message', (files: readonly string[]) => (files.length > 0 ? void run(files) : process.disconnect()));
 process.once('disconnect', () => void end());
 
 async function run(files: readonly string[]): Promise<void> {
-  const mocha = new Mocha({ reporter: Reporter, timeout: 120_000, slow: 2000, color, ...(grep === undefined ? {} : { grep }) });
+  const mocha = new Mocha({ reporter: Reporter, timeout: 120_000, slow: 2000, ...(grep === undefined ? {} : { grep }) });
   for (const file of files) mocha.addFile(file);
   try {
     await mocha.loadFilesAsync();

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { countLine, type Counts, summaryLine } from './reporter.ts';
-import type { RunOptions } from './run-files.ts';
 
 const processes = 4;
 
@@ -54,8 +53,8 @@ function inOrder(files: readonly string[]): string[][] {
 
 /** A process that runs files. Its output is printed file by file, and at once where it is the only one. */
 function startWorker() {
-  const options: RunOptions = { color: process.stdout.isTTY ?? false, grep: values.grep };
-  const child = fork(join(import.meta.dirname, 'run-files.ts'), [JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const args = [process.stdout.isTTY ? '--color' : '--no-color', ...(values.grep === undefined ? [] : [values.grep])];
+  const child = fork(join(import.meta.dirname, 'run-files.ts'), args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = once(child, 'close');
   let kept: string[] = [];
   let isSummary = false;
