@@ -20,6 +20,9 @@ const slowMail = (number: number) =>
     `Subject: ${number}\r\nContent-Type: text/html\r\n\r\n${'a\r\n'.repeat(60_000)}${`<div><a href="https://example.org/${number}">a</a>`.repeat(20_000)}`,
   );
 
+/** On a busy machine one may take longer than 5 s: it is tried again. */
+const isUnexpected = (line: string) => !line.includes('mail failed');
+
 function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
   const database = useDatabase();
   const topology = ingestTopology(3);
@@ -58,12 +61,14 @@ function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promis
     worker.signal('SIGTERM');
     // One that takes longer than it may, which is 20 s, ends with 1.
     expect((await worker.exited).code, worker.lines.join('\n')).to.equal(0);
-    expect(worker.lines).to.deep.equal([]);
+    expect(worker.lines.filter(isUnexpected)).to.deep.equal([]);
     const before = await stored();
     expect(before).to.be.below(total / 2);
-    expect(await broker.depth(ingestQueue)).to.equal(total - before);
+    await eventually(async () => expect(await broker.depth(ingestQueue)).to.equal(total - before), { withinMs: 60_000 });
 
-    const next = startWorker();
+    const next = startWorker('--loop');
+    await eventually(async () => expect(await stored()).to.equal(total), { withinMs: 400_000, everyMs: 200 });
+    next.signal('SIGTERM');
     expect((await next.exited).code, next.lines.join('\n')).to.equal(0);
     const titles = (await database.query('select title from newsletters where rejection is null')).map(({ title }) => Number(title));
     expect(titles.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: total }, (_, number) => number));
