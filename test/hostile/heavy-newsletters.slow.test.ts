@@ -96,11 +96,19 @@ describe('a newsletter that is heavy once parsed', function () {
     it(`${what} is refused or read, GET /health answers meanwhile, and the next one is read`, async () => {
       const body = make();
       expect(body.length).to.be.below(10 * mebibyte + 1);
-      const { digest, idle, result } = await slowestDuring(outcomeOf(body));
-      if (reason) expect(result.reason).to.match(reason);
-      else expect(result.reason ?? '').to.match(/^$|^parsing takes (longer than 5000 ms|more than 256 MiB)$|^more than 2000 links$/);
-      // On a busy machine an idle service takes long, too; a parser in the service itself would hold it up for seconds.
-      expect(digest, `ms; an idle service took ${idle}`).to.be.below(Math.max(100, 10 * idle));
+      let sent = 0;
+      // A busy machine is slow at one time and not at another; a service that parses by itself is held up for seconds each time.
+      await eventually(
+        async () => {
+          const another = Buffer.concat([body, Buffer.from(`\r\n${sent++}`)]);
+          const { digest, idle, result } = await slowestDuring(outcomeOf(another));
+          if (reason) expect(result.reason).to.match(reason);
+          else expect(result.reason ?? '').to.match(/^$|^parsing takes (longer than 5000 ms|more than 256 MiB)$|^more than 2000 links$/);
+          // On a busy machine an idle service takes long, too.
+          expect(digest, `ms; an idle service took ${idle}`).to.be.below(Math.max(100, 10 * idle));
+        },
+        { withinMs: 60_000, everyMs: 1000 },
+      );
       expect((await outcomeOf(newsletterMail())).reason).to.equal(undefined);
     });
   }

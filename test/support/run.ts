@@ -40,15 +40,15 @@ function filesOf(paths: readonly string[]): string[] {
   return (paths.length > 0 ? paths : ['test']).flatMap((path) => (isFolder(path) ? globSync(join(path, '**/*.test.ts'), { exclude }).sort() : path));
 }
 
-/** The charts' together, for one process, which keeps its renderings; then slow and quick ones in turn, so that slow ones are neither alone nor last. */
+/** The charts' together, for one process, which keeps its renderings; then two quick files after each slow one, so that slow ones are neither alone nor last. */
 function inOrder(files: readonly string[]): string[][] {
   const {
     charts = [],
     slow = [],
     quick = [],
   } = Object.groupBy(files, (file) => (file.startsWith('test/charts/') ? 'charts' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'));
-  const inTurn = Array.from({ length: Math.max(slow.length, quick.length) }, (_, index) => [slow.slice(index, index + 1), quick.slice(index, index + 1)]);
-  return [charts, ...inTurn.flat()].filter(({ length }) => length > 0);
+  const inTurn = slow.flatMap((file, index) => [file, ...quick.slice(2 * index, 2 * index + 2)]);
+  return [charts, ...[...inTurn, ...quick.slice(2 * slow.length)].map((file) => [file])].filter(({ length }) => length > 0);
 }
 
 /** A process that runs files. Its output is printed file by file, and at once where it is the only one. */
