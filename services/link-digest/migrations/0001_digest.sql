@@ -1,6 +1,4 @@
 -- Newsletters, the links that they hold, who wrote what is behind these, and what was learned of people's decisions.
--- Tables, each with its indexes: newsletters, raw_mails, links, newsletter_links, authors, link_authors, keywords, administrators, rate_limits.
--- The indexes of titles and names for the search are behind them, with the extension that they need.
 create table newsletters (
   id uuid primary key,
   -- Of the mail as it came: no mail is stored or refused twice.
@@ -42,7 +40,7 @@ create table links (
   priority_score numeric(4, 2) not null,
   -- When the score was computed; null since something was decided on the link.
   scored_at timestamptz
-);
+) with (fillfactor = 85);
 
 -- A page is read off an index in its order; links of other statuses are passed over without being fetched.
 create index links_by_priority on links (priority_score desc, first_seen desc, id, status);
@@ -50,8 +48,6 @@ create index links_by_priority on links (priority_score desc, first_seen desc, i
 create index links_by_age on links (first_seen, id, status);
 -- Whatever the database's own collation is.
 create index links_by_title on links (lower(title collate "C") collate "C", id, status);
--- The oldest scores of links that wait. It makes each write of a score dearer, but spares each list of them a look at all links.
-create index links_oldest_score on links (coalesce(scored_at, '-infinity')) where status = 'Awaiting';
 -- What the authors' part of the score counts.
 create index links_decided on links (id, status) where status <> 'Awaiting';
 
@@ -100,14 +96,6 @@ create table administrators (
   last_login timestamptz not null
 );
 
--- Where requests are counted without a Redis. Unlogged: a window that is lost with a crash does no harm.
--- Rows of windows that have passed are deleted by the limiter itself, an hour later.
-create unlogged table rate_limits (
-  key text primary key,
-  points integer not null default 0,
-  expire bigint
-) with (fillfactor = 50); -- room for updates in place: a row is written with every request
-
 -- Parts of words: an index of their trigrams. Where this role may not create the extension, an administrator has done so before.
 create extension if not exists pg_trgm with schema public;
 -- Its operator class is where the extension is, which may be another schema.
@@ -119,3 +107,11 @@ begin
   execute format('create index authors_name on authors using gin (name %s.gin_trgm_ops)', extension);
 end
 $$;
+
+-- Where requests are counted without a Redis. Unlogged: a window that is lost with a crash does no harm.
+-- Rows of windows that have passed are deleted by the limiter itself, an hour later.
+create unlogged table rate_limits (
+  key text primary key,
+  points integer not null default 0,
+  expire bigint
+) with (fillfactor = 50);
