@@ -2,11 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ingestQueue, ingestTopology, toMail, toMessage } from '../../services/link-digest/ingest/queue.ts';
-import type { Broker } from '../../services/platform/broker/broker.ts';
-import { connectBroker } from '../../services/platform/broker/connect.ts';
-import { silentLog } from '../../services/platform/log.ts';
 import { newsletterMail } from '../services/link-digest/ingest/mails.ts';
 import { environmentOf, useDatabase } from '../services/link-digest/store.ts';
+import { type Place, useBroker } from '../support/broker.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
@@ -19,36 +17,25 @@ const workers = 2;
 const mostKills = 20;
 const linksOfEach = 3;
 
-function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
+function suite(createPlace: () => Promise<Place>): void {
   const database = useDatabase();
   const topology = ingestTopology(3);
-  const closing: (() => Promise<void>)[] = [];
   const running = new Map<number, RunningProcess>();
-  let brokerUrl: string;
-  let broker: Broker;
-
-  before(async function () {
-    this.timeout(120_000);
-    const place = await createPlace();
-    closing.push(() => place.drop());
-    brokerUrl = place.url;
-    broker = connectBroker(brokerUrl, topology, { log: silentLog, name: 'test' });
-    closing.push(() => broker.close());
-    await broker.ready(60_000);
-  });
+  let returning: NodeJS.Timeout | undefined;
   after(async () => {
+    clearInterval(returning);
     await Promise.all([...running.values()].map((process) => process.kill()));
-    for (const close of closing.reverse()) await close();
   });
+  const queue = useBroker(createPlace, topology);
 
   function startWorker(slot: number): void {
-    const env = { ...environmentOf(database.url), Ingest__BrokerUrl: brokerUrl, METRICS_PORT: '0', LOG_LEVEL: 'warn' };
+    const env = { ...environmentOf(database.url), Ingest__BrokerUrl: queue.url, METRICS_PORT: '0', LOG_LEVEL: 'warn' };
     running.set(slot, startProcess(['worker', 'digest', '--loop'], { env }));
   }
 
   async function publishAll(mails: readonly Buffer[]): Promise<void> {
     for (let from = 0; from < mails.length; from += atATime) {
-      const sent = mails.slice(from, from + atATime).map((raw) => broker.publish(toMessage(toMail(raw, new Date())), 60_000));
+      const sent = mails.slice(from, from + atATime).map((raw) => queue.broker.publish(toMessage(toMail(raw, new Date())), 60_000));
       expect((await Promise.all(sent)).every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
     }
   }
@@ -61,8 +48,7 @@ function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promis
     for (let slot = 0; slot < workers; slot += 1) startWorker(slot);
     const publishing = publishAll(mails);
     // What a worker had alone when it was killed once too often is a dead letter: an operator returns them.
-    const returning = setInterval(() => void broker.returnDeadLetters({ limit: total }).catch(() => undefined), 1000);
-    closing.push(() => Promise.resolve(clearInterval(returning)));
+    returning = setInterval(() => void queue.broker.returnDeadLetters({ limit: total }).catch(() => undefined), 1000);
     let kills = 0;
     let stored = 0;
     while (stored < total) {
@@ -79,7 +65,7 @@ function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promis
     await publishing;
     expect(kills, 'kills while there was work').to.be.greaterThan(5);
 
-    await eventually(async () => expect([await broker.depth(ingestQueue), await broker.depth(topology.deadLetters.queue)]).to.deep.equal([0, 0]), {
+    await eventually(async () => expect([await queue.broker.depth(ingestQueue), await queue.broker.depth(topology.deadLetters.queue)]).to.deep.equal([0, 0]), {
       withinMs: 240_000,
       everyMs: 200,
     });

@@ -1,13 +1,11 @@
 // A worker with a batch of slow mails that is told to stop: it ends in time, each mail is stored once, and none is lost.
 import { expect } from 'chai';
 import { ingestQueue, ingestTopology, toMail, toMessage } from '../../services/link-digest/ingest/queue.ts';
-import type { Broker } from '../../services/platform/broker/broker.ts';
-import { connectBroker } from '../../services/platform/broker/connect.ts';
-import { silentLog } from '../../services/platform/log.ts';
 import { environmentOf, useDatabase } from '../services/link-digest/store.ts';
+import { type Place, useBroker } from '../support/broker.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
-import { startProcess } from '../support/processes.ts';
+import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -23,30 +21,16 @@ const slowMail = (number: number) =>
 /** On a busy machine one may take longer than 5 s: it is tried again. */
 const isUnexpected = (line: string) => !line.includes('mail failed');
 
-function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
+function suite(createPlace: () => Promise<Place>): void {
   const database = useDatabase();
-  const topology = ingestTopology(3);
-  const closing: (() => Promise<unknown>)[] = [];
-  let brokerUrl: string;
-  let broker: Broker;
-
-  before(async function () {
-    this.timeout(120_000);
-    const place = await createPlace();
-    closing.push(() => place.drop());
-    brokerUrl = place.url;
-    broker = connectBroker(brokerUrl, topology, { log: silentLog, name: 'test' });
-    closing.push(() => broker.close());
-    await broker.ready(60_000);
-  });
-  after(async () => {
-    for (const close of closing.reverse()) await close();
-  });
+  const workers: RunningProcess[] = [];
+  after(() => Promise.all(workers.map((worker) => worker.kill())));
+  const queue = useBroker(createPlace, ingestTopology(3));
 
   function startWorker(...options: readonly string[]) {
-    const env = { ...environmentOf(database.url), Ingest__BrokerUrl: brokerUrl, METRICS_PORT: '0', LOG_LEVEL: 'warn' };
+    const env = { ...environmentOf(database.url), Ingest__BrokerUrl: queue.url, METRICS_PORT: '0', LOG_LEVEL: 'warn' };
     const worker = startProcess(['worker', 'digest', ...options], { env });
-    closing.push(() => worker.kill());
+    workers.push(worker);
     return worker;
   }
 
@@ -54,7 +38,7 @@ function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promis
 
   it('finishes the one under way, gives the others back, and ends with 0', async function () {
     this.timeout(600_000);
-    const sent = Array.from({ length: total }, (_, number) => broker.publish(toMessage(toMail(slowMail(number), new Date())), 60_000));
+    const sent = Array.from({ length: total }, (_, number) => queue.broker.publish(toMessage(toMail(slowMail(number), new Date())), 60_000));
     expect((await Promise.all(sent)).every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
     const worker = startWorker('--loop');
     await eventually(async () => (await stored()) > 0, { withinMs: 120_000, everyMs: 20 });
@@ -64,7 +48,7 @@ function suite(createPlace: () => Promise<{ readonly url: string; drop(): Promis
     expect(worker.lines.filter(isUnexpected)).to.deep.equal([]);
     const before = await stored();
     expect(before).to.be.below(total / 2);
-    await eventually(async () => expect(await broker.depth(ingestQueue)).to.equal(total - before), { withinMs: 60_000 });
+    await eventually(async () => expect(await queue.broker.depth(ingestQueue)).to.equal(total - before), { withinMs: 60_000 });
 
     const next = startWorker('--loop');
     await eventually(async () => expect(await stored()).to.equal(total), { withinMs: 400_000, everyMs: 200 });

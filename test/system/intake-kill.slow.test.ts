@@ -2,13 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Broker } from '../../services/platform/broker/broker.ts';
-import { connectBroker } from '../../services/platform/broker/connect.ts';
-import { silentLog } from '../../services/platform/log.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { type Example, examples, message } from '../services/webhook-intake/deliveries.ts';
 import { expectedRows } from '../services/webhook-intake/expected-rows.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../services/webhook-intake/intake-database.ts';
+import { type Place, useBroker } from '../support/broker.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
@@ -19,31 +17,21 @@ const total = 5000;
 const atATime = 100;
 const workers = ['service', 'service', 'database-service'] as const;
 
-function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
+function suite(createPlace: () => Promise<Place>): void {
   let database: IntakeDatabase;
-  let place: { readonly url: string; drop(): Promise<void> };
-  let broker: Broker;
-  const closing: (() => Promise<void>)[] = [];
   const running = new Map<number, RunningProcess>();
-
-  before(async function () {
-    this.timeout(120_000);
-    place = await createBrokerUrl();
-    closing.push(() => place.drop());
-    database = await createIntakeDatabase();
-    closing.push(() => database.close());
-    broker = connectBroker(place.url, forgeTopology, { log: silentLog, name: 'test' });
-    closing.push(() => broker.close());
-    await broker.ready(30_000);
-  });
+  let returning: NodeJS.Timeout | undefined;
+  before(async () => (database = await createIntakeDatabase()));
   after(async () => {
+    clearInterval(returning);
     await Promise.all([...running.values()].map((process) => process.kill()));
-    for (const close of closing.reverse()) await close();
+    await database.close();
   });
+  const queues = useBroker(createPlace, forgeTopology);
 
   function startWorker(slot: number): void {
     const name = workers[slot] ?? 'service';
-    const env = { DATABASE_URL: database.url, BROKER_URL_1: place.url, METRICS_PORT: '0', APP_ENV: 'development', LOG_LEVEL: 'warn' };
+    const env = { DATABASE_URL: database.url, BROKER_URL_1: queues.url, METRICS_PORT: '0', APP_ENV: 'development', LOG_LEVEL: 'warn' };
     running.set(slot, startProcess(['worker', name, '--loop'], { env }));
   }
 
@@ -52,7 +40,9 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
       const results = await Promise.all(
         sent
           .slice(from, from + atATime)
-          .map(({ id, example: { event, payload } }, index) => broker.publish(message({ event, payload, deliveryId: id, priority: index % 11 }), 30_000)),
+          .map(({ id, example: { event, payload } }, index) =>
+            queues.broker.publish(message({ event, payload, deliveryId: id, priority: index % 11 }), 30_000),
+          ),
       );
       expect(results.every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
     }
@@ -69,8 +59,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     workers.forEach((_, slot) => startWorker(slot));
     const publishing = publishAll(sent);
     // What a worker had alone when it was killed for the third time is a dead letter, as on a busy machine some are: an operator returns them.
-    const returning = setInterval(() => void broker.returnDeadLetters({ limit: total }).catch(() => undefined), 1000);
-    closing.push(() => Promise.resolve(clearInterval(returning)));
+    returning = setInterval(() => void queues.broker.returnDeadLetters({ limit: total }).catch(() => undefined), 1000);
     let kills = 0;
     let killsAtWork = 0;
     const isDone = async () => (await stored()).every((count) => count >= total);
@@ -102,10 +91,10 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
     const expected = expectedRows(examples);
     const counts = await Promise.all(Object.keys(expected).map(async (table) => [table, await database.count(table)] as const));
     expect(Object.fromEntries(counts)).to.deep.equal(expected);
-    await eventually(async () => expect(await Promise.all(forgeTopology.queues.map(({ name }) => broker.depth(name)))).to.deep.equal([0, 0]), {
+    await eventually(async () => expect(await Promise.all(forgeTopology.queues.map(({ name }) => queues.broker.depth(name)))).to.deep.equal([0, 0]), {
       withinMs: 120_000,
     });
-    expect(await broker.depth(forgeTopology.deadLetters.queue)).to.equal(0);
+    expect(await queues.broker.depth(forgeTopology.deadLetters.queue)).to.equal(0);
   });
 }
 

@@ -7,6 +7,7 @@ import { type Log, silentLog } from '../../../services/platform/log.ts';
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../services/platform/postgres/pool.ts';
 import { createLifecycle, type Lifecycle } from '../../../services/platform/process/lifecycle.ts';
+import * as support from '../../support/call.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 export const migrations = new URL('../../../services/listings/migrations/', import.meta.url);
@@ -40,36 +41,11 @@ export async function startService({ databaseUrl, environment = {}, clock = () =
   return { url: `http://127.0.0.1:${listening.port}`, database, health, lifecycle, metrics, close: () => lifecycle.stop() };
 }
 
-export type Answer = {
-  readonly status: number;
-  readonly headers: Headers;
-  /** As it came. */
-  readonly text: string;
-  /** Undefined when it is not JSON. */
-  readonly body: unknown;
-};
-
-export type Call = {
-  readonly method?: string;
-  readonly path: string;
-  /** A string or bytes are sent as they are, anything else as JSON. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-};
+export type Answer = Omit<support.Answer, 'body'> & { readonly body: unknown };
+export type Call = support.Call & { readonly method?: string; readonly path: string };
 
 /** A request with no credential but those given. */
-export async function call(url: string, { method = 'GET', path, body, headers = {} }: Call): Promise<Answer> {
-  const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
-  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await fetch(url + path, {
-    method,
-    headers: { ...json, ...headers },
-    ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = text !== '' && response.headers.get('content-type')?.includes('json') === true;
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
-}
+export const call = (url: string, { method = 'GET', path, ...sent }: Call): Promise<Answer> => support.call(url, method, path, sent);
 
 /** With the token. */
 export const ask = (url: string, { headers, ...wanted }: Call): Promise<Answer> =>

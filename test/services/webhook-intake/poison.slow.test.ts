@@ -1,13 +1,13 @@
 // Messages that cannot be stored, and a world that fails, on a real broker.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Broker, Delivery } from '../../../services/platform/broker/broker.ts';
-import { connectBroker } from '../../../services/platform/broker/connect.ts';
+import type { Delivery } from '../../../services/platform/broker/broker.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createDatabaseServiceWorker } from '../../../services/webhook-intake/database-service-worker.ts';
 import { createServiceWorker } from '../../../services/webhook-intake/service-worker.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
+import { type Place, useBroker } from '../../support/broker.ts';
 import { describeWith } from '../../support/need.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 import { rabbitmq, sharedRabbitmq } from '../../support/rabbitmq.ts';
@@ -18,24 +18,17 @@ import { createIntakeDatabase, type IntakeDatabase } from './intake-database.ts'
 // The waits are shorter than the relay's, their number is the same.
 const topology = { ...forgeTopology, queues: forgeTopology.queues.map((queue) => ({ ...queue, retryDelaysMs: queue.retryDelaysMs.map(() => 50) })) };
 
-function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Promise<void> }>): void {
+function suite(createPlace: () => Promise<Place>): void {
   let database: IntakeDatabase;
-  let broker: Broker;
-  const closing: (() => Promise<void>)[] = [];
-  let place: { readonly url: string; drop(): Promise<void> };
+  const queues = useBroker(createPlace, topology);
   const dead: Delivery[] = [];
   /** Queues whose worker had no outcome on a batch. */
   const failed = new Set<string>();
 
   before(async function () {
     this.timeout(120_000);
-    place = await createBrokerUrl();
-    closing.push(() => place.drop());
     database = await createIntakeDatabase();
-    closing.push(() => database.close());
-    broker = connectBroker(place.url, topology, { log: silentLog, name: 'test' });
-    closing.push(() => broker.close());
-    await broker.ready(30_000);
+    const { broker } = queues;
     const parts = { metrics: createMetrics(), log: silentLog };
     const options = { batchSize: 100, prefetch: 200 };
     const handlers = {
@@ -55,9 +48,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
       return Promise.resolve(batch.map(() => 'ack' as const));
     });
   });
-  after(async () => {
-    for (const close of closing.reverse()) await close();
-  });
+  after(() => database.close());
   beforeEach(async () => {
     dead.length = 0;
     await database.empty();
@@ -65,7 +56,7 @@ function suite(createBrokerUrl: () => Promise<{ readonly url: string; drop(): Pr
 
   const issue = (id: number) => ({ action: 'opened', issue: { id, number: 1 } });
   const publish = async (...messages: readonly ReturnType<typeof message>[]) => {
-    const results = await Promise.all(messages.map((one) => broker.publish(one, 10_000)));
+    const results = await Promise.all(messages.map((one) => queues.broker.publish(one, 10_000)));
     expect(results.every(({ outcome }) => outcome === 'confirmed')).to.equal(true);
   };
   const reasons = () => dead.map(({ headers }) => `${headers['x-dead-queue']}: ${headers['x-dead-reason']}`).sort();
