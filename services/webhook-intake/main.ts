@@ -8,10 +8,10 @@ import { createSchemaCheck, type MigrationSource } from '../platform/postgres/mi
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
 import { brokerSettings, readServiceConfig, type ServiceConfig, settings } from './config.ts';
-import { createDatabaseServiceWorker, createIsOwn } from './database-service-worker.ts';
-import { createServiceWorker } from './service-worker.ts';
+import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
+import { createServiceWorker } from './forge/service-worker.ts';
 import { keepPartitions } from './housekeeping.ts';
-import { createQueueWorker } from './queue-worker.ts';
+import { createQueueWorker } from './forge/queue-worker.ts';
 import { processRows } from './typed/store.ts';
 
 /** A question of the dashboard that takes longer is of no use to anybody; a server that hangs is given up soon after. */
@@ -61,5 +61,5 @@ export const deployable: Deployable<ServiceConfig> = {
 };
 
 export const subcommands: SubcommandLoaders = {
-  'dead-letters': async () => (await import('./dead-letters.ts')).createDeadLetters(brokerSettings),
+  'dead-letters': async () => (await import('./forge/dead-letters.ts')).createDeadLetters(brokerSettings),
 };

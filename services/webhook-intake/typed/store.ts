@@ -2,7 +2,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { isObject, storable } from '../../platform/json.ts';
 import { type Database, statement, type Statement } from '../../platform/postgres/pool.ts';
-import type { JsonObject } from '../delivery.ts';
+import type { JsonObject } from '../forge/delivery.ts';
 import { allTables } from './tables.ts';
 import { type Change, type Column, columnsOf, type ForgeEvent, readColumn, type TypedTable } from './typed-table.ts';
 

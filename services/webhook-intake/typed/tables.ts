@@ -2,7 +2,7 @@
 // migration adds it.
 import { z } from 'zod';
 import { isObject, memberAt } from '../../platform/json.ts';
-import { idOf, integerAt, type JsonObject, objectAt, textAt } from '../delivery.ts';
+import { idOf, integerAt, type JsonObject, objectAt, textAt } from '../forge/delivery.ts';
 import { account, bigInteger, type Change, commentKinds, flag, type ForgeEvent, integer, stateAsReceived, stateOf, text, time } from './typed-table.ts';
 import { TypedItem, type TypedTable, typedTable } from './typed-table.ts';
 

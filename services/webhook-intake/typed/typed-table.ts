@@ -4,7 +4,7 @@ import { memberAt, storable } from '../../platform/json.ts';
 import { queryChoice, Timestamp } from '../../platform/schema.ts';
 import { ProcessingState, processingStates } from '../contract.ts';
 import { filterText, type TimePage, timePage } from '../dashboard/paging.ts';
-import { type Envelope, idOf, integerAt, type JsonObject, timeAt } from '../delivery.ts';
+import { type Envelope, idOf, integerAt, type JsonObject, timeAt } from '../forge/delivery.ts';
 
 // The kinds of members of an item. One that is not nullable is required: an object without it has no row.
 export const text = z.string().nullable();

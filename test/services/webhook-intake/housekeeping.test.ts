@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { dropPartitionsBefore, makePartitions } from '../../../services/platform/postgres/partitions.ts';
-import { createServiceWorker } from '../../../services/webhook-intake/service-worker.ts';
+import { createServiceWorker } from '../../../services/webhook-intake/forge/service-worker.ts';
 import { partitionedTables } from '../../../services/webhook-intake/housekeeping.ts';
 import { delivery } from './deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from './intake-database.ts';

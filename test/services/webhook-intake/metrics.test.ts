@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BatchHandler } from '../../../services/platform/broker/broker.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { createBatchWorker } from '../../../services/webhook-intake/batch-worker.ts';
+import { createBatchWorker } from '../../../services/webhook-intake/forge/batch-worker.ts';
 import { delivery } from './deliveries.ts';
 
 const receivedAt = new Date('2026-01-02T03:04:05.000Z');

@@ -1,11 +1,11 @@
 // The service worker on a real database: each delivery once, whatever it holds.
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { silentLog } from '../../../../services/platform/log.ts';
-import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createServiceWorker } from '../../../../services/webhook-intake/service-worker.ts';
-import { delivery } from '../deliveries.ts';
-import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+import { silentLog } from '../../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../../services/platform/metrics.ts';
+import { createServiceWorker } from '../../../../../services/webhook-intake/forge/service-worker.ts';
+import { delivery } from '../../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../../intake-database.ts';
 
 describe('the service worker', () => {
   let database: IntakeDatabase;

@@ -1,12 +1,12 @@
 // Processing states of typed rows: NEW, PROCESSING, PROCESSED, UPDATED.
 import { expect } from 'chai';
-import { silentLog } from '../../../../services/platform/log.ts';
-import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { processRows } from '../../../../services/webhook-intake/typed/store.ts';
-import { createDatabaseServiceWorker } from '../../../../services/webhook-intake/database-service-worker.ts';
-import { createServiceWorker } from '../../../../services/webhook-intake/service-worker.ts';
-import { delivery } from '../deliveries.ts';
-import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+import { silentLog } from '../../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../../services/platform/metrics.ts';
+import { processRows } from '../../../../../services/webhook-intake/typed/store.ts';
+import { createDatabaseServiceWorker } from '../../../../../services/webhook-intake/forge/database-service-worker.ts';
+import { createServiceWorker } from '../../../../../services/webhook-intake/forge/service-worker.ts';
+import { delivery } from '../../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../../intake-database.ts';
 
 describe('processing of typed rows', () => {
   let database: IntakeDatabase;

@@ -1,12 +1,12 @@
 // `signalbox webhook-intake dead-letters`: what is in forge.dead on every connection and why, and back to where it came from.
-import { connectBroker } from '../platform/broker/connect.ts';
-import { createDeadLettersCommand } from '../platform/broker/dead-letters.ts';
-import { readWithBrokers } from '../platform/broker/environment.ts';
-import { readSettings } from '../platform/config/config.ts';
-import { silentLog } from '../platform/log.ts';
-import type { Subcommand } from '../platform/process/subcommand.ts';
-import { forgeTopology } from '../webhook-relay/contract.ts';
-import type { brokerSettings } from './config.ts';
+import { connectBroker } from '../../platform/broker/connect.ts';
+import { createDeadLettersCommand } from '../../platform/broker/dead-letters.ts';
+import { readWithBrokers } from '../../platform/broker/environment.ts';
+import { readSettings } from '../../platform/config/config.ts';
+import { silentLog } from '../../platform/log.ts';
+import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { forgeTopology } from '../../webhook-relay/contract.ts';
+import type { brokerSettings } from '../config.ts';
 
 export const createDeadLetters = (settings: typeof brokerSettings): Subcommand =>
   createDeadLettersCommand({

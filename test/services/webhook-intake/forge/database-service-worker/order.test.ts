@@ -1,11 +1,11 @@
 // The database-service worker on a real database: the newest state wins, in whatever order events come.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { silentLog } from '../../../../services/platform/log.ts';
-import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/database-service-worker.ts';
-import { delivery } from '../deliveries.ts';
-import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+import { silentLog } from '../../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../../services/platform/metrics.ts';
+import { createDatabaseServiceWorker, createIsOwn } from '../../../../../services/webhook-intake/forge/database-service-worker.ts';
+import { delivery } from '../../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../../intake-database.ts';
 import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
 
 describe('the database-service worker, on events out of order', () => {

@@ -1,12 +1,12 @@
 // The forge-database queue's worker: deliveries become the newest state of what they are about. A batch is one transaction.
 import picomatch from 'picomatch';
-import type { BatchHandler, Delivery } from '../platform/broker/broker.ts';
-import { type Database, statement } from '../platform/postgres/pool.ts';
+import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { type DeliveryKey, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
-import { createTableWriter } from './typed/store.ts';
-import { allTables } from './typed/tables.ts';
-import type { ForgeEvent } from './typed/typed-table.ts';
+import { createTableWriter } from '../typed/store.ts';
+import { allTables } from '../typed/tables.ts';
+import type { ForgeEvent } from '../typed/typed-table.ts';
 
 type IsOwn = (event: Pick<ForgeEvent, 'repository'>) => boolean;
 

@@ -1,10 +1,10 @@
 // What is read of a delivery: the relay's headers, the payload, and the payload's members.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Delivery } from '../platform/broker/broker.ts';
-import { describeError } from '../platform/errors.ts';
-import { countValues, isObject, memberAt, storable } from '../platform/json.ts';
-import { messageHeaders } from '../webhook-relay/contract.ts';
+import type { Delivery } from '../../platform/broker/broker.ts';
+import { describeError } from '../../platform/errors.ts';
+import { countValues, isObject, memberAt, storable } from '../../platform/json.ts';
+import { messageHeaders } from '../../webhook-relay/contract.ts';
 
 export type Envelope = ReturnType<typeof readEnvelope>;
 /** The combination that is unique to a delivery: the delivery id alone is shared by all hooks that an event reaches. */

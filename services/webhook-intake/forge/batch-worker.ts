@@ -1,10 +1,10 @@
 // What both queue workers do with a batch: read each delivery, store them together, give every one its outcome.
-import type { BatchHandler, Delivery, Outcome } from '../platform/broker/broker.ts';
-import { describeError } from '../platform/errors.ts';
-import type { Log } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import { isOutage } from '../platform/postgres/errors.ts';
-import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
+import type { BatchHandler, Delivery, Outcome } from '../../platform/broker/broker.ts';
+import { describeError } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { isOutage } from '../../platform/postgres/errors.ts';
+import { usualMaxPayloadValues } from '../../webhook-relay/contract.ts';
 import { receptionTime, Unreadable } from './delivery.ts';
 
 type BatchWork<Item> = {

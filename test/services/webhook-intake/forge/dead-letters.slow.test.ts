@@ -1,13 +1,13 @@
 // `signalbox webhook-intake dead-letters`, on embedded brokers.
 import { expect } from 'chai';
-import type { Broker } from '../../../services/platform/broker/broker.ts';
-import { connectBroker } from '../../../services/platform/broker/connect.ts';
-import { silentLog } from '../../../services/platform/log.ts';
-import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { startProcess } from '../../support/processes.ts';
-import { eventually } from '../../support/wait.ts';
-import { message } from './deliveries.ts';
+import type { Broker } from '../../../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../../../services/platform/broker/connect.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { startProcess } from '../../../support/processes.ts';
+import { eventually } from '../../../support/wait.ts';
+import { message } from '../deliveries.ts';
 
 describe('signalbox webhook-intake dead-letters', () => {
   let places: readonly TestDatabase[];

@@ -1,19 +1,19 @@
 // Messages that cannot be stored, and a world that fails, on a real broker.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Delivery } from '../../../services/platform/broker/broker.ts';
-import { silentLog } from '../../../services/platform/log.ts';
-import { createMetrics } from '../../../services/platform/metrics.ts';
-import { createDatabaseServiceWorker } from '../../../services/webhook-intake/database-service-worker.ts';
-import { createServiceWorker } from '../../../services/webhook-intake/service-worker.ts';
-import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
-import { type Place, useBroker } from '../../support/broker.ts';
-import { describeWith } from '../../support/need.ts';
-import { createTestDatabase } from '../../support/postgres.ts';
-import { rabbitmq, sharedRabbitmq } from '../../support/rabbitmq.ts';
-import { eventually } from '../../support/wait.ts';
-import { message } from './deliveries.ts';
-import { createIntakeDatabase, type IntakeDatabase } from './intake-database.ts';
+import type { Delivery } from '../../../../services/platform/broker/broker.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createDatabaseServiceWorker } from '../../../../services/webhook-intake/forge/database-service-worker.ts';
+import { createServiceWorker } from '../../../../services/webhook-intake/forge/service-worker.ts';
+import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
+import { type Place, useBroker } from '../../../support/broker.ts';
+import { describeWith } from '../../../support/need.ts';
+import { createTestDatabase } from '../../../support/postgres.ts';
+import { rabbitmq, sharedRabbitmq } from '../../../support/rabbitmq.ts';
+import { eventually } from '../../../support/wait.ts';
+import { message } from '../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
 // The waits are shorter than the relay's, their number is the same.
 const topology = { ...forgeTopology, queues: forgeTopology.queues.map((queue) => ({ ...queue, retryDelaysMs: queue.retryDelaysMs.map(() => 50) })) };

@@ -1,13 +1,13 @@
 // A queue worker as a process runs it: a pool, a handler, and every configured broker connection.
-import type { BatchHandler } from '../platform/broker/broker.ts';
-import { connectBroker } from '../platform/broker/connect.ts';
-import { type BrokerConnection, readWithBrokers } from '../platform/broker/environment.ts';
-import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
-import { createPool, type Database } from '../platform/postgres/pool.ts';
-import type { Runtime, Worker } from '../platform/process/deployable.ts';
-import { every } from '../platform/time.ts';
-import { forgeTopology } from '../webhook-relay/contract.ts';
-import { readWorkerConfig, type WorkerConfig } from './config.ts';
+import type { BatchHandler } from '../../platform/broker/broker.ts';
+import { connectBroker } from '../../platform/broker/connect.ts';
+import { type BrokerConnection, readWithBrokers } from '../../platform/broker/environment.ts';
+import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
+import { createPool, type Database } from '../../platform/postgres/pool.ts';
+import type { Runtime, Worker } from '../../platform/process/deployable.ts';
+import { every } from '../../platform/time.ts';
+import { forgeTopology } from '../../webhook-relay/contract.ts';
+import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import { createConnections, followConfigured } from './connections.ts';
 
 type Work = {

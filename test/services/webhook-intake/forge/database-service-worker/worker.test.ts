@@ -1,10 +1,10 @@
 // The database-service worker on a real database: what is stored of each event.
 import { expect } from 'chai';
-import { silentLog } from '../../../../services/platform/log.ts';
-import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/database-service-worker.ts';
-import { delivery } from '../deliveries.ts';
-import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+import { silentLog } from '../../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../../services/platform/metrics.ts';
+import { createDatabaseServiceWorker, createIsOwn } from '../../../../../services/webhook-intake/forge/database-service-worker.ts';
+import { delivery } from '../../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../../intake-database.ts';
 import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
 
 /** The payload with an issue whose member `x` is 5000 arrays in each other: what JSON.parse reads and JSON.stringify does not write. */

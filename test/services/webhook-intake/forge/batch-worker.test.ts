@@ -1,10 +1,10 @@
 // How much of a batch is in work at once.
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { silentLog } from '../../../services/platform/log.ts';
-import { createMetrics } from '../../../services/platform/metrics.ts';
-import { createBatchWorker } from '../../../services/webhook-intake/batch-worker.ts';
-import { delivery } from './deliveries.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createBatchWorker } from '../../../../services/webhook-intake/forge/batch-worker.ts';
+import { delivery } from '../deliveries.ts';
 
 const MiB = 1024 * 1024;
 

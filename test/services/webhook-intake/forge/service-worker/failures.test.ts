@@ -1,11 +1,11 @@
 // The service worker on a real database: bad messages, a failing world, workers in each other's way.
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { silentLog } from '../../../../services/platform/log.ts';
-import { createMetrics } from '../../../../services/platform/metrics.ts';
-import { createServiceWorker } from '../../../../services/webhook-intake/service-worker.ts';
-import { delivery, examples } from '../deliveries.ts';
-import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+import { silentLog } from '../../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../../services/platform/metrics.ts';
+import { createServiceWorker } from '../../../../../services/webhook-intake/forge/service-worker.ts';
+import { delivery, examples } from '../../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../../intake-database.ts';
 
 describe('the service worker, when things go wrong', () => {
   let database: IntakeDatabase;

@@ -1,11 +1,11 @@
 // Consumes one queue from every configured broker connection, while connections come and go.
 import { once } from 'node:events';
-import type { BatchHandler, Broker, Consumer } from '../platform/broker/broker.ts';
-import { createBrokerSettings } from '../platform/broker/environment.ts';
-import type { Environment } from '../platform/config/config.ts';
-import { describeError, toError } from '../platform/errors.ts';
-import type { Log } from '../platform/log.ts';
-import { every, sleepUntil } from '../platform/time.ts';
+import type { BatchHandler, Broker, Consumer } from '../../platform/broker/broker.ts';
+import { createBrokerSettings } from '../../platform/broker/environment.ts';
+import type { Environment } from '../../platform/config/config.ts';
+import { describeError, toError } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
+import { every, sleepUntil } from '../../platform/time.ts';
 import { redeliveryGraceMs } from './batch-worker.ts';
 
 /** `BROKER_URL_<n>` and where it leads. */

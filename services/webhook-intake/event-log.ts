@@ -1,52 +1,47 @@
-// The forge queue's worker: deliveries become events in the log. One statement takes a whole batch.
-import { v7 as uuidv7 } from 'uuid';
-import type { BatchHandler, Delivery } from '../platform/broker/broker.ts';
+// The event log: every event once, with its payload, counted in its six-hour bucket. One statement takes a whole batch.
 import { type Database, statement } from '../platform/postgres/pool.ts';
-import { storable } from '../platform/json.ts';
-import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
+import { bucketHours } from './contract.ts';
 
-export function createServiceWorker({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler {
-  async function store(events: readonly LoggedEvent[]): Promise<boolean[]> {
-    const bodies = Buffer.concat(events.map(({ body }) => body));
-    const stored = await database.all(storeBatch, eventRows(events), bodies);
-    const ids = new Set(stored.map(({ id }) => id));
-    return events.map(({ id }) => ids.has(id));
-  }
-  return createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store }, parts);
+/** What the log keeps of an event, whichever source it came from. */
+export type LoggedEvent = {
+  /** UUID v7 of `receivedAt`, as the log is ordered by it. */
+  readonly id: string;
+  /** `forge`, or the name of a direct source. */
+  readonly source: string;
+  readonly event: string;
+  readonly action: string | null;
+  /** owner/name */
+  readonly repository: string | null;
+  /** Of the issue or pull request it is about. */
+  readonly number: number | null;
+  /** A login. */
+  readonly sender: string | null;
+  readonly senderClass: string | null;
+  /** With the two below, unique within the source: what comes again is a duplicate. */
+  readonly deliveryId: string;
+  readonly hookId: string;
+  readonly targetId: string;
+  readonly score: number;
+  readonly isCoreFunction: boolean;
+  /** Of the payload, unpacked. */
+  readonly bytes: number;
+  /** By the relay; of a direct source by the intake. */
+  readonly receivedAt: Date;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it came: the raw bytes, or their gzip. */
+  readonly body: Buffer;
+  readonly isGzip: boolean;
+};
+
+/** All or none. @returns for each event whether it was new: false is a duplicate */
+export async function storeEvents(database: Database, events: readonly LoggedEvent[]): Promise<boolean[]> {
+  const bodies = Buffer.concat(events.map(({ body }) => body));
+  const stored = await database.all(storeBatch, eventRows(events), bodies);
+  const ids = new Set(stored.map(({ id }) => id));
+  return events.map(({ id }) => ids.has(id));
 }
 
-/** A delivery as the event log keeps it. */
-type LoggedEvent = Awaited<ReturnType<typeof readEvent>>;
-
-async function readEvent(delivery: Delivery, maxValues: number) {
-  const { value, bytes } = await readPayload(delivery, maxValues);
-  const envelope = readEnvelope(delivery);
-  return {
-    ...envelope,
-    /** Holds the time of reception, as the log is ordered by it. */
-    id: uuidv7({ msecs: envelope.receivedAt.getTime() }),
-    source: 'forge',
-    bucketStart: new Date(Math.floor(envelope.receivedAt.getTime() / bucketMs) * bucketMs),
-    repository: repositoryOf(value),
-    number: subjectNumber(value),
-    /** Of the payload, unpacked. */
-    bytes,
-    headers: Object.fromEntries(Object.entries(delivery.headers).map(([name, value]) => [name, storable(value)])),
-    /** As it came: the raw bytes, or their gzip. */
-    body: delivery.body,
-    isGzip: delivery.contentEncoding === 'gzip',
-  };
-}
-
-const bucketMs = 6 * 60 * 60 * 1000;
-const maxInt = 2 ** 31 - 1;
-
-/** Of the issue or pull request it is about. */
-function subjectNumber(payload: unknown): number | null {
-  const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
-  return number !== undefined && number > 0 && number <= maxInt ? number : null;
-}
+const bucketMs = bucketHours * 60 * 60 * 1000;
 
 // Keys first, in their order, then buckets, in theirs: two workers with the same rows at hand wait for each other
 // instead of deadlocking. `counted` groups over all of `fresh`, so no bucket is locked before the last key is in.
@@ -92,7 +87,8 @@ const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer]>(
 function eventRows(events: readonly LoggedEvent[]): string {
   let bodyFrom = 1;
   const rows = events.map(({ body, ...event }, position) => {
-    const row = { position, bodyFrom, bodyBytes: body.length, ...event };
+    const bucketStart = new Date(Math.floor(event.receivedAt.getTime() / bucketMs) * bucketMs);
+    const row = { position, bodyFrom, bodyBytes: body.length, bucketStart, ...event };
     bodyFrom += body.length;
     return row;
   });

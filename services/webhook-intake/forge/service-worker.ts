@@ -1,0 +1,35 @@
+// The forge queue's worker: deliveries become events in the log.
+import { v7 as uuidv7 } from 'uuid';
+import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import { storable } from '../../platform/json.ts';
+import { type LoggedEvent, storeEvents } from '../event-log.ts';
+import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
+import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
+
+export const createServiceWorker = ({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler =>
+  createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store: (events) => storeEvents(database, events) }, parts);
+
+async function readEvent(delivery: Delivery, maxValues: number): Promise<LoggedEvent> {
+  const { value, bytes } = await readPayload(delivery, maxValues);
+  const envelope = readEnvelope(delivery);
+  return {
+    ...envelope,
+    id: uuidv7({ msecs: envelope.receivedAt.getTime() }),
+    source: 'forge',
+    repository: repositoryOf(value),
+    number: subjectNumber(value),
+    bytes,
+    headers: Object.fromEntries(Object.entries(delivery.headers).map(([name, value]) => [name, storable(value)])),
+    body: delivery.body,
+    isGzip: delivery.contentEncoding === 'gzip',
+  };
+}
+
+const maxInt = 2 ** 31 - 1;
+
+/** Of the issue or pull request it is about. */
+function subjectNumber(payload: unknown): number | null {
+  const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
+  return number !== undefined && number > 0 && number <= maxInt ? number : null;
+}
