@@ -1,7 +1,5 @@
 // Swagger UI and the API description, from files of the installation: nothing is fetched from elsewhere.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { absolutePath } from 'swagger-ui-dist';
 import { z } from 'zod';
 import { answer, type AnyRoute, Content, route } from './route.ts';
 
@@ -11,8 +9,11 @@ const mediaTypes = {
   'favicon-32x32.png': 'image/png',
 };
 
+// The package itself would run the whole of Swagger UI.
+const directory = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
+
 /** Read once and shared by all answers: for who asks much and reads nothing, copies or open files would fill the memory. */
-const files = Object.entries(mediaTypes).map(([name, mediaType]) => ({ name, content: new Content(mediaType, readFileSync(join(absolutePath(), name))) }));
+const files = Object.entries(mediaTypes).map(([name, mediaType]) => ({ name, content: new Content(mediaType, readFileSync(new URL(name, directory))) }));
 
 const page = `<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
 // pg-boss on one set of connections, from connecting until they are lost; then everything of it is void, and the next session is opened.
 import { EventEmitter, once } from 'node:events';
 import pg from 'pg';
-import { type Db, PgBoss } from 'pg-boss';
+import type { Db, PgBoss } from 'pg-boss';
 import { describeError, toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { createSockets, transactionOn, withConnection } from '../../postgres/pool.ts';
@@ -114,6 +114,8 @@ async function openSession(parts: ConnectionParts, sockets: Sockets) {
 
 async function createBoss(db: EmbeddedDatabase, { schema, log }: ConnectionParts): Promise<PgBoss> {
   const { rows }: { rows: { schemaExists: boolean }[] } = await db.executeSql('select to_regnamespace($1) is not null as "schemaExists"', [schema]);
+  // Only where it is needed: most installations have RabbitMQ, and it takes a while to load.
+  const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({
     db,
     schema,
