@@ -1,4 +1,5 @@
 // All SQL of the bookmark catalogue but that of lists.
+import { createBatcher, sharedReads } from '../platform/batches.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import type { Bookmark, Folder } from './contract.ts';
 
@@ -6,7 +7,16 @@ import type { Bookmark, Folder } from './contract.ts';
 export const bookmarkColumns = `id, title, url, description, thumbnail, tags, folder_id as "folderId", favorite, date_added as "dateAdded"`;
 const folderColumns = `id, name, parent_id as "parentId", icon`;
 
-const bookmarkById = statement<Bookmark, [id: string]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = $1`);
+const bookmarksById = statement<Bookmark, [ids: readonly string[]]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = any($1)`);
+
+/** Single reads that come at once share a statement. @returns what finds one; undefined where there is none */
+function createFinder(database: Database) {
+  const findTogether = async (ids: readonly string[]) => {
+    const found = new Map((await database.all(bookmarksById, ids)).map((bookmark) => [bookmark.id, bookmark]));
+    return ids.map((id) => found.get(id));
+  };
+  return createBatcher(findTogether, sharedReads);
+}
 
 type BookmarkValues = [
   id: string,
@@ -123,7 +133,7 @@ export type CatalogueWriter = ReturnType<typeof writerOn>;
 
 /** @param writeDatabase for writes, which wait for each other and must not keep reads from a connection */
 export const createStore = (database: Database, writeDatabase: Database) => ({
-  findBookmark: (id: string) => database.first(bookmarkById, id),
+  findBookmark: createFinder(database),
   findFolder: (id: string) => database.first(folderById, id),
   ...lookupsOn(database),
   countMissing: async (bookmarks: readonly Bookmark[]) => (await database.first(countMissing, JSON.stringify(bookmarks)))?.count ?? 0,

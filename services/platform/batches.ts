@@ -17,6 +17,9 @@ type BatcherOptions<Q> = {
   readonly isOfOne?: (error: unknown) => boolean;
 };
 
+/** For reads that share a statement: while one is at the database the next fills up; a second one, since the connection of the first may hang. */
+export const sharedReads = { concurrency: 2, maxBatch: 100, maxWaiting: 1000 };
+
 type Waiting<Q, A> = { readonly question: Q; readonly resolve: (answer: A) => void; readonly reject: (error: unknown) => void };
 
 /**

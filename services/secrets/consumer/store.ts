@@ -1,6 +1,6 @@
 // All SQL of the consumer plane. Keys of applications are kept as hashes only; each statement checks the key: no row means that no application has it.
 import { hash } from 'node:crypto';
-import { createBatcher } from '../../platform/batches.ts';
+import { createBatcher, sharedReads } from '../../platform/batches.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
 
@@ -76,9 +76,6 @@ const isValid = statement<{ found: number }, [keyHash: Buffer]>(
 
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
-/** While one is at the database the next fills up; a second one, since the connection of the first may hang. */
-const batching = { concurrency: 2, maxBatch: 100, maxWaiting: 1000 };
-
 export function createConsumerStore(database: Database, clock: () => Date) {
   async function findTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
     const column = <I extends 0 | 1 | 2>(index: I) => questions.map((question) => question[index]);
@@ -86,7 +83,7 @@ export function createConsumerStore(database: Database, clock: () => Date) {
     const byPlace = new Map(rows.map((row) => [row.place, row]));
     return questions.map((_, index) => byPlace.get(index + 1));
   }
-  const findSecret = createBatcher(findTogether, batching);
+  const findSecret = createBatcher(findTogether, sharedReads);
 
   return {
     /** Undefined when no application has the key. */

@@ -123,6 +123,16 @@ describe('bookmarks', () => {
   });
 
   describe('GET /api/bookmarks/{id}', () => {
+    it('answers each of many at once with its own, the same one again, and 404 for those that are not there', async () => {
+      const created = await Promise.all(['a', 'b', 'c'].map((title) => catalogue.bookmark({ title })));
+      const wanted = Array.from({ length: 300 }, (_, index) => created[index % 5]);
+      const answers = await Promise.all(wanted.map((bookmark) => catalogue.get(`/api/bookmarks/${bookmark?.id ?? unknownId}`)));
+      answers.forEach(({ status, body }, index) => {
+        if (wanted[index]) expect(body).to.deep.equal(wanted[index]);
+        else expect(status).to.equal(404);
+      });
+    });
+
     for (const id of [unknownId, 'x', '%20', unknownId.toUpperCase(), '%00', "'", '00000000-0000-0000-0000-000000000000'])
       it(`answers 404 to ${id}`, async () => {
         const { status, body } = await catalogue.get(`/api/bookmarks/${id}`);
