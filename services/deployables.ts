@@ -33,6 +33,8 @@ const withSubcommands: Readonly<Record<string, { readonly summary: string; reado
 const workers: Readonly<Record<string, string>> = {
   service: 'webhook-intake',
   'database-service': 'webhook-intake',
+  cleanup: 'webhook-intake',
+  maintenance: 'webhook-intake',
   digest: 'link-digest',
   geocoding: 'listings',
 };

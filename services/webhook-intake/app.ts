@@ -13,9 +13,12 @@ import { createLists } from './dashboard/lists.ts';
 import { createStatistics } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
 import { createRoutes } from './routes.ts';
+import { createWorkerRoutes } from './workers/routes.ts';
+import type { Workers } from './workers/workers.ts';
 
 export type IntakeParts = {
   readonly database: Database;
+  readonly workers: Workers;
   /** Of everything below `/api/v1`. */
   readonly tokenHolder: Guard;
   readonly health: Health;
@@ -31,7 +34,7 @@ const payloadMemoryBytes = 128 * 1024 * 1024;
 /** Longer than the largest payload takes to be read, and sent to a reader nearby. */
 const payloadWaitMs = 5000;
 
-export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts): App {
+export function createIntakeApp({ database, workers, tokenHolder, ...parts }: IntakeParts): App {
   const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
   const store = createDashboardStore(database);
   return createApp({
@@ -41,7 +44,7 @@ export function createIntakeApp({ database, tokenHolder, ...parts }: IntakeParts
       summary: 'What came in from the forge: the event log, its statistics, and the state of what it tells about.',
       version,
     },
-    routes: createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)),
+    routes: [...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)), ...createWorkerRoutes(workers)],
     areas: [{ prefix: '/api/v1', guard: tokenHolder }],
   });
 }

@@ -27,10 +27,12 @@ const workerSettings = {
 
 const serviceSettings = {
   ...commonSettings,
+  // For the runs that the API begins.
+  ...workerSettings,
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
 };
 
-export const settings = { ...serviceSettings, ...workerSettings } as const;
+export const settings = serviceSettings;
 
 export type ServiceConfig = Values<typeof serviceSettings>;
 export type WorkerConfig = Values<typeof workerSettings>;

@@ -1,4 +1,4 @@
-// What the dashboard API says on the wire; the typed items are in typed/tables.ts.
+// What the API says on the wire; the typed items are in typed/tables.ts.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Timestamp } from '../platform/schema.ts';
@@ -77,7 +77,44 @@ export const Sender = z.object({
 });
 export type Sender = z.output<typeof Sender>;
 
+export const workerNames = ['service', 'database-service', 'cleanup', 'maintenance'] as const;
+const WorkerName = z.enum(workerNames);
+export type WorkerName = z.output<typeof WorkerName>;
+
+export const WorkerRun = z
+  .object({
+    runId: z.uuid(),
+    worker: WorkerName,
+    status: z.enum(['accepted', 'running', 'succeeded', 'failed']),
+    /** Null while it is accepted only. */
+    startedAt: Timestamp.nullable(),
+    /** Null until it has ended. */
+    finishedAt: Timestamp.nullable(),
+    /** What it stored, deleted, sent back or asked for. */
+    processed: z.int(),
+    /** What it could not. */
+    failed: z.int(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'WorkerRun' });
+export type WorkerRun = z.output<typeof WorkerRun>;
+
+export const AcceptedRun = z.object({ runId: z.uuid(), worker: WorkerName, status: z.literal('accepted') });
+export type AcceptedRun = z.output<typeof AcceptedRun>;
+
+export const WorkerState = z.object({
+  worker: WorkerName,
+  /** Runs that have not ended, in all processes; a worker that stays is one long run. */
+  running: z.int(),
+  /** The newest one. */
+  lastRun: WorkerRun.nullable(),
+});
+export type WorkerState = z.output<typeof WorkerState>;
+
 export const Problems = problems({
   eventMissing: { status: 404, title: 'No such event' },
   pullRequestMissing: { status: 404, title: 'No such pull request' },
+  workerMissing: { status: 404, title: 'No such worker' },
+  runMissing: { status: 404, title: 'No such run' },
+  workerRunning: { status: 409, title: 'The worker is running already' },
 });

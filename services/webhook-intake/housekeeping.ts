@@ -1,20 +1,23 @@
-// What the intake looks after in its own tables while it serves: partitions, two months ahead.
+// What the intake looks after in its own tables while it serves: partitions, two months ahead, and the records of runs whose process was killed.
 import { runPeriodically } from '../platform/process/periodic-job.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import { makePartitions } from '../platform/postgres/partitions.ts';
 import type { Database } from '../platform/postgres/pool.ts';
+import type { RunStore } from './workers/store.ts';
 
 export const partitionedTables = ['events', 'event_payloads'] as const;
 
-const everyMs = 60 * 60 * 1000;
+const partitionsEveryMs = 60 * 60 * 1000;
+const runsEveryMs = 30_000;
 
-export function keepPartitions(parts: { readonly database: Database; readonly lifecycle: Lifecycle; readonly log: Log }): void {
-  runPeriodically(parts, {
-    name: 'intake.partitions',
-    everyMs,
-    work: async () => {
-      for (const table of partitionedTables) await makePartitions(parts.database, table, new Date());
-    },
-  });
+export async function keepPartitions(database: Database, now: Date): Promise<void> {
+  for (const table of partitionedTables) await makePartitions(database, table, now);
+}
+
+type HouseParts = { readonly database: Database; readonly runs: Pick<RunStore, 'failStale'>; readonly lifecycle: Lifecycle; readonly log: Log };
+
+export function keepHouse({ runs, ...parts }: HouseParts): void {
+  runPeriodically(parts, { name: 'intake.partitions', everyMs: partitionsEveryMs, work: () => keepPartitions(parts.database, new Date()) });
+  runPeriodically(parts, { name: 'intake.runs', everyMs: runsEveryMs, work: async () => void (await runs.failStale()) });
 }

@@ -1,32 +1,83 @@
-// The webhook intake as the `signalbox` command runs it: the dashboard API, and a worker for each queue.
+// The webhook intake as the `signalbox` command runs it: the API, and its four workers.
 import { createAddressOf } from '../platform/http/client-address.ts';
 import { authorization } from '../platform/http/credentials.ts';
+import { createMetrics } from '../platform/metrics.ts';
 import { brokerUrlFamily } from '../platform/broker/environment.ts';
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
-import { brokerSettings, readServiceConfig, type ServiceConfig, settings } from './config.ts';
+import { brokerSettings, readServiceConfig, readWorkerConfig, type ServiceConfig, settings } from './config.ts';
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
-import { keepPartitions } from './housekeeping.ts';
-import { createQueueWorker } from './forge/queue-worker.ts';
+import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
+import { keepHouse } from './housekeeping.ts';
 import { processRows } from './typed/store.ts';
+import { createCleanup } from './workers/cleanup.ts';
+import { createMaintenance } from './workers/maintenance.ts';
+import { measureRuns } from './workers/metrics.ts';
+import { createRunner } from './workers/runner.ts';
+import { createRunStore } from './workers/store.ts';
+import { createJobWorker, jobPool } from './workers/job-worker.ts';
+import { createWorkers } from './workers/workers.ts';
 
 /** A question of the dashboard that takes longer is of no use to anybody; a server that hangs is given up soon after. */
 const statementMs = 8000;
 const answerMs = 10_000;
 
+const cleanupEveryMs = 6 * 60 * 60 * 1000;
+const maintenanceEveryMs = 10 * 60 * 1000;
+
 const migrations: MigrationSource = { schema: 'intake', directory: new URL('migrations/', import.meta.url) };
 
-async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: ServiceConfig): Promise<void> {
+const queueWorkers: readonly QueueWorkerParts[] = [
+  {
+    name: 'service',
+    summary: 'The forge queue: events and statistics',
+    queue: 'forge',
+    create: ({ database, config: { maxPayloadValues }, metrics, log }) => ({
+      handle: createServiceWorker({ database, maxPayloadValues, metrics, log }),
+    }),
+  },
+  {
+    name: 'database-service',
+    summary: 'The forge-database queue: releases, workflow runs and the typed tables',
+    queue: 'forge-database',
+    create: ({ database, config, metrics, log }) => ({
+      handle: createDatabaseServiceWorker({ database, isOwn: createIsOwn(config.ownRepositories), maxPayloadValues: config.maxPayloadValues, metrics, log }),
+      between: () => processRows(database),
+    }),
+  },
+];
+
+async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
+  const { log, metrics, health, lifecycle, listen } = runtime;
   const addressOf = createAddressOf(config.trustedProxies);
   const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
   health.addCheck('database', await createSchemaCheck(database, migrations));
-  keepPartitions({ database, lifecycle, log });
+  const store = createRunStore(database);
+  measureRuns(metrics, store);
+  keepHouse({ database, runs: store, lifecycle, log });
+  const workers = createWorkers({ store, ...(await openJobs(runtime, config)), stopping: lifecycle.stopping });
   const tokenHolder = authorization('token', config.accessTokens);
-  await listen(createIntakeApp({ database, tokenHolder, health, log, metrics, addressOf, corsOrigins: config.corsOrigins }), config.port);
+  await listen(createIntakeApp({ database, workers, tokenHolder, health, log, metrics, addressOf, corsOrigins: config.corsOrigins }), config.port);
+}
+
+/** Of runs that the API begins: they have a pool of their own, so that they do not keep the dashboard waiting. */
+async function openJobs({ environment, log, metrics, lifecycle }: Runtime, config: ServiceConfig) {
+  const database = lifecycle.opened('database of runs', createPool(config.databaseUrl.reveal(), { ...jobPool, schema: migrations.schema, log }));
+  const checkSchema = await createSchemaCheck(database, migrations);
+  const runner = createRunner({ database, log, metrics });
+  lifecycle.onStop('runs of workers', () => runner.ended());
+  // Of what a worker has at hand and is connected to, the worker that stays tells, which may be in the same process.
+  const ofRuns = { ...metrics, gauge: createMetrics().gauge };
+  const jobs = [
+    ...queueWorkers.map((parts) => createQueueJobs(parts, { database, checkSchema, config, environment, metrics: ofRuns, log }).drain),
+    createCleanup({ database }),
+    createMaintenance({ database }),
+  ];
+  return { runner, jobs };
 }
 
 export const deployable: Deployable<ServiceConfig> = {
@@ -38,24 +89,20 @@ export const deployable: Deployable<ServiceConfig> = {
   read: readServiceConfig,
   start,
   workers: {
-    service: createQueueWorker({
-      name: 'service',
-      summary: 'The forge queue: events and statistics',
-      queue: 'forge',
+    ...Object.fromEntries(queueWorkers.map((parts) => [parts.name, createQueueWorker(parts, migrations)])),
+    cleanup: createJobWorker({
+      summary: 'Deletes what is older than its retention',
       migrations,
-      create: ({ database, config: { maxPayloadValues }, runtime: { metrics, log } }) => ({
-        handle: createServiceWorker({ database, maxPayloadValues, metrics, log }),
-      }),
+      everyMs: cleanupEveryMs,
+      read: readWorkerConfig,
+      create: ({ database }) => createCleanup({ database }),
     }),
-    'database-service': createQueueWorker({
-      name: 'database-service',
-      summary: 'The forge-database queue: releases, workflow runs and the typed tables',
-      queue: 'forge-database',
+    maintenance: createJobWorker({
+      summary: 'Makes partitions ahead, and takes back claims whose holder died',
       migrations,
-      create: ({ database, config, runtime: { metrics, log } }) => ({
-        handle: createDatabaseServiceWorker({ database, isOwn: createIsOwn(config.ownRepositories), maxPayloadValues: config.maxPayloadValues, metrics, log }),
-        between: () => processRows(database),
-      }),
+      everyMs: maintenanceEveryMs,
+      read: readWorkerConfig,
+      create: ({ database }) => createMaintenance({ database }),
     }),
   },
 };

@@ -6,6 +6,7 @@ import type { Environment } from '../../platform/config/config.ts';
 import { describeError, toError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { every, sleepUntil } from '../../platform/time.ts';
+import type { Counts } from '../workers/runner.ts';
 import { redeliveryGraceMs } from './batch-worker.ts';
 
 /** `BROKER_URL_<n>` and where it leads. */
@@ -15,6 +16,8 @@ type ConnectionsParts = {
   readonly queue: string;
   readonly connect: (connection: Connection) => Broker;
   readonly handle: BatchHandler;
+  /** Of all connections together. */
+  readonly counts?: Counts;
   /** How long the queue of a removed connection must have been empty: longer than any delayed retry, which its depth does not show. */
   readonly quietMs: number;
   readonly clock: () => number;
@@ -48,10 +51,10 @@ const idleMs = 200;
 
 export type Connections = ReturnType<typeof createConnections>;
 
-export function createConnections({ queue, connect, handle, quietMs, clock, log }: ConnectionsParts) {
+export function createConnections({ queue, connect, handle, counts = { processed: 0, failed: 0 }, quietMs, clock, log }: ConnectionsParts) {
   // By URL and not by name: when a number is given another URL, what waits at the old one must still be fetched.
   const consumed = new Map<string, Consumed>();
-  const progress: { given: number; stored: number; lastError?: unknown } = { given: 0, stored: 0 };
+  const progress: { given: number; lastError?: unknown } = { given: 0 };
   let isClosed = false;
 
   function open(connection: Connection): void {
@@ -69,7 +72,10 @@ export function createConnections({ queue, connect, handle, quietMs, clock, log 
       progress.given += batch.length;
       try {
         const outcomes = await handle(batch);
-        progress.stored += outcomes.filter((outcome) => outcome === 'ack').length;
+        for (const outcome of outcomes) {
+          if (outcome === 'ack') counts.processed++;
+          else if (outcome !== 'requeue') counts.failed++;
+        }
         one.busyUntilMs = Date.now();
         return outcomes;
       } catch (error) {
@@ -156,8 +162,8 @@ export function createConnections({ queue, connect, handle, quietMs, clock, log 
     },
     /** @throws when deliveries were given to the handler and none of them was stored */
     assertProgress(): void {
-      const { given, stored, lastError } = progress;
-      if (given === 0 || stored > 0) return;
+      const { given, lastError } = progress;
+      if (given === 0 || counts.processed > 0) return;
       const reason = lastError === undefined ? 'each was refused, see the log' : describeError(lastError);
       throw new Error(`stored none of the deliveries of queue ${queue}: ${reason}`, { cause: lastError });
     },

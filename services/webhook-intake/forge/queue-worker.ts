@@ -1,14 +1,21 @@
-// A queue worker as a process runs it: a pool, a handler, and every configured broker connection.
+// A queue worker as a process runs it: a pool, a handler, and every configured broker connection; one run, or until it is told to stop.
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
-import { type BrokerConnection, readWithBrokers } from '../../platform/broker/environment.ts';
-import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
-import { createPool, type Database } from '../../platform/postgres/pool.ts';
+import { readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
+import type { Environment } from '../../platform/config/config.ts';
+import type { CheckResult } from '../../platform/http/health.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import type { MigrationSource } from '../../platform/postgres/migrations.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import { every } from '../../platform/time.ts';
 import { forgeTopology } from '../../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
-import { createConnections, followConfigured } from './connections.ts';
+import type { WorkerName } from '../contract.ts';
+import type { Counts, Job } from '../workers/runner.ts';
+import { openRunner } from '../workers/job-worker.ts';
+import { type Connections, createConnections, followConfigured } from './connections.ts';
 
 type Work = {
   readonly handle: BatchHandler;
@@ -18,86 +25,130 @@ type Work = {
 
 export type QueueWorkerParts = {
   /** As `signalbox worker <name>` has it. */
-  readonly name: string;
+  readonly name: WorkerName;
   readonly summary: string;
   readonly queue: (typeof forgeTopology.queues)[number]['name'];
-  readonly migrations: MigrationSource;
-  readonly create: (parts: { readonly database: Database; readonly config: WorkerConfig; readonly runtime: Runtime }) => Work;
+  readonly create: (parts: { readonly database: Database; readonly config: WorkerConfig; readonly metrics: Metrics; readonly log: Log }) => Work;
 };
 
 const longestRetryMs = Math.max(...forgeTopology.queues.flatMap(({ retryDelaysMs }) => [...retryDelaysMs]));
 const quietMs = longestRetryMs + 5000;
 const longestRunMs = 5 * 60 * 1000;
-/** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
-const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
 const betweenEveryMs = 500;
 
-type Configuration = { readonly config: WorkerConfig; readonly connections: readonly BrokerConnection[] };
-
-export function createQueueWorker(parts: QueueWorkerParts): Worker<Configuration> {
-  const { queue } = parts;
+export function createQueueWorker(parts: QueueWorkerParts, migrations: MigrationSource): Worker<WorkerConfig> {
+  const { name, summary, queue } = parts;
+  async function open({ environment, ...runtime }: Runtime, config: WorkerConfig) {
+    const { database, checkSchema, runner } = await openRunner({ environment, ...runtime }, config.databaseUrl, migrations);
+    return { runner, jobs: createQueueJobs(parts, { database, checkSchema, config, environment, ...runtime }) };
+  }
   return {
-    summary: parts.summary,
-    read: (environment) => readWithBrokers(environment, readWorkerConfig),
-    async start(runtime, { config }) {
-      const { environment, lifecycle, log } = runtime;
-      const { work, connections } = await open(parts, runtime, config);
-      const { stopping } = lifecycle;
-      const following = followConfigured(connections, { environment, file: config.environmentFile, stopping, log });
-      const between = every(betweenEveryMs, stopping, () =>
-        workBetween(work, stopping).catch((error: unknown) => log.warn({ error }, 'updating the processing state failed, retrying')),
-      );
-      const working = Promise.all([following, between]);
-      lifecycle.onStop(`consumers of ${queue}`, () => working.then(() => undefined));
+    summary,
+    read: async (environment) => (await readWithBrokers(environment, readWorkerConfig)).config,
+    async start(runtime, config) {
+      const { lifecycle } = runtime;
+      const { runner, jobs } = await open(runtime, config);
+      const running = runner.run(jobs.stay, lifecycle.stopping);
+      lifecycle.onStop(`consumers of ${queue}`, () => running.then(() => undefined));
     },
-    async once(runtime, { config, connections: configured }) {
-      const { work, connections, checkSchema } = await open(parts, runtime, config);
-      const { stopping } = runtime.lifecycle;
-      const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
-      const run = async () => {
-        try {
-          const schema = await checkSchema();
-          if (!schema.ok) throw new Error(schema.detail);
-          connections.configure(configured);
-          await connections.drain(deadline);
-          await workBetween(work, deadline);
-        } finally {
-          await connections.close();
-        }
-        if (!stopping.aborted) connections.assertProgress();
-      };
-      const running = run();
+    async once(runtime, config) {
+      const { runner, jobs } = await open(runtime, config);
+      const running = runner.run(jobs.drain, runtime.lifecycle.stopping);
       // A run that is told to stop ends before its pools do, and stores what it has in hand.
-      runtime.lifecycle.onStop(`run of ${queue}`, () => running.catch(() => undefined)); // whoever waits for the run is told
+      runtime.lifecycle.onStop(`run of ${name}`, () => running.then(ignore, ignore)); // whoever waits for the run is told
       await running;
     },
   };
 }
 
-async function open({ name: worker, queue, migrations, create }: QueueWorkerParts, runtime: Runtime, config: WorkerConfig) {
-  const { log, lifecycle, health, metrics } = runtime;
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { ...batchPool, schema: migrations.schema, log }));
-  const checkSchema = await createSchemaCheck(database, migrations);
-  health.addCheck('database', checkSchema);
-  const work = create({ database, config, runtime });
-  const connections = createConnections({
-    queue,
-    connect: ({ name, url }) =>
-      connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: `signalbox worker ${worker}`, queueType: config.queueType }),
-    handle: work.handle,
-    quietMs,
-    clock: Date.now,
-    log,
-  });
+const ignore = () => undefined;
+
+type QueueJobParts = {
+  readonly database: Database;
+  readonly checkSchema: () => Promise<CheckResult>;
+  readonly config: WorkerConfig;
+  readonly environment: Environment;
+  readonly metrics: Metrics;
+  readonly log: Log;
+};
+
+/** The jobs of a queue worker in one process; runs of them may be side by side. */
+export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts: QueueJobParts) {
+  const { checkSchema, config, environment, log } = parts;
+  const work = create(parts);
+  const inUse = new Set<Connections>();
+  measureConnections(parts.metrics, name, inUse);
+
+  async function connected(counts: Counts, run: (connections: Connections) => Promise<void>): Promise<void> {
+    const connections = createConnections({
+      queue,
+      connect: ({ name: connection, url }) =>
+        connectBroker(url, forgeTopology, { log: log.child({ connection }), name: `signalbox worker ${name}`, queueType: config.queueType }),
+      handle: work.handle,
+      counts,
+      quietMs,
+      clock: Date.now,
+      log,
+    });
+    inUse.add(connections);
+    try {
+      await run(connections);
+    } finally {
+      inUse.delete(connections);
+      await connections.close();
+    }
+  }
+
+  /** Until the queue is empty, for five minutes at most. */
+  const drain: Job = {
+    name,
+    isExclusive: false,
+    async run({ counts, stopping }) {
+      const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
+      const schema = await checkSchema();
+      if (!schema.ok) throw new Error(schema.detail);
+      await connected(counts, async (connections) => {
+        connections.configure(await configured(environment, config));
+        await connections.drain(deadline);
+        await workBetween(work, deadline);
+        await connections.close();
+        if (!stopping.aborted) connections.assertProgress();
+      });
+    },
+  };
+
+  /** Until it is told to stop. */
+  const stay: Job = {
+    name,
+    isExclusive: false,
+    run: ({ counts, stopping }) =>
+      connected(counts, async (connections) => {
+        const following = followConfigured(connections, { environment, file: config.environmentFile, stopping, log });
+        const between = every(betweenEveryMs, stopping, () =>
+          workBetween(work, stopping).catch((error: unknown) => log.warn({ error }, 'updating the processing state failed, retrying')),
+        );
+        await Promise.all([following, between]);
+      }),
+  };
+  return { drain, stay };
+}
+
+async function configured(environment: Environment, { environmentFile }: WorkerConfig) {
+  const connections = await readBrokerConnections(environment, environmentFile);
+  // With a file the first connection may come later.
+  if (connections.length === 0 && environmentFile === undefined) throw new Error('no BROKER_URL_n is set');
+  return connections;
+}
+
+function measureConnections(metrics: Metrics, worker: WorkerName, inUse: ReadonlySet<Connections>): void {
   metrics.gauge({
     name: 'signalbox_worker_connected',
     help: 'Whether the worker is connected to each broker connection that it consumes.',
     labels: ['worker', 'broker'],
     collect(gauge) {
-      for (const { name, isConnected } of connections.states()) gauge.set({ worker, broker: name }, isConnected ? 1 : 0);
+      for (const connections of inUse) for (const { name, isConnected } of connections.states()) gauge.set({ worker, broker: name }, isConnected ? 1 : 0);
     },
   });
-  return { work, connections, checkSchema };
 }
 
 async function workBetween({ between }: Work, signal: AbortSignal): Promise<void> {

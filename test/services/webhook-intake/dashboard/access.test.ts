@@ -5,6 +5,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
+import { createTestWorkers } from '../workers/test-workers.ts';
 import { createDashboard, createTokenHolder, type Dashboard, tokens } from './ground.ts';
 
 const paths = [
@@ -22,7 +23,12 @@ const paths = [
   '/workflow-runs',
   '/repositories/{owner}/{repo}/pulls',
   '/repositories/{owner}/{repo}/pulls/{n}',
+  '/workers',
+  '/workers/runs/{runId}',
 ].map((path) => `/api/v1${path}`);
+
+/** The one that does something. */
+const trigger = '/api/v1/workers/{name}/run';
 
 describe('access to the dashboard', () => {
   let dashboard: Dashboard;
@@ -38,7 +44,7 @@ describe('access to the dashboard', () => {
 
   it('serves and describes just these routes', () => {
     const described = Object.keys('paths' in dashboard.openapi ? Object(dashboard.openapi.paths) : {});
-    expect(described.filter((path) => path.startsWith('/api/'))).to.have.members(paths);
+    expect(described.filter((path) => path.startsWith('/api/'))).to.have.members([...paths, trigger]);
   });
 
   it('refuses every one of them without a token', async () => {
@@ -56,6 +62,11 @@ describe('access to the dashboard', () => {
         expect([status, headers['allow']?.split(', ').sort()], `${method} ${path}`).to.deep.equal([405, ['GET', 'HEAD']]);
       }
     }
+  });
+
+  it('answers 401 without a token and 405 to every method but POST where a run begins', async () => {
+    await ask('post', trigger).expect(401);
+    for (const method of ['get', 'put', 'patch', 'delete'] as const) await ask(method, trigger, `token ${tokens[0]}`).expect(405).expect('Allow', 'POST');
   });
 
   it('answers byte for byte the same whatever is wrong with the token', async () => {
@@ -96,8 +107,10 @@ describe('access to the dashboard', () => {
 
   it('answers 503 while the database is away, but 401 before that', async () => {
     const database = createPool('postgres://nobody@127.0.0.1:1/nothing', { schema: 'intake', log: silentLog });
-    const { handler } = createIntakeApp({ database, tokenHolder: createTokenHolder(), health: createHealth(), log: silentLog, metrics: createMetrics() });
-    for (const path of paths.filter((one) => !one.includes('{id}'))) {
+    const workers = createTestWorkers(database, []);
+    const parts = { database, workers, tokenHolder: createTokenHolder(), health: createHealth(), log: silentLog, metrics: createMetrics() };
+    const { handler } = createIntakeApp(parts);
+    for (const path of paths.filter((one) => !/\{(id|runId)\}/.test(one))) {
       await request(handler).get(path.replace('{n}', '1')).expect(401);
       const { status, headers } = await request(handler).get(path.replace('{n}', '1')).set('Authorization', `token ${tokens[0]}`);
       expect(status, path).to.equal(503);

@@ -13,6 +13,7 @@ import { processRows } from '../../../../services/webhook-intake/typed/store.ts'
 import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/forge/database-service-worker.ts';
 import { createServiceWorker } from '../../../../services/webhook-intake/forge/service-worker.ts';
 import { delivery, type MessageParts } from '../deliveries.ts';
+import { createTestWorkers } from '../workers/test-workers.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { createConformance, type Wire } from './conformance.ts';
 
@@ -55,6 +56,7 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
   const metrics = createMetrics();
   const app = createIntakeApp({
     database: database.pool,
+    workers: createTestWorkers(database.pool, []),
     tokenHolder: createTokenHolder(),
     health: createHealth(),
     log: silentLog,

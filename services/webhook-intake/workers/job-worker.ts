@@ -1,0 +1,59 @@
+// A job as the `signalbox` command runs it: once, or again and again.
+import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
+import { createPool, type Pool } from '../../platform/postgres/pool.ts';
+import type { Runtime, Worker } from '../../platform/process/deployable.ts';
+import type { Secret } from '../../platform/config/secret.ts';
+import { every } from '../../platform/time.ts';
+import { createRunner, type Job } from './runner.ts';
+
+/** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
+export const jobPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
+
+/** What every worker of the intake works with: a pool, the state of its schema, and the runner. */
+export async function openRunner({ log, metrics, lifecycle, health }: Runtime, databaseUrl: Secret, migrations: MigrationSource) {
+  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...jobPool, schema: migrations.schema, log }));
+  const checkSchema = await createSchemaCheck(database, migrations);
+  health.addCheck('database', checkSchema);
+  return { database, checkSchema, runner: createRunner({ database, log, metrics }) };
+}
+
+type JobWorkerParts<Config> = Pick<Worker<Config>, 'summary' | 'read'> & {
+  readonly migrations: MigrationSource;
+  /** From the end of one run to the next, with `--loop`. */
+  readonly everyMs: number;
+  readonly create: (parts: { readonly database: Pool; readonly config: Config; readonly runtime: Runtime }) => Job;
+};
+
+export function createJobWorker<Config extends { readonly databaseUrl: Secret }>(parts: JobWorkerParts<Config>): Worker<Config> {
+  const { summary, read, migrations, everyMs, create } = parts;
+  async function open(runtime: Runtime, config: Config) {
+    const { database, runner } = await openRunner(runtime, config.databaseUrl, migrations);
+    const job = create({ database, config, runtime });
+    return { job, run: () => runner.run(job, runtime.lifecycle.stopping) };
+  }
+  return {
+    summary,
+    read,
+    async start(runtime, config) {
+      const { log, lifecycle } = runtime;
+      const { job, run } = await open(runtime, config);
+      // One that is running elsewhere is left to it.
+      const attempt = () =>
+        run().then(
+          () => undefined,
+          (error: unknown) => log.debug({ worker: job.name, error }, 'run failed, the next one is at its time'),
+        );
+      const running = every(everyMs, lifecycle.stopping, attempt);
+      lifecycle.onStop(`worker ${job.name}`, () => running);
+    },
+    async once(runtime, config) {
+      const { job, run } = await open(runtime, config);
+      const running = run();
+      // A run that is told to stop ends before its pool does.
+      runtime.lifecycle.onStop(`run of ${job.name}`, () => running.then(ignore, ignore)); // whoever waits for the run is told
+      if (!(await running)) throw new Error(`${job.name} is running already in another process`);
+    },
+  };
+}
+
+const ignore = () => undefined;
