@@ -2,6 +2,9 @@
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { bucketHours } from './contract.ts';
 
+/** What a notification of an event says, as the payload has it: neither cut nor escaped. */
+export type Notice = { readonly title: string; readonly text: string; readonly url: string | null };
+
 /** What the log keeps of an event, whichever source it came from. */
 export type LoggedEvent = {
   /** UUID v7 of `receivedAt`, as the log is ordered by it. */
@@ -31,6 +34,7 @@ export type LoggedEvent = {
   /** As it came: the raw bytes, or their gzip. */
   readonly body: Buffer;
   readonly isGzip: boolean;
+  readonly notice: Notice;
 };
 
 /** All or none. @returns for each event whether it was new: false is a duplicate */
@@ -86,7 +90,7 @@ const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer]>(
 
 function eventRows(events: readonly LoggedEvent[]): string {
   let bodyFrom = 1;
-  const rows = events.map(({ body, ...event }, position) => {
+  const rows = events.map(({ body, notice: _, ...event }, position) => {
     const bucketStart = new Date(Math.floor(event.receivedAt.getTime() / bucketMs) * bucketMs);
     const row = { position, bodyFrom, bodyBytes: body.length, bucketStart, ...event };
     bodyFrom += body.length;

@@ -6,6 +6,7 @@ import { storable } from '../../platform/json.ts';
 import { type LoggedEvent, storeEvents } from '../event-log.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
+import { noticeOf } from './notice.ts';
 
 export const createServiceWorker = ({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler =>
   createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store: (events) => storeEvents(database, events) }, parts);
@@ -13,16 +14,18 @@ export const createServiceWorker = ({ database, ...parts }: BatchWorkerParts & {
 async function readEvent(delivery: Delivery, maxValues: number): Promise<LoggedEvent> {
   const { value, bytes } = await readPayload(delivery, maxValues);
   const envelope = readEnvelope(delivery);
+  const repository = repositoryOf(value);
   return {
     ...envelope,
     id: uuidv7({ msecs: envelope.receivedAt.getTime() }),
     source: 'forge',
-    repository: repositoryOf(value),
+    repository,
     number: subjectNumber(value),
     bytes,
     headers: Object.fromEntries(Object.entries(delivery.headers).map(([name, value]) => [name, storable(value)])),
     body: delivery.body,
     isGzip: delivery.contentEncoding === 'gzip',
+    notice: noticeOf({ ...envelope, repository }, value),
   };
 }
 
