@@ -13,8 +13,12 @@ export async function openapiFiles(): Promise<Record<string, string>> {
   await chmod(directory, 0o755); // started by root, Postgres is another user
   const lifecycle = createLifecycle(silentLog);
   try {
-    const options = { environment: {}, data: directory, portBase: 0, metricsPort: 0, lifecycle, logFor: () => silentLog };
-    const started = await startEverything(await deployables.loadAll(), options);
+    const loaded = await deployables.loadAll();
+    // A direct source without a secret has no route.
+    const sources = loaded.flatMap(({ settings }) => Object.values(settings).filter(({ name }) => name.startsWith('Sources__')));
+    const environment = Object.fromEntries(sources.map(({ name }) => [name, 'described']));
+    const options = { environment, data: directory, portBase: 0, metricsPort: 0, lifecycle, logFor: () => silentLog };
+    const started = await startEverything(loaded, options);
     const files = started.map(async ({ name, url }) => {
       const response = await fetch(`${url}/swagger/v1/swagger.json`);
       return [`docs/openapi/${name}.json`, `${JSON.stringify(await response.json(), null, 2)}\n`] as const;

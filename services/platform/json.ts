@@ -30,6 +30,11 @@ export function countValues(bytes: Buffer): number {
   return values;
 }
 
+/** A value costs up to 70 bytes once it is parsed, and a body has no more values than bytes. @throws Problem 413 */
+export function refuseCostly(body: Buffer, maxValues: number): void {
+  if (body.length > maxValues && countValues(body) > maxValues) throw Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
+}
+
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What stands at a path of member names; undefined where one is missing. */

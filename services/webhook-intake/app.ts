@@ -7,12 +7,16 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
+import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createEvents, type PayloadMemory } from './dashboard/events.ts';
 import { createLists } from './dashboard/lists.ts';
 import { createStatistics } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
 import { createRoutes } from './routes.ts';
+import { createReceive } from './sources/receiving.ts';
+import { createSourceRoutes } from './sources/routes.ts';
+import type { ConfiguredSource } from './sources/source.ts';
 import { createWorkerRoutes } from './workers/routes.ts';
 import type { Workers } from './workers/workers.ts';
 
@@ -28,6 +32,10 @@ export type IntakeParts = {
   readonly corsOrigins?: readonly string[];
   /** For payloads on their way to readers. */
   readonly payloadMemory?: PayloadMemory;
+  readonly sources?: readonly ConfiguredSource[];
+  /** Called when a direct source's event is in the log. */
+  readonly onStored?: () => void;
+  readonly clock?: () => Date;
 };
 
 const payloadMemoryBytes = 128 * 1024 * 1024;
@@ -36,15 +44,21 @@ const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, workers, tokenHolder, ...parts }: IntakeParts): App {
   const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
+  const { sources = [], onStored = () => undefined, clock = systemClock } = parts;
   const store = createDashboardStore(database);
+  const direct = createSourceRoutes(sources, createReceive({ database, clock, onStored }));
   return createApp({
     ...parts,
     description: {
       title: 'webhook-intake',
-      summary: 'What came in from the forge: the event log, its statistics, and the state of what it tells about.',
+      summary: 'Webhooks of the forge and of direct sources: the event log, its statistics, and the state of what the forge tells about.',
       version,
     },
-    routes: [...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)), ...createWorkerRoutes(workers)],
-    areas: [{ prefix: '/api/v1', guard: tokenHolder }],
+    routes: [
+      ...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)),
+      ...createWorkerRoutes(workers),
+      ...direct.routes,
+    ],
+    areas: [{ prefix: '/api/v1', guard: tokenHolder }, ...direct.areas],
   });
 }

@@ -1,7 +1,10 @@
 // The webhook intake's settings.
-import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
+import type { Secret } from '../platform/config/secret.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
+import type { ConfiguredSource, Source } from './sources/source.ts';
+import * as sources from './sources/sources.ts';
 
 /** Of everything that connects to the brokers. */
 export const brokerSettings = {
@@ -32,13 +35,32 @@ const serviceSettings = {
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
 };
 
-export const settings = serviceSettings;
+type SourceSettings = Readonly<Record<string, Setting<readonly Secret[] | undefined>>>;
 
-export type ServiceConfig = Values<typeof serviceSettings>;
+/** By the source's name: `Sources__SentrySecrets`. */
+const sourceSettings: SourceSettings = Object.fromEntries(
+  Object.values<Source>(sources).map(({ name, vendor }) => {
+    const secrets = secretList(`Sources__${name.replace(/^./, (letter) => letter.toUpperCase())}Secrets`, {
+      summary: `Secrets of ${vendor}, by which its webhooks are verified; without one POST /${name} answers 404`,
+    });
+    return [name, optional(secrets)];
+  }),
+);
+
+export const settings = { ...serviceSettings, ...sourceSettings };
+
+export type ServiceConfig = Values<typeof serviceSettings> & { readonly sources: readonly ConfiguredSource[] };
 export type WorkerConfig = Values<typeof workerSettings>;
 
 /** @throws ConfigError with every fault */
-export const readServiceConfig = (environment: Environment): ServiceConfig => readSettings(environment, serviceSettings);
+export async function readServiceConfig(environment: Environment): Promise<ServiceConfig> {
+  const [values, secretsOf] = await readAll(
+    () => readSettings(environment, serviceSettings),
+    () => readSettings(environment, sourceSettings),
+  );
+  const configured = Object.values<Source>(sources).map((source) => ({ source, secrets: secretsOf[source.name] ?? [] }));
+  return { ...values, sources: configured.filter(({ secrets }) => secrets.length > 0) };
+}
 
 /** @throws ConfigError with every fault */
 export const readWorkerConfig = (environment: Environment): WorkerConfig => readSettings(environment, workerSettings);

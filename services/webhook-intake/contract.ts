@@ -25,7 +25,7 @@ export const Event = z
     isCoreFunction: z.boolean(),
     /** Of the payload. */
     bytes: z.int(),
-    /** By the relay. */
+    /** By the relay; of a direct source by the intake. */
     receivedAt: Timestamp,
     storedAt: Timestamp,
   })
@@ -33,7 +33,7 @@ export const Event = z
 export type Event = z.output<typeof Event>;
 
 export const EventDetail = Event.extend({
-  /** Those of the relay's message. */
+  /** Those of the relay's message; of a direct source those that it sent and this service reads, without its credential. */
   headers: z.record(z.string(), z.string()),
   payload: z.unknown().meta({ description: 'The JSON value as it was received; null once its retention is over' }),
 }).meta({ id: 'EventDetail' });
@@ -110,6 +110,9 @@ export const WorkerState = z.object({
   lastRun: WorkerRun.nullable(),
 });
 export type WorkerState = z.output<typeof WorkerState>;
+
+/** A delivery of a direct source is stored: as a new event, or it was already. */
+export const Received = z.object({ id: z.uuid(), duplicate: z.boolean() }).meta({ id: 'Received' });
 
 export const Problems = problems({
   eventMissing: { status: 404, title: 'No such event' },

@@ -45,6 +45,10 @@ export async function storeEvents(database: Database, events: readonly LoggedEve
   return events.map(({ id }) => ids.has(id));
 }
 
+/** The event that was stored under this key of a source; a duplicate's first. */
+export const eventIdOf = async (database: Database, source: string, deliveryId: string): Promise<string | undefined> =>
+  (await database.first(byDeliveryKey, source, deliveryId))?.id;
+
 const bucketMs = bucketHours * 60 * 60 * 1000;
 
 // Keys first, in their order, then buckets, in theirs: two workers with the same rows at hand wait for each other
@@ -86,6 +90,11 @@ const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer]>(
       duplicates = bucket.duplicates + excluded.duplicates, bytes = bucket.bytes + excluded.bytes
   )
   select event_id as id from fresh`,
+);
+
+const byDeliveryKey = statement<{ id: string }, [source: string, deliveryId: string]>(
+  'intake.byDeliveryKey',
+  `select event_id as id from delivery_keys where source = $1 and delivery_id = $2 and hook_id = '0' and target_id = '0'`,
 );
 
 function eventRows(events: readonly LoggedEvent[]): string {

@@ -1,4 +1,4 @@
-// The webhook intake as the `signalbox` command runs it: the API, and its four workers.
+// The webhook intake as the `signalbox` command runs it: the API, the direct sources, and its four workers.
 import { createAddressOf } from '../platform/http/client-address.ts';
 import { authorization } from '../platform/http/credentials.ts';
 import { createMetrics } from '../platform/metrics.ts';
@@ -61,7 +61,8 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   keepHouse({ database, runs: store, lifecycle, log });
   const workers = createWorkers({ store, ...(await openJobs(runtime, config)), stopping: lifecycle.stopping });
   const tokenHolder = authorization('token', config.accessTokens);
-  await listen(createIntakeApp({ database, workers, tokenHolder, health, log, metrics, addressOf, corsOrigins: config.corsOrigins }), config.port);
+  const { sources, corsOrigins } = config;
+  await listen(createIntakeApp({ database, workers, tokenHolder, sources, health, log, metrics, addressOf, corsOrigins }), config.port);
 }
 
 /** Of runs that the API begins: they have a pool of their own, so that they do not keep the dashboard waiting. */
@@ -82,7 +83,7 @@ async function openJobs({ environment, log, metrics, lifecycle }: Runtime, confi
 
 export const deployable: Deployable<ServiceConfig> = {
   name: 'webhook-intake',
-  summary: 'Takes what the relay published into the event log and the typed tables, and answers the dashboard API',
+  summary: 'Takes what the relay published, and webhooks of direct sources, into the event log and the typed tables; answers the dashboard API',
   settings,
   settingFamilies: [brokerUrlFamily],
   migrations,

@@ -5,6 +5,7 @@ import { createAddressOf } from '../platform/http/client-address.ts';
 import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { authorization } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/http/health.ts';
+import { createSignatures } from '../platform/http/signatures.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
@@ -17,7 +18,7 @@ import { createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
 import { createPublisher, type Publisher } from './connections/publishing.ts';
 import { createDatabaseState } from './database.ts';
-import { budgetMs, createDeliveries, createSignatures } from './deliveries.ts';
+import { budgetMs, createDeliveries } from './deliveries.ts';
 import { createHealthReport } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createDeliveryCounter, measureConnections, measureQueues } from './metrics.ts';
@@ -59,7 +60,7 @@ export function createRelay(given: RelayParts): App {
   const senders = lifecycle.opened('senders', createSenders({ ...parts, store: createSenderStore(database), frequencyFactor: scoring.frequencyFactor }));
   const rejected = createRejected({ store: createRejectedStore(database), maxRows: config.rejectedRows, log, metrics });
   const deliveries = createDeliveries({
-    signatures: createSignatures(config.webhookSecrets),
+    signatures: createSignatures(config.webhookSecrets, { algorithm: 'sha256', prefix: 'sha256=' }),
     rejected: lifecycle.opened('rejected deliveries', rejected),
     scoring,
     senders,

@@ -1,12 +1,11 @@
 // What happens to a delivery: signature, score, message, publication, and what is told when there was none.
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { v7 as uuidv7 } from 'uuid';
 import type { Message } from '../platform/broker/broker.ts';
-import type { Secret } from '../platform/config/secret.ts';
-import { countValues, memberAt, parseJson } from '../platform/json.ts';
+import type { Signatures } from '../platform/http/signatures.ts';
+import { memberAt, parseJson, refuseCostly } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import { Common, type Problem } from '../platform/problem.ts';
 import { withTimeout } from '../platform/time.ts';
@@ -149,28 +148,6 @@ function parsedIfPossible(body: Buffer): unknown {
   }
 }
 
-export type Signatures = ReturnType<typeof createSignatures>;
-
-const signatureForm = /^sha256=([0-9a-f]{64})$/i;
-
-/**
- * HMAC-SHA256 over the raw bytes.
- * @param secrets several, so that one can be rotated without a gap
- */
-export function createSignatures(secrets: readonly Secret[]) {
-  // Made once: a key given as text is imported anew for every delivery.
-  const keys = secrets.map((secret) => createSecretKey(secret.reveal(), 'utf8'));
-  return {
-    /** Whether X-Hub-Signature-256 is that of one of the secrets: `sha256=` and 64 hexadecimal digits. */
-    isValid(body: Buffer, header: string | undefined): boolean {
-      const hex = signatureForm.exec(header ?? '')?.[1];
-      if (hex === undefined) return false;
-      const given = Buffer.from(hex, 'hex');
-      return keys.some((key) => timingSafeEqual(createHmac('sha256', key).update(body).digest(), given));
-    },
-  };
-}
-
 /** Those that name something of a delivery beside its payload; the first that is present counts. */
 const headerNames = {
   event: ['x-github-event', 'x-forge-event', 'x-gitea-event', 'x-forgejo-event'],
@@ -191,11 +168,6 @@ const maxIdLength = 255;
 function refuseRepeated(headers: IncomingHttpHeaders): void {
   const repeated = identifyingHeaders.filter((name) => String(headers[name] ?? '').includes(','));
   if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
-}
-
-/** A value costs up to 70 bytes once it is parsed, and a body has no more values than bytes. @throws Problem 413 */
-function refuseCostly(body: Buffer, maxValues: number): void {
-  if (body.length > maxValues && countValues(body) > maxValues) throw Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
 }
 
 /** @param ownId stands in for a delivery id that is missing */

@@ -7,7 +7,7 @@ import { deployables } from '../../services/deployables.ts';
 import { tokenSettings } from '../../services/link-digest/login/token-settings.ts';
 import { createTokens } from '../../services/link-digest/login/tokens.ts';
 import { readSettings } from '../../services/platform/config/config.ts';
-import { generators } from '../../services/platform/config/settings.ts';
+import { generators, randomCredential } from '../../services/platform/config/settings.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { mebibyte } from '../support/usage.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -64,6 +64,9 @@ export type HouseOptions = {
 export async function newCredentials(): Promise<Record<string, string>> {
   const all = await deployables.loadAll();
   const made = Object.fromEntries(generators(all.map(({ settings }) => settings)).map(([name, make]) => [name, make()]));
+  // Those of direct sources are made by vendors, or with them.
+  const sources = all.flatMap(({ settings }) => Object.values(settings)).filter(({ name }) => name.startsWith('Sources__'));
+  for (const { name } of sources) made[name] = randomCredential();
   const tokens = createTokens({ config: readSettings(made, tokenSettings), clock: () => new Date() });
   const { token } = await tokens.issue({ subject: 'stranger', username: 'stranger', minutes: 600 });
   return { ...made, TEST_DIGEST_TOKEN: token };

@@ -17,7 +17,8 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
   const clone = cleanClone();
   const run = (...lines: readonly string[]) => clone.run(lines.join('\n'));
 
-  before(() => clone.start());
+  // As the page of the intake has it, for its direct source.
+  before(() => clone.start({ Sources__HealthchecksSecrets: 'a-long-random-text' }));
 
   describe('README.md', () => {
     it('has the commands that this test knows', () => {
@@ -56,7 +57,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
 
   describe('docs/webhook-intake.md', () => {
     it('has its requests answered', async () => {
-      const [, requests = ''] = shellBlocks('docs/webhook-intake.md');
+      const requests = shellBlocks('docs/webhook-intake.md').find((block) => block.startsWith('intake=')) ?? '';
       const [, , deliver = ''] = readme;
       // The page asks for a pull request and for an event by its id.
       const body = '{"action":"opened","pull_request":{"id":7,"number":7},"repository":{"id":1,"full_name":"me/mine"}}';
@@ -67,6 +68,14 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
       await eventually(() => run(withCredentials, base, token, 'curl -sS "$intake/repositories/me/mine/pulls/7" -H "$token"'));
       const answers = run(withCredentials, requests.replace('019…', items[0].id));
       expect(answers).to.match(/"items":.*"payload":.*"bucketHours":6.*"items":.*"pullRequest":.*"NEW":.*"workflowRuns":/s);
+    });
+  });
+
+  describe('docs/webhook-intake.md, its direct source', () => {
+    it('is received', () => {
+      const delivery = shellBlocks('docs/webhook-intake.md').find((block) => block.includes('/healthchecks')) ?? '';
+      expect(run(delivery)).to.contain('"duplicate":false');
+      expect(run(delivery)).to.contain('"duplicate":true');
     });
   });
 

@@ -16,7 +16,7 @@ export type Clone = {
   /** @returns what it printed @throws when one of its commands fails, a `curl` that is answered with an error among them */
   run(script: string): string;
   /** `npm start`, until it says that it is ready. */
-  start(): Promise<void>;
+  start(settings?: Readonly<Record<string, string>>): Promise<void>;
   /** Ctrl-C. @returns the exit code */
   stop(): Promise<number | null>;
 };
@@ -34,8 +34,8 @@ export function cleanClone(): Clone {
   return {
     folder,
     run: (script) => execFileSync('bash', ['-euc', `${strictCurl}\n${script}`], { cwd: folder, encoding: 'utf8' }),
-    async start() {
-      const child = spawnGuarded('npm', ['start'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    async start(settings = {}) {
+      const child = spawnGuarded('npm', ['start'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...settings } });
       pid = child.pid ?? 0;
       child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
       child.once('close', (code) => (exitCode = code));

@@ -20,7 +20,8 @@ export type Guard = {
   readonly name: string;
   /** OpenAPI security scheme object. */
   readonly scheme: Readonly<Record<string, string>>;
-  check(headers: IncomingHttpHeaders): void | Promise<void>;
+  /** @param query what follows the `?`, as it came */
+  check(headers: IncomingHttpHeaders, query: string): void | Promise<void>;
 };
 
 /** `Authorization: <scheme> <value>`, the scheme in any case. RFC 9110 section 11.4. */

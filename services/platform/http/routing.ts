@@ -50,7 +50,7 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
     };
     const refuse = async (error: unknown) => {
       // Its handler, which would have asked for the credential, is never called.
-      if (route.access === 'checkedByHandler') await area?.guard?.check(context.req.headers);
+      if (route.access === 'checkedByHandler') await area?.guard?.check(context.req.headers, context.querystring);
       throw error;
     };
     try {
@@ -69,7 +69,7 @@ async function enter({ limit, guard, failureLimit }: Area, context: Context, { a
   if (!guard || access !== undefined) return;
   await failureLimit?.check(clientAddress(context.req, addressOf));
   try {
-    await guard.check(context.req.headers);
+    await guard.check(context.req.headers, context.querystring);
   } catch (error) {
     if (failureLimit && error instanceof Problem && error.status === Common.unauthorized.status) await count(failureLimit);
     throw error;

@@ -7,7 +7,7 @@ const tokens = [new Secret('first-token'), new Secret('second-token')];
 
 function refusal(guard: Guard, headers: Record<string, string>): unknown {
   try {
-    void guard.check(headers);
+    void guard.check(headers, '');
   } catch (error) {
     if (error instanceof Problem) return { status: error.status, detail: error.detail, members: error.members, headers: error.headers };
     throw error;

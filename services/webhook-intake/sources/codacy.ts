@@ -1,0 +1,22 @@
+// Codacy: what the analysis of a commit found. https://docs.codacy.com/repositories-configure/integrations/
+import { sharedToken, type Source, textAt, urlAt } from './source.ts';
+
+const commit = (payload: unknown) => textAt(payload, 'commit', 'data', 'uuid');
+const added = (payload: unknown) => textAt(payload, 'commit', 'results', 'new_count');
+const fixed = (payload: unknown) => textAt(payload, 'commit', 'results', 'fixed_count');
+
+export const codacy: Source = {
+  name: 'codacy',
+  vendor: 'Codacy',
+  verification: sharedToken,
+  read: ({ payload }) => ({
+    event: 'commit_result',
+    key: [commit(payload), added(payload), fixed(payload)],
+    isFailure: Number(added(payload) ?? 0) > 0,
+  }),
+  notice: (payload) => ({
+    title: `Codacy: commit ${commit(payload)?.slice(0, 12) ?? 'unknown'}`,
+    text: `${added(payload) ?? 0} new issues, ${fixed(payload) ?? 0} fixed`,
+    url: urlAt(payload, 'commit', 'data', 'urls', 'delta'),
+  }),
+};

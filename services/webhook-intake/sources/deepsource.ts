@@ -1,0 +1,20 @@
+// DeepSource: analyses and issues of repositories. https://docs.deepsource.com/docs/developers/webhooks/setup
+import { signature, type Source, textAt, urlAt } from './source.ts';
+
+const status = (payload: unknown) => textAt(payload, 'data', 'object', 'status');
+
+export const deepsource: Source = {
+  name: 'deepsource',
+  vendor: 'DeepSource',
+  verification: signature('X-DeepSource-Signature'),
+  read: ({ payload }) => ({
+    event: textAt(payload, 'type'),
+    key: [textAt(payload, 'id')],
+    isFailure: /^fail/i.test(status(payload) ?? ''),
+  }),
+  notice: (payload) => ({
+    title: `DeepSource: ${textAt(payload, 'type') ?? 'event'}`,
+    text: status(payload) ?? '',
+    url: urlAt(payload, 'data', 'object', 'url'),
+  }),
+};

@@ -1,0 +1,18 @@
+// Healthchecks: a job that did not report in time, or does again. https://healthchecks.io/docs/configuring_notifications/
+import { sharedToken, type Source, textAt } from './source.ts';
+
+export const healthchecks: Source = {
+  name: 'healthchecks',
+  vendor: 'Healthchecks',
+  verification: sharedToken,
+  read: ({ payload }) => ({
+    event: textAt(payload, 'status'),
+    key: [textAt(payload, 'code'), textAt(payload, 'status'), textAt(payload, 'time')],
+    isFailure: textAt(payload, 'status') === 'down',
+  }),
+  notice: (payload) => ({
+    title: `${textAt(payload, 'name') ?? textAt(payload, 'code') ?? 'A check'} is ${textAt(payload, 'status') ?? 'unknown'}`,
+    text: `Healthchecks, ${textAt(payload, 'time') ?? 'at an unknown time'}`,
+    url: null,
+  }),
+};

@@ -1,0 +1,100 @@
+// What happens to a delivery of a direct source: payload, event, key, and the one statement that stores it.
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { parse as parseForm } from 'node:querystring';
+import { v7 as uuidv7 } from 'uuid';
+import { isObject, parseJson, refuseCostly, storable } from '../../platform/json.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import { Common } from '../../platform/problem.ts';
+import { eventIdOf, type LoggedEvent, storeEvents } from '../event-log.ts';
+import type { Source } from './source.ts';
+
+export const formType = 'application/x-www-form-urlencoded';
+
+/** A payload of a direct source has a few hundred values; as many as these cost some 7 MB once parsed. */
+const maxValues = 100_000;
+
+const maxEventLength = 100;
+const maxKeyLength = 255;
+
+/** As the relay scores what it does not know, and as it scores a release. */
+const score = { usual: 4, failure: 8 };
+
+type Request = { readonly body: Buffer; readonly headers: IncomingHttpHeaders };
+
+export type Receive = (source: Source, request: Request) => Promise<{ readonly id: string; readonly duplicate: boolean }>;
+
+type ReceivingParts = {
+  readonly database: Database;
+  readonly clock: () => Date;
+  /** Called when a new event is in the log. */
+  readonly onStored: () => void;
+};
+
+/** Of deliveries whose credential was found right. `id` is the event's; of a duplicate that of the event it repeats. @throws Problem 400 or 413 */
+export const createReceive =
+  ({ database, clock, onStored }: ReceivingParts): Receive =>
+  async (source, request) => {
+    const event = readEvent(source, request, clock());
+    const [isNew] = await storeEvents(database, [event]);
+    if (!isNew) return { id: (await eventIdOf(database, source.name, event.deliveryId)) ?? event.id, duplicate: true };
+    onStored();
+    return { id: event.id, duplicate: false };
+  };
+
+function readEvent(source: Source, { body, headers }: Request, receivedAt: Date): LoggedEvent {
+  const isForm = headers['content-type']?.trim().toLowerCase().startsWith(formType) === true;
+  const payload = isForm ? parseForm(body.toString()) : parseObject(body);
+  const kept = keptHeaders(source, headers);
+  const { event, action, repository, key, isFailure } = source.read({ payload, header: (name) => kept[name] });
+  return {
+    id: uuidv7({ msecs: receivedAt.getTime() }),
+    source: source.name,
+    event: (event ?? 'unknown').slice(0, maxEventLength).toWellFormed(),
+    action: action?.slice(0, maxEventLength).toWellFormed() ?? null,
+    repository: repository ?? null,
+    number: null,
+    sender: null,
+    senderClass: null,
+    deliveryId: deliveryId(key, body),
+    hookId: '0',
+    targetId: '0',
+    score: isFailure ? score.failure : score.usual,
+    isCoreFunction: false,
+    bytes: body.length,
+    receivedAt,
+    headers: kept,
+    // The dashboard shows a payload as JSON.
+    body: isForm ? Buffer.from(JSON.stringify(payload)) : body,
+    isGzip: false,
+    notice: source.notice(payload),
+  };
+}
+
+/** @throws Problem 400, 413 for more values than a source has */
+function parseObject(body: Buffer): unknown {
+  refuseCostly(body, maxValues);
+  const payload = parseJson(body);
+  if (!isObject(payload)) throw Common.malformed({ detail: 'The body must be a JSON object.' });
+  return payload;
+}
+
+/** Those that the source reads, as it spells them; a credential is never among them. */
+function keptHeaders({ headers: named = {} }: Source, headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const all = ['Content-Type', 'User-Agent', ...Object.keys(named)];
+  return Object.fromEntries(
+    all.flatMap((name) => {
+      const value = storable(String(headers[name.toLowerCase()] ?? '')).slice(0, maxKeyLength);
+      return value === '' ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+const digest = (content: string | Buffer) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+
+/** What comes again has the same; what has no key of its own, or one that is too long, is known by a digest. */
+function deliveryId(key: readonly (string | undefined)[], body: Buffer): string {
+  if (key.some((part) => part === undefined)) return digest(body);
+  const joined = key.join(' ');
+  return joined.length <= maxKeyLength ? joined : digest(joined);
+}

@@ -1,0 +1,70 @@
+// A route for each direct source that has a secret; without one its path does not exist.
+import { z } from 'zod';
+import { createBodyMemory } from '../../platform/http/body-memory.ts';
+import type { Area } from '../../platform/http/credentials.ts';
+import { answer, type AnyRoute, asksDatabase, type RawBody, rawBody, route } from '../../platform/http/route.ts';
+import { createSignatures, type SignatureForm } from '../../platform/http/signatures.ts';
+import { Common } from '../../platform/problem.ts';
+import { Received } from '../contract.ts';
+import { formType, type Receive } from './receiving.ts';
+import { type ConfiguredSource, refused } from './source.ts';
+
+const maxBytes = 1_048_576;
+/** Vendors give up on an answer after 10 s and more. */
+const bodyMs = 8000;
+const memoryWaitMs = 4000;
+/** Of bodies that nobody has verified yet. */
+const memoryBytes = 32 * maxBytes;
+
+export function createSourceRoutes(configured: readonly ConfiguredSource[], receive: Receive): { readonly routes: AnyRoute[]; readonly areas: Area[] } {
+  const memory = { shared: createBodyMemory(memoryBytes, maxBytes), waitMs: memoryWaitMs };
+  return {
+    routes: configured.map((one) => asksDatabase(sourceRoute(one, { receive, memory }))),
+    areas: configured.flatMap(areaOf),
+  };
+}
+
+/** Where the credential does not depend on the body it is looked at first. */
+const areaOf = ({ source: { name, verification }, secrets }: ConfiguredSource): Area[] =>
+  verification.by === 'credential' ? [{ prefix: `/${name}`, guard: verification.createGuard(secrets) }] : [];
+
+type RouteParts = { readonly receive: Receive; readonly memory: NonNullable<RawBody['memory']> };
+
+function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }: RouteParts): AnyRoute {
+  const { name, vendor, headers = {}, verification, takesForms } = source;
+  const described = {
+    summary: `Receives a webhook of ${vendor}`,
+    body: rawBody({ mediaTypes: ['application/json', ...(takesForms ? [formType] : [])], maxBytes, timeoutMs: bodyMs, memory }),
+    answers: { 202: Received },
+  };
+  if (verification.by === 'credential')
+    return route({
+      method: 'post',
+      path: `/${name}`,
+      ...described,
+      describedHeaders: headers,
+      ...(verification.inQuery && { query: TokenQuery }),
+      handle: async (request) => answer(202, await receive(source, request)),
+    });
+  const { header, form } = verification;
+  const signatures = createSignatures(secrets, form);
+  return route({
+    method: 'post',
+    path: `/${name}`,
+    access: 'checkedByHandler',
+    ...described,
+    describedHeaders: { [header]: meaningOf(form), ...headers },
+    problems: [Common.unauthorized],
+    async handle(request) {
+      const given = request.headers[header.toLowerCase()];
+      if (!signatures.isValid(request.body, typeof given === 'string' ? given : undefined)) throw refused(header);
+      return answer(202, await receive(source, request));
+    },
+  });
+}
+
+/** For the API description: the guard has looked at it. */
+const TokenQuery = z.object({ token: z.string().optional().meta({ description: 'The shared token, where it does not come as X-Source-Token' }) });
+
+const meaningOf = ({ algorithm, prefix }: SignatureForm) =>
+  `${prefix === '' ? 'The' : `\`${prefix}\` and the`} HMAC-${algorithm.toUpperCase()} of the body in hexadecimal, by one of the secrets`;

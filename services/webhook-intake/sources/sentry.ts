@@ -1,0 +1,43 @@
+// Sentry: issues, errors and alerts of an integration. https://docs.sentry.io/organization/integrations/integration-platform/webhooks/
+import { signature, type Source, textAt, urlAt } from './source.ts';
+
+/** Of whichever the delivery is about. */
+const titlePaths = [
+  ['data', 'issue', 'title'],
+  ['data', 'event', 'title'],
+  ['data', 'error', 'title'],
+  ['data', 'description_title'],
+] as const;
+const urlPaths = [
+  ['data', 'issue', 'web_url'],
+  ['data', 'issue', 'permalink'],
+  ['data', 'event', 'web_url'],
+  ['data', 'error', 'web_url'],
+  ['data', 'web_url'],
+] as const;
+
+/** What happened, and what asks for somebody: a new issue, an alert that was raised. */
+const isFailure = (resource: string | undefined, action: string | undefined): boolean =>
+  (resource === 'event_alert' && action === 'triggered') ||
+  (resource === 'metric_alert' && (action === 'critical' || action === 'warning')) ||
+  ((resource === 'issue' || resource === 'error') && (action === 'created' || action === 'unresolved'));
+
+export const sentry: Source = {
+  name: 'sentry',
+  vendor: 'Sentry',
+  verification: signature('Sentry-Hook-Signature'),
+  headers: { 'Sentry-Hook-Resource': 'What it is about', 'Request-ID': 'The id of the delivery', 'Sentry-Hook-Timestamp': 'When it was sent' },
+  read({ payload, header }) {
+    const resource = header('Sentry-Hook-Resource');
+    const action = textAt(payload, 'action');
+    return { event: resource, action, key: [header('Request-ID')], isFailure: isFailure(resource, action) };
+  },
+  notice(payload) {
+    const title = titlePaths.map((path) => textAt(payload, ...path)).find((text) => text !== undefined);
+    return {
+      title: `Sentry: ${title ?? 'event'}`,
+      text: [textAt(payload, 'action'), textAt(payload, 'actor', 'name')].filter(Boolean).join(' by '),
+      url: urlPaths.map((path) => urlAt(payload, ...path)).find((url) => url !== null) ?? null,
+    };
+  },
+};

@@ -1,0 +1,19 @@
+// Snyk: issues that a project has gained or lost. https://docs.snyk.io/snyk-api/using-specific-snyk-apis/webhooks-apis/webhooks
+import { countAt, signature, type Source, textAt, urlAt } from './source.ts';
+
+export const snyk: Source = {
+  name: 'snyk',
+  vendor: 'Snyk',
+  verification: signature('X-Hub-Signature', { prefix: 'sha256=' }),
+  headers: { 'X-Snyk-Event': 'The kind of the event, with its version', 'X-Snyk-Transport-ID': 'The id of the delivery' },
+  read: ({ payload, header }) => ({
+    event: header('X-Snyk-Event'),
+    key: [header('X-Snyk-Transport-ID')],
+    isFailure: countAt(payload, 'newIssues') > 0,
+  }),
+  notice: (payload) => ({
+    title: `Snyk: ${textAt(payload, 'project', 'name') ?? 'webhook ping'}`,
+    text: `${countAt(payload, 'newIssues')} new issues, ${countAt(payload, 'removedIssues')} removed`,
+    url: urlAt(payload, 'project', 'browseUrl'),
+  }),
+};

@@ -1,0 +1,22 @@
+// SonarQube Cloud: the quality gate of an analysed project. https://docs.sonarsource.com/sonarqube-cloud/advanced-setup/webhooks/
+import { signature, type Source, textAt, urlAt } from './source.ts';
+
+/** An analysis that failed has no quality gate. */
+const gate = (payload: unknown) => textAt(payload, 'qualityGate', 'status') ?? textAt(payload, 'status');
+
+export const sonarcloud: Source = {
+  name: 'sonarcloud',
+  vendor: 'SonarQube Cloud',
+  verification: signature('X-Sonar-Webhook-HMAC-SHA256'),
+  read({ payload }) {
+    const taskId = textAt(payload, 'taskId');
+    // A gate that changes because somebody marks an issue is told without an analysis, and so without a task.
+    const change = [textAt(payload, 'project', 'key'), textAt(payload, 'branch', 'name'), textAt(payload, 'changedAt')];
+    return { event: gate(payload), key: taskId === undefined ? change : [taskId], isFailure: /^(ERROR|FAILED)$/.test(gate(payload) ?? '') };
+  },
+  notice: (payload) => ({
+    title: `Quality gate ${gate(payload) ?? 'unknown'}: ${textAt(payload, 'project', 'name') ?? textAt(payload, 'project', 'key') ?? 'a project'}`,
+    text: `Branch ${textAt(payload, 'branch', 'name') ?? 'unknown'}, analysed ${textAt(payload, 'analysedAt') ?? 'at an unknown time'}`,
+    url: urlAt(payload, 'branch', 'url') ?? urlAt(payload, 'project', 'url'),
+  }),
+};

@@ -1,0 +1,121 @@
+// What a direct source is: how its deliveries are verified, and what the log and a notification take from them.
+import type { IncomingHttpHeaders } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import type { Secret } from '../../platform/config/secret.ts';
+import { type Guard, isOneOf } from '../../platform/http/credentials.ts';
+import type { SignatureForm } from '../../platform/http/signatures.ts';
+import { memberAt, storable } from '../../platform/json.ts';
+import { Common } from '../../platform/problem.ts';
+import type { Notice } from '../event-log.ts';
+
+export type SourceDelivery = {
+  /** A JSON object; of a form its members. */
+  readonly payload: unknown;
+  /** One of those that the source names in `headers`. */
+  readonly header: (name: string) => string | undefined;
+};
+
+/** What the log keeps of a delivery, in the source's own words. A member that is not there is left to the log. */
+export type SourceEvent = {
+  readonly event: string | undefined;
+  readonly action?: string | undefined;
+  /** owner/name, as the source spells it. */
+  readonly repository?: string | undefined;
+  /** Together unique to a delivery and the same when it is sent again. Where one is undefined, the body's digest stands for them. */
+  readonly key: readonly (string | undefined)[];
+  /** Something broke, and somebody should look. */
+  readonly isFailure: boolean;
+};
+
+export type Source = {
+  /** Its path, and its name in the event log: small letters. */
+  readonly name: string;
+  readonly vendor: string;
+  readonly verification: Verification;
+  /** Request headers beside the credential that it reads, name to meaning; kept with the event. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether it may send forms too. */
+  readonly takesForms?: true;
+  readonly read: (delivery: SourceDelivery) => SourceEvent;
+  readonly notice: (payload: unknown) => Notice;
+};
+
+/** One that is to be received: the secrets of which any is right. */
+export type ConfiguredSource = { readonly source: Source; readonly secrets: readonly Secret[] };
+
+/** By a signature of the body, or by a credential that is looked at before the body is read. */
+export type Verification =
+  | { readonly by: 'signature'; readonly header: string; readonly form: SignatureForm }
+  | {
+      readonly by: 'credential';
+      /** Whether it may come as `token` in the query. */
+      readonly inQuery: boolean;
+      readonly createGuard: (secrets: readonly Secret[]) => Guard;
+    };
+
+export const signature = (header: string, form: Partial<SignatureForm> = {}): Verification => ({
+  by: 'signature',
+  header,
+  form: { algorithm: 'sha256', prefix: '', ...form },
+});
+
+const tokenHeader = 'X-Source-Token';
+
+/** In the header X-Source-Token or, for who cannot send headers, in the query as `token`; given twice it is none. */
+export const sharedToken: Verification = {
+  by: 'credential',
+  inQuery: true,
+  createGuard: (secrets) =>
+    guard(tokenHeader, secrets, (headers, query) => {
+      const inQuery = parseQuery(query, undefined, undefined, { maxKeys: 0 })['token'];
+      const given = [headers[tokenHeader.toLowerCase()] ?? [], inQuery ?? []].flat();
+      return given.length === 1 ? given[0] : undefined;
+    }),
+};
+
+/** The whole value of the header Authorization, whatever it looks like. */
+export const authorizationValue: Verification = {
+  by: 'credential',
+  inQuery: false,
+  createGuard: (secrets) => guard('Authorization', secrets, ({ authorization }) => authorization),
+};
+
+type Present = (headers: IncomingHttpHeaders, query: string) => string | undefined;
+
+function guard(header: string, secrets: readonly Secret[], present: Present): Guard {
+  const isValid = isOneOf(secrets);
+  return {
+    name: header.toLowerCase(),
+    scheme: { type: 'apiKey', in: 'header', name: header },
+    check(headers, query) {
+      if (!isValid(present(headers, query) ?? '')) throw refused(header);
+    },
+  };
+}
+
+/** @param header where the credential belongs */
+export const refused = (header: string) => Common.unauthorized({ headers: { 'WWW-Authenticate': header } });
+
+/** Of a text that a vendor sends, however long: more serves no title and no column. */
+const maxTextLength = 500;
+
+/** Text or a number at a path of members, on one line and storable; undefined where there is none. */
+export function textAt(payload: unknown, ...path: readonly string[]): string | undefined {
+  const value = memberAt(payload, ...path);
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return undefined;
+  const text = storable(value.slice(0, maxTextLength)).replaceAll(/\s+/g, ' ').trim();
+  return text === '' ? undefined : text;
+}
+
+/** An address that may be shown as a link: what is not http or https is none. */
+export function urlAt(payload: unknown, ...path: readonly string[]): string | null {
+  const { protocol, href = '' } = URL.parse(textAt(payload, ...path) ?? '') ?? {};
+  return protocol === 'https:' || protocol === 'http:' ? href : null;
+}
+
+/** How many there are; 0 where there is no list. */
+export function countAt(payload: unknown, ...path: readonly string[]): number {
+  const value = memberAt(payload, ...path);
+  return Array.isArray(value) ? value.length : 0;
+}

@@ -1,0 +1,28 @@
+// UptimeRobot: a site that is down or up again, a certificate about to expire. https://help.uptimerobot.com/
+import { sharedToken, type Source, textAt, urlAt } from './source.ts';
+
+/** UptimeRobot's numbers. */
+const alertTypes: Readonly<Record<string, string>> = { 1: 'down', 2: 'up', 3: 'ssl_expiry' };
+
+/** In words; a number that is not known stays one. */
+function alertType(payload: unknown): string | undefined {
+  const number = textAt(payload, 'alertType') ?? '';
+  return Object.hasOwn(alertTypes, number) ? alertTypes[number] : number || undefined;
+}
+
+export const uptimerobot: Source = {
+  name: 'uptimerobot',
+  vendor: 'UptimeRobot',
+  verification: sharedToken,
+  takesForms: true,
+  read: ({ payload }) => ({
+    event: alertType(payload),
+    key: [textAt(payload, 'monitorID'), textAt(payload, 'alertDateTime')],
+    isFailure: alertType(payload) !== 'up',
+  }),
+  notice: (payload) => ({
+    title: `${textAt(payload, 'monitorFriendlyName') ?? textAt(payload, 'monitorID') ?? 'A monitor'} is ${alertType(payload) ?? 'unknown'}`,
+    text: textAt(payload, 'alertDetails') ?? '',
+    url: urlAt(payload, 'monitorURL'),
+  }),
+};
