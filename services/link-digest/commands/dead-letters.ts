@@ -11,7 +11,7 @@ export const createDeadLetters = (settings: typeof queueSettings): Subcommand =>
   createDeadLettersCommand({
     queues: ingestTopology(0).queues,
     summary:
-      'list the dead letters of the queue of mails with their reasons, or return them: what can be read now becomes a newsletter; reads Ingest__BrokerUrl (or its _FILE)',
+      'list, show, send back or drop the dead letters of the queue of mails: what is sent back and can be read now becomes a newsletter; reads Ingest__BrokerUrl (or its _FILE)',
     settings,
     read(environment) {
       const { brokerUrl, maxRetries, queueType } = readSettings(environment, settings);

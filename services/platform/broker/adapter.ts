@@ -1,5 +1,5 @@
 // What an adapter has to do, and whom it tells whether it is connected. connect.ts makes a broker of it.
-import type { Broker, BrokerOptions, ConsumeOptions, Consumer, DeadLetter, PublishResult, QueueTopology, Topology } from './broker.ts';
+import type { Broker, BrokerOptions, ConsumeOptions, Consumer, DeadLetter, Message, PublishResult, QueueTopology, Topology } from './broker.ts';
 import type { HandOver } from './outcomes.ts';
 
 export type AdapterParts = BrokerOptions & { readonly topology: Topology; readonly state: ConnectionState };
@@ -20,6 +20,10 @@ export type Handling = {
 };
 
 export type WaitingDeadLetter = DeadLetter & {
+  /** Undefined when somebody else has taken it. */
+  read(): Promise<Message | undefined>;
+  /** False when somebody else has taken it. */
+  drop(): Promise<boolean>;
   /** Without its death. Kept when the server does not accept it; gone when somebody else has taken it. */
   returnTo(queue: QueueTopology): Promise<'returned' | 'kept' | 'gone'>;
 };

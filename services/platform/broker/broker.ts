@@ -15,7 +15,8 @@ export type Topology = {
   /** A durable fanout exchange: each queue below receives its own copy of every message. */
   readonly exchange: string;
   readonly queues: readonly QueueTopology[];
-  /** Where given-up messages go, with the headers `x-dead-reason`, `x-dead-queue` and `x-dead-at` added. */
+  /** Where given-up messages go, with the headers `x-dead-reason`, `x-dead-queue`, `x-dead-at` and `x-dead-cause` added; the last is `refused`
+   *  where its handler refused it at once, `failed` where its last retry failed. `x-dead-returns` is how often it was sent back from there before. */
   readonly deadLetters: { readonly exchange: string; readonly queue: string };
 };
 
@@ -78,7 +79,8 @@ export type PublishResult = { readonly outcome: 'confirmed' } | { readonly outco
 export type DeadLetterSelection = {
   /** Only those from this queue of the topology. */
   readonly queue?: string | undefined;
-  /** Most that are returned. */
+  readonly where?: (deadLetter: DeadLetter) => boolean;
+  /** Most that are listed, read, returned or dropped. */
   readonly limit: number;
 };
 
@@ -87,7 +89,7 @@ export type DeadLetter = Pick<Message, 'id' | 'type' | 'headers'>;
 export type DeadLetterReturn = {
   /** Each has gone back to the one queue that it came from, and is a dead letter no more. */
   readonly returned: number;
-  /** Looked at and left where they are: from another queue than the one asked for, from none of the topology's, or not accepted by the server. */
+  /** Looked at and left where they are: not selected, from none of the topology's queues, or not accepted by the server. */
   readonly kept: number;
 };
 
@@ -118,10 +120,14 @@ export type Broker = {
   /** The dead letters that wait now, oldest first, and without their bodies; they stay as they are. Rejects when not connected. */
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]>;
   /** Sends dead letters back to the queue that their `x-dead-queue` names, oldest first and each once: those that are there when it begins.
-   *  They are as they were before they died: attempt 1, none of the three headers. No other queue gets a copy. Each is confirmed before
-   *  its dead letter goes, so that one may come twice and none is lost.
+   *  They are as they were before they died, attempt 1 and none of the headers, but for `x-dead-returns`, which is one more. No other queue
+   *  gets a copy. Each is confirmed before its dead letter goes, so that one may come twice and none is lost.
    *  Rejects when not connected, or no longer: what was returned by then stays so. */
   returnDeadLetters(selection: DeadLetterSelection): Promise<DeadLetterReturn>;
+  /** The same dead letters with their bodies, one at a time. */
+  readDeadLetters(selection: DeadLetterSelection): AsyncIterable<Message>;
+  /** Deletes dead letters for good. @returns how many; rejects like `returnDeadLetters` */
+  dropDeadLetters(selection: DeadLetterSelection): Promise<number>;
   /** Stops consumers, waits a moment for pending publishes, closes the connection. */
   close(): Promise<void>;
 };

@@ -3,7 +3,8 @@ import { withTimeout } from '../time.ts';
 import type { Adapter, AdapterParts, Handling } from './adapter.ts';
 import { createAmqpAdapter } from './amqp/broker.ts';
 import type { QueueType } from './amqp/topology.ts';
-import type { BatchHandler, Broker, BrokerOptions, Consumer, DeadLetter, DeadLetterSelection, PublishResult, Topology } from './broker.ts';
+import type { BatchHandler, Broker, BrokerOptions, Consumer, PublishResult, Topology } from './broker.ts';
+import { createDeadLetterActions } from './dead-letter-actions.ts';
 import { createHandOver, queueOf, redeliveredQueue } from './outcomes.ts';
 import { createEmbeddedAdapter } from './postgres/broker.ts';
 
@@ -19,12 +20,6 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
   const adapter = createAdapter(url, { ...options, topology, state });
   const consumers = new Set<Consumer>();
   const publishing = new Set<Promise<unknown>>();
-
-  /** Whether one that says where it came from is selected, and the queue that it came from. */
-  function selectedBy({ queue }: DeadLetterSelection) {
-    if (queue !== undefined) queueOf(topology, queue);
-    return ({ headers }: DeadLetter) => topology.queues.find(({ name }) => name === headers['x-dead-queue'] && (queue === undefined || name === queue));
-  }
 
   /** @throws TypeError when the topology has no such queue */
   const redeliveredOf = (queue: string) => (queue === topology.deadLetters.queue ? [] : [redeliveredQueue(queueOf(topology, queue).name)]);
@@ -66,28 +61,7 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
       const depths = await Promise.all([queue, ...redeliveredOf(queue)].map(adapter.depth));
       return depths.reduce((sum, depth) => sum + depth, 0);
     },
-    async listDeadLetters(selection) {
-      const originOf = selectedBy(selection);
-      const found: DeadLetter[] = [];
-      for await (const deadLetter of adapter.deadLetters()) {
-        const { id, type, headers } = deadLetter;
-        if (selection.queue === undefined || originOf(deadLetter)) found.push({ id, type, headers });
-        if (found.length === selection.limit) break;
-      }
-      return found;
-    },
-    async returnDeadLetters(selection) {
-      const originOf = selectedBy(selection);
-      const count = { returned: 0, kept: 0, gone: 0 };
-      for await (const deadLetter of adapter.deadLetters()) {
-        const origin = originOf(deadLetter);
-        count[origin ? await deadLetter.returnTo(origin) : 'kept'] += 1;
-        if (count.returned === selection.limit) break;
-      }
-      const { returned, kept } = count;
-      log.info({ queue: selection.queue, returned, kept }, 'dead letters returned to their queues');
-      return { returned, kept };
-    },
+    ...createDeadLetterActions(adapter, topology, log),
     async close() {
       await Promise.all([...consumers].map((consumer) => consumer.stop()));
       state.closed();

@@ -1,13 +1,14 @@
-// A command for dead letters: what is in the dead-letter queue of each connection and why, and back to where it came from.
+// A command for dead letters: what is in the dead-letter queue of each connection and why, back to where it came from, or away.
 import { z } from 'zod';
 import type { Environment, Settings } from '../config/config.ts';
 import { describeError } from '../errors.ts';
 import { readOptions, type Subcommand } from '../process/subcommand.ts';
-import { tableOf } from '../process/table.ts';
+import { tableOf, visible } from '../process/table.ts';
 import { queryInteger } from '../schema.ts';
-import type { Broker, DeadLetterSelection, Topology } from './broker.ts';
+import type { Broker, DeadLetter, DeadLetterSelection, Message, Topology } from './broker.ts';
 
-const connectTimeoutMs = 15_000;
+/** For whoever comes for dead letters only. */
+export const connectTimeoutMs = 15_000;
 
 type DeadLettersCommand = {
   /** Of the flow, whatever the settings. */
@@ -16,32 +17,48 @@ type DeadLettersCommand = {
   readonly settings: Settings;
   /** The connections that the environment names, each to be opened when its turn comes. */
   readonly read: (environment: Environment) => Promise<readonly { readonly name: string; readonly open: () => Broker }[]>;
+  /** The body of a message as people read it; as it is unless given. */
+  readonly bodyOf?: (message: Message) => Promise<Buffer>;
 };
 
-export function createDeadLettersCommand({ queues, summary, settings, read }: DeadLettersCommand): Subcommand {
+type Action = (
+  connection: { readonly name: string; readonly broker: Broker; readonly print: (text: string) => void },
+  selection: DeadLetterSelection,
+) => Promise<void>;
+
+const actionNames = ['list', 'show', 'send-back', 'drop'] as const;
+
+export function createDeadLettersCommand({ queues, summary, settings, read, bodyOf = ({ body }) => Promise.resolve(body) }: DeadLettersCommand): Subcommand {
   const names = queues.map(({ name }) => name);
   const Options = z.object({
     queue: z.enum(names, { error: `must be one of ${names.join(', ')}` }).optional(),
-    return: z.boolean().default(false),
+    reason: z.string().optional(),
+    message: z.string().optional(),
     limit: queryInteger({ min: 1, max: 1_000_000, default: 100 }),
   });
+  const actions = { list, show: show(bodyOf), 'send-back': sendBack, drop };
   return {
     summary,
+    operands: `[${actionNames.join('|')}]`,
     options: [
       ...(names.length > 1 ? [{ flags: '--queue <queue>', summary: `only those that came from it: ${names.join(', ')}` }] : []),
-      { flags: '--return', summary: 'send them back to the queue that they came from' },
+      { flags: '--reason <text>', summary: 'only those whose reason holds this text, in any case' },
+      { flags: '--message <id>', summary: 'only this message' },
       { flags: '--limit <count>', summary: 'at most so many of each connection, oldest first; 100 unless given' },
     ],
     settings,
-    async run({ environment, options, print, writeError, stopping }) {
-      const { queue, limit, return: isReturn } = readOptions(Options, options);
+    async run({ environment, options, rest, print, writeError, stopping }) {
+      const { limit, ...wanted } = readOptions(Options, options);
+      const action = actionOf(rest);
+      if (action === 'drop' && Object.keys(wanted).length === 0) throw new Error('drop needs --queue, --reason or --message: what is dropped is gone');
+      const selection = { queue: wanted.queue, limit, where: whereOf(wanted) };
       let exitCode = 0;
       for (const { name, open } of await read(environment)) {
         if (stopping.aborted) return 1;
         const broker = open();
         try {
           await broker.ready(connectTimeoutMs);
-          print(await (isReturn ? returned : listed)(name, broker, { queue, limit }));
+          await actions[action]({ name, broker, print }, selection);
         } catch (error) {
           writeError(`${name}: ${describeError(error)}`);
           exitCode = 1;
@@ -54,14 +71,53 @@ export function createDeadLettersCommand({ queues, summary, settings, read }: De
   };
 }
 
-async function listed(name: string, broker: Broker, selection: DeadLetterSelection): Promise<string> {
-  const found = await broker.listDeadLetters(selection);
-  if (found.length === 0) return `${name}: no dead letters\n`;
-  const rows = found.map(({ id, type, headers }) => [headers['x-dead-at'] ?? '', headers['x-dead-queue'] ?? '', id, type, headers['x-dead-reason'] ?? '']);
-  return `${name}:\n${tableOf(['DEAD SINCE', 'QUEUE', 'MESSAGE', 'EVENT', 'REASON'], rows)}`;
+function actionOf(rest: readonly string[]): (typeof actionNames)[number] {
+  const [word = 'list', ...more] = rest;
+  const action = actionNames.find((name) => name === word);
+  if (action === undefined || more.length > 0) throw new Error(`what to do must be one of ${actionNames.join(', ')}, got "${rest.join(' ')}"`);
+  return action;
 }
 
-async function returned(name: string, broker: Broker, selection: DeadLetterSelection): Promise<string> {
-  const { returned: count, kept } = await broker.returnDeadLetters(selection);
-  return `${name}: ${count} returned, ${kept} kept\n`;
+function whereOf({ reason = '', message }: { readonly reason?: string | undefined; readonly message?: string | undefined }) {
+  const text = reason.toLowerCase();
+  return ({ id, headers }: DeadLetter) => (message === undefined || id === message) && (headers['x-dead-reason'] ?? '').toLowerCase().includes(text);
 }
+
+const list: Action = async ({ name, broker, print }, selection) => {
+  const found = await broker.listDeadLetters(selection);
+  const rows = found.map(({ id, type, headers }) => [
+    headers['x-dead-at'] ?? '',
+    headers['x-dead-queue'] ?? '',
+    id,
+    type,
+    headers['x-dead-returns'] ?? '0',
+    headers['x-dead-reason'] ?? '',
+  ]);
+  const head = ['DEAD SINCE', 'QUEUE', 'MESSAGE', 'EVENT', 'RETURNS', 'REASON'];
+  print(found.length === 0 ? `${name}: no dead letters\n` : `${name}:\n${tableOf(head, rows)}`);
+};
+
+/** One at a time: a body may be large. */
+const show =
+  (bodyOf: (message: Message) => Promise<Buffer>): Action =>
+  async ({ name, broker, print }, selection) => {
+    let count = 0;
+    for await (const message of broker.readDeadLetters(selection)) {
+      count += 1;
+      const lines = [`message ${message.id} of ${name}`, `event: ${message.type}`, ...Object.entries(message.headers).map((header) => header.join(': '))];
+      // A body that cannot be unpacked may be the reason that it is here.
+      const body = await bodyOf(message).catch((error: unknown) =>
+        Buffer.from(`(the body of ${message.body.length} bytes cannot be read: ${describeError(error)})`),
+      );
+      const text = body.toString().split('\n');
+      print(`${[...lines, '', ...text].map(visible).join('\n')}\n\n`);
+    }
+    if (count === 0) print(`${name}: no dead letters\n`);
+  };
+
+const sendBack: Action = async ({ name, broker, print }, selection) => {
+  const { returned, kept } = await broker.returnDeadLetters(selection);
+  print(`${name}: ${returned} returned, ${kept} kept\n`);
+};
+
+const drop: Action = async ({ name, broker, print }, selection) => print(`${name}: ${await broker.dropDeadLetters(selection)} dropped\n`);

@@ -60,8 +60,9 @@ export function createHandOver({ queue, isAlone = false, topology, handle, giveU
     log.error({ queue, id, type, attempt, reason }, 'dead-lettered');
     // One that is a dead letter already keeps the queue it came from.
     const from = (isDeadLetters ? delivery.headers['x-dead-queue'] : undefined) ?? queue;
-    const headers = { ...delivery.headers, 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString() };
-    return { kind: 'dead', message: { ...delivery, headers } };
+    const cause = (isDeadLetters ? delivery.headers['x-dead-cause'] : undefined) ?? ('retry' in outcome ? 'failed' : 'refused');
+    const death = { 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString(), 'x-dead-cause': cause };
+    return { kind: 'dead', message: { ...delivery, headers: { ...delivery.headers, ...death } } };
   }
 
   async function decideRedelivered(delivery: Delivery): Promise<Decision> {
@@ -118,10 +119,16 @@ export function queueOf({ queues }: Topology, name: string): QueueTopology {
 const longestReason = 2000;
 const headerText = (reason: string) => storable(reason.slice(0, longestReason));
 
-/** The message as it was before it was dead-lettered. */
+/** How often it was sent back from the dead letters. A header that says something else is none. */
+export function returnsOf({ headers }: Pick<Message, 'headers'>): number {
+  const count = headers['x-dead-returns'] ?? '';
+  return /^\d{1,6}$/.test(count) ? Number(count) : 0;
+}
+
+/** The message as it was before it was dead-lettered, sent back once more. */
 export function withoutDeath({ headers, ...message }: Message): Message {
-  const { 'x-dead-reason': _reason, 'x-dead-queue': _queue, 'x-dead-at': _at, ...before } = headers;
-  return { ...message, headers: before };
+  const { 'x-dead-reason': _reason, 'x-dead-queue': _queue, 'x-dead-at': _at, 'x-dead-cause': _cause, ...before } = headers;
+  return { ...message, headers: { ...before, 'x-dead-returns': String(returnsOf({ headers }) + 1) } };
 }
 
 /** Between attempts to connect, to move a message, and to hand over a batch whose handler threw. */

@@ -1,7 +1,7 @@
 // A table for the terminal: rows under a head, each column as wide as its widest cell.
 
-// A name must not send control sequences to the terminal.
-const visible = (cell: string) => cell.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
+/** A name must not send control sequences to the terminal. */
+export const visible = (cell: string) => cell.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
 
 /** @returns lines, each with its end */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,21 +1,75 @@
-// `signalbox webhook-intake dead-letters`: what is in forge.dead on every connection and why, and back to where it came from.
+// Dead letters of the forge queues on every connection: `signalbox webhook-intake dead-letters`, and what maintenance sends back by itself.
+import type { DeadLetter } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
-import { createDeadLettersCommand } from '../../platform/broker/dead-letters.ts';
-import { readWithBrokers } from '../../platform/broker/environment.ts';
-import { readSettings } from '../../platform/config/config.ts';
-import { silentLog } from '../../platform/log.ts';
+import { connectTimeoutMs, createDeadLettersCommand } from '../../platform/broker/dead-letters.ts';
+import { readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
+import { returnsOf } from '../../platform/broker/outcomes.ts';
+import { type Environment, readSettings, type Values } from '../../platform/config/config.ts';
+import { describeError, toError } from '../../platform/errors.ts';
+import { type Log, silentLog } from '../../platform/log.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { forgeTopology } from '../../webhook-relay/contract.ts';
 import type { brokerSettings } from '../config.ts';
+import type { Counts } from '../workers/runner.ts';
+import { unpacked } from './delivery.ts';
 
 export const createDeadLetters = (settings: typeof brokerSettings): Subcommand =>
   createDeadLettersCommand({
     queues: forgeTopology.queues,
-    summary: 'list the dead letters of the forge queues with their reasons, or return them; reads BROKER_URL_n as the workers do',
+    summary: 'list, show, send back or drop the dead letters of the forge queues; reads BROKER_URL_n as the workers do',
     settings,
+    bodyOf: unpacked,
     async read(environment) {
       const { config, connections } = await readWithBrokers(environment, () => readSettings(environment, settings));
       const options = { log: silentLog, name: 'signalbox dead-letters', queueType: config.queueType };
       return connections.map(({ name, url }) => ({ name, open: () => connectBroker(url, forgeTopology, options) }));
     },
   });
+
+/** How long a message has been dead before it is sent back, the first time and again. After that it stays until somebody takes it. */
+const returnAfterMs = [10 * 60_000, 60 * 60_000, 6 * 60 * 60_000];
+
+/**
+ * Whether it may be stored when it is tried again. What its handler refused at once, as a payload that is not JSON, never can be;
+ * what failed on every try may have met a fault that has passed: a full memory, a killed worker, a database of an older schema.
+ */
+export function isDueForReturn({ headers }: Pick<DeadLetter, 'headers'>, nowMs: number): boolean {
+  const waitMs = returnAfterMs[returnsOf({ headers })];
+  if (headers['x-dead-cause'] !== 'failed' || waitMs === undefined) return false;
+  return Date.parse(headers['x-dead-at'] ?? '') + waitMs <= nowMs;
+}
+
+/** A run has other things to do, too; the next one goes on. */
+const mostReturned = 10_000;
+
+type ReturnParts = {
+  readonly environment: Environment;
+  readonly config: Values<typeof brokerSettings>;
+  /** Those that were returned are `processed`. */
+  readonly counts: Counts;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+  readonly clock?: () => Date;
+};
+
+/** Sends back what is due, on every connection. @throws when one of them cannot be reached or is lost; the others were worked through */
+export async function returnDeadLetters({ environment, config, counts, stopping, log, clock = () => new Date() }: ReturnParts): Promise<void> {
+  const failures: Error[] = [];
+  for (const { name, url } of await readBrokerConnections(environment, config.environmentFile)) {
+    if (stopping.aborted) return;
+    const broker = connectBroker(url, forgeTopology, { log, name: 'signalbox maintenance', queueType: config.queueType });
+    const isDue = (deadLetter: DeadLetter) => {
+      stopping.throwIfAborted();
+      return isDueForReturn(deadLetter, clock().getTime());
+    };
+    try {
+      await broker.ready(connectTimeoutMs);
+      counts.processed += (await broker.returnDeadLetters({ limit: mostReturned, where: isDue })).returned;
+    } catch (error) {
+      if (!stopping.aborted) failures.push(new Error(`${name}: ${describeError(error)}`, { cause: toError(error) }));
+    } finally {
+      await broker.close();
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'dead letters could not be returned on every connection');
+}

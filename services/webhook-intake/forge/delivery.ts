@@ -37,14 +37,17 @@ const unpack = promisify(gunzip);
 /** The relay takes 25 MiB unless told otherwise; a packed body that grows beyond this is an attack on our memory. */
 const maxBytes = 128 * 1024 * 1024;
 
-type Packed = Pick<Delivery, 'body' | 'contentEncoding'>;
+type Packed = { readonly body: Buffer; readonly contentEncoding?: Delivery['contentEncoding'] | undefined };
+
+export const unpacked = async ({ body, contentEncoding }: Packed): Promise<Buffer> =>
+  contentEncoding === 'gzip' ? unpack(body, { maxOutputLength: maxBytes }) : body;
 
 /** The JSON value, and how many bytes it has unpacked. @throws Unreadable, for more than `maxValues` before they are parsed, too */
 export async function readPayload({ body, contentEncoding }: Packed, maxValues: number): Promise<{ value: unknown; bytes: number }> {
   const unreadable = (what: string) => (cause: unknown) => {
     throw new Unreadable(`the payload ${what}: ${describeError(cause)}`, { cause });
   };
-  const bytes = contentEncoding === 'gzip' ? await unpack(body, { maxOutputLength: maxBytes }).catch(unreadable('cannot be unpacked')) : body;
+  const bytes = await unpacked({ body, contentEncoding }).catch(unreadable('cannot be unpacked'));
   if (bytes.length > maxValues && countValues(bytes) > maxValues) throw new Unreadable(`the payload holds more than ${maxValues} values`);
   try {
     return { value: JSON.parse(bytes.toString('utf8')), bytes: bytes.length };

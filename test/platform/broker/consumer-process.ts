@@ -1,4 +1,4 @@
-// A consumer to be killed: takes a batch, prints its ids and never finishes; or one that a delivery named poison ends. Without a queue, it publishes, consumes, closes and must end by itself.
+// A consumer to be killed: takes a batch, prints its ids and never finishes; or one that a delivery named poison ends; or one that returns dead letters. Without a queue, it publishes, consumes, closes and must end by itself.
 import { once } from 'node:events';
 import { z } from 'zod';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
@@ -20,6 +20,10 @@ if (mode === 'ended by poison') {
     for (const { id } of batch) console.log(id);
     return Promise.resolve(batch.map(() => 'ack' as const));
   });
+} else if (mode === 'returns dead letters') {
+  await broker.ready(30_000);
+  await broker.returnDeadLetters({ limit: 1_000_000 });
+  await broker.close();
 } else if (queue) {
   broker.consume(queue, { batchSize: 10, prefetch: 10 }, (batch) => {
     for (const { id } of batch) console.log(id);

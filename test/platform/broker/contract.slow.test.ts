@@ -34,6 +34,25 @@ onBothAdapters((given) => {
     ]);
   });
 
+  it('loses none when what returns dead letters is killed', async () => {
+    const { topology, first, dead } = newTopology();
+    const broker = await connected(topology);
+    const all = Array.from({ length: 1000 }, (_, index) => `m${index}`);
+    await publish(broker, ...all.map((id) => message(id)));
+    const failing = collect(broker, first, () => ({ retry: 'failed' }));
+    await until(async () => (await broker.depth(dead)) === all.length, 'all are dead letters');
+    await failing.consumer.stop();
+    const returning = consumerProcess(server().url, topology, dead, 'returns dead letters');
+    await until(async () => (await broker.depth(first)) > 0, 'some are returned');
+    returning.kill();
+    await returning.exited;
+    await until(async () => (await broker.depth(first)) + (await broker.depth(dead)) >= all.length, 'the server has seen its end');
+    expect(await broker.depth(dead)).to.be.above(0);
+    await broker.returnDeadLetters({ limit: 10_000 });
+    const { deliveries } = collect(broker, first);
+    await until(() => new Set(ids(deliveries)).size === all.length, 'all have come again');
+  });
+
   it('asks before it gives up what ended its consumers, and the reason that it is told is the one of the dead letter', async () => {
     const { topology, first } = newTopology([]);
     const broker = await connected(topology);

@@ -209,7 +209,8 @@ onBothAdapters((given) => {
     const { deliveries } = collect(broker, first);
     await until(() => deliveries.length === 3, 'they come again');
     const { timestamp: _, ...before } = sent[0] ?? message('none');
-    expect(deliveries.find(({ id }) => id === 'a')).to.deep.include({ ...before, attempt: 1, redelivered: false });
+    const headers = { 'x-own': 'kept', 'x-dead-returns': '1' };
+    expect(deliveries.find(({ id }) => id === 'a')).to.deep.include({ ...before, headers, attempt: 1, redelivered: false });
     expect(await broker.returnDeadLetters({ limit: 10 })).to.deep.equal({ returned: 0, kept: 0 });
   });
 
@@ -250,6 +251,45 @@ onBothAdapters((given) => {
     await until(async () => (await broker.depth(dead)) === 2, 'both are dead letters');
     expect(await broker.returnDeadLetters({ limit: 100 })).to.deep.equal({ returned: 2, kept: 0 });
     await until(async () => failing.deliveries.length === 4 && (await broker.depth(dead)) === 2, 'both died again');
+  });
+
+  it('counts how often a dead letter was returned, and says whether its handler refused it or its retries failed', async () => {
+    const { topology, first, second, dead } = newTopology([]);
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    const failing = [collect(broker, first, () => ({ retry: 'failed' })), collect(broker, second, () => ({ deadLetter: 'never' }))];
+    for (const returns of [undefined, '1', '2']) {
+      await until(async () => (await broker.depth(dead)) === 2, 'both copies are dead letters');
+      const found = await broker.listDeadLetters({ limit: 10 });
+      const told = found.map(({ headers }) => [headers['x-dead-queue'], headers['x-dead-cause'], headers['x-dead-returns']]);
+      expect(told).to.have.deep.members([
+        [first, 'failed', returns],
+        [second, 'refused', returns],
+      ]);
+      await broker.returnDeadLetters({ limit: 10 });
+    }
+    await Promise.all(failing.map(({ consumer }) => consumer.stop()));
+  });
+
+  it('returns, reads and drops the dead letters that are asked for, and leaves the others', async () => {
+    const { topology, first, second, dead } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, ...['a', 'b', 'c', 'd'].map((id) => message(id)));
+    const failing = collect(broker, first, () => ({ deadLetter: 'not yet' }));
+    await until(async () => (await broker.depth(dead)) === 4, 'all are dead letters');
+    await failing.consumer.stop();
+    const where = ({ id }: { readonly id: string }) => id === 'b' || id === 'd';
+    const read: string[] = [];
+    for await (const { body } of broker.readDeadLetters({ limit: 10, where })) read.push(body.toString());
+    expect(read).to.have.members(['{"id":"b"}', '{"id":"d"}']);
+    for await (const { id } of broker.readDeadLetters({ limit: 1 })) read.push(id);
+    expect(read).to.have.length(3);
+    expect(await broker.returnDeadLetters({ limit: 10, where })).to.deep.equal({ returned: 2, kept: 2 });
+    expect(await broker.dropDeadLetters({ limit: 10, queue: second })).to.equal(0);
+    expect(await broker.dropDeadLetters({ limit: 1 })).to.equal(1);
+    await until(async () => (await broker.depth(dead)) === 1, 'the last one is left');
+    expect(await broker.dropDeadLetters({ limit: 10, where: ({ id }) => id === 'a' || id === 'c' })).to.equal(1);
+    expect([await broker.depth(first), await broker.depth(second), await broker.depth(dead)]).to.deep.equal([2, 4, 0]);
   });
 
   it('survives a reason that no header can hold as it is', async () => {

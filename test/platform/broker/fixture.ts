@@ -67,7 +67,7 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
 }
 
 /** A process of its own: with a queue it takes a batch, tells the ids and never finishes, or is ended by poison; without one it does a round and ends. */
-export function consumerProcess(url: string, topology: Topology, queue = '', mode: '' | 'ended by poison' = '') {
+export function consumerProcess(url: string, topology: Topology, queue = '', mode: '' | 'ended by poison' | 'returns dead letters' = '') {
   const child = spawnGuarded(process.execPath, [join(import.meta.dirname, 'consumer-process.ts'), url, JSON.stringify(topology), queue, mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -64,7 +64,7 @@ describe('signalbox digest replay', function () {
     await eventually(async () => expect(await broker.depth('newsletter.ingest.dlq')).to.equal(1));
     await consumer.stop();
     expect((await run('dead-letters')).lines.join('\n')).to.include('too heavy');
-    expect((await run('dead-letters', '--return')).lines.join('\n')).to.include('1 returned, 0 kept');
+    expect((await run('dead-letters', 'send-back')).lines.join('\n')).to.include('1 returned, 0 kept');
     expect([await broker.depth('newsletter.ingest'), await broker.depth('newsletter.ingest.dlq')]).to.deep.equal([1, 0]);
     await broker.close();
   });

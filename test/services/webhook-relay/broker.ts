@@ -10,5 +10,9 @@ export const obedientBroker: Broker = {
   depth: () => Promise.resolve(0),
   listDeadLetters: () => Promise.resolve([]),
   returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
+  async *readDeadLetters() {
+    // none
+  },
+  dropDeadLetters: () => Promise.resolve(0),
   close: () => Promise.resolve(),
 };

@@ -77,6 +77,12 @@ async function* deadLettersOn(channel: Channel, queue: string, publish: Publish)
     const delivery = toDelivery(source);
     yield {
       ...delivery,
+      read: () => Promise.resolve(delivery),
+      async drop() {
+        channel.ack(source);
+        await channel.checkQueue(queue); // answered after the acknowledgement, which has no answer of its own
+        return true;
+      },
       async returnTo({ name }) {
         const result = await publish({ exchange: '', routingKey: name, attempt: 1 }, withoutDeath(delivery), returnTimeoutMs);
         if (result.outcome === 'refused') return 'kept';

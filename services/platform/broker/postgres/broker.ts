@@ -1,6 +1,7 @@
 // The broker inside Postgres, for installations without RabbitMQ: pg-boss in a schema of its own.
 import type { Adapter, AdapterParts, WaitingDeadLetter } from '../adapter.ts';
-import type { QueueTopology } from '../broker.ts';
+import type { Db } from 'pg-boss';
+import type { Delivery, QueueTopology } from '../broker.ts';
 import { withoutDeath } from '../outcomes.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
 import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
@@ -69,25 +70,38 @@ async function* deadLettersOf({ boss, database }: EmbeddedSession, table: string
   const page = `select id as "jobId", created_on::text as "createdOn", data - 'body' as data from ${table}
     where name = $1 and state < 'active' and created_on <= $2 and (created_on, id) > ($3, $4) order by created_on, id limit 1000`;
   const { rows: begun }: { rows: { now: string }[] } = await database.executeSql('select now()::text as now');
+  const sendTo = (target: QueueTopology, data: StoredMessage, db: Db) =>
+    boss.insert(target.name, [toJob(toStored(withoutDeath(toDelivery({ data, retryCount: 0 })), 1), target)], { db });
   let last = { createdOn: '-infinity', jobId: '00000000-0000-0000-0000-000000000000' };
   for (;;) {
     const { rows }: { rows: DeadJob[] } = await database.executeSql(page, [queue, begun[0]?.now, last.createdOn, last.jobId]);
     for (const { jobId, data } of rows)
-      yield { ...toDelivery({ data: { ...data, body: '' }, retryCount: 0 }), returnTo: async (target) => ((await move(jobId, target)) ? 'returned' : 'gone') };
+      yield {
+        ...toDelivery({ data: { ...data, body: '' }, retryCount: 0 }),
+        read: () => read(jobId),
+        drop: () => take(jobId, () => Promise.resolve()),
+        returnTo: async (target) => ((await take(jobId, (data, db) => sendTo(target, data, db))) ? 'returned' : 'gone'),
+      };
     const next = rows.at(-1);
     if (!next) return;
     last = next;
   }
 
+  async function read(jobId: string): Promise<Delivery | undefined> {
+    const one = `select data from ${table} where name = $1 and id = $2 and state < 'active'`;
+    const { rows }: { rows: { data: StoredMessage }[] } = await database.executeSql(one, [queue, jobId]);
+    return rows[0] && toDelivery({ data: rows[0].data, retryCount: 0 });
+  }
+
   /** In a transaction of its own. False when somebody else has taken it. */
-  function move(jobId: string, target: QueueTopology): Promise<boolean> {
+  function take(jobId: string, work: (data: StoredMessage, db: Db) => Promise<unknown>): Promise<boolean> {
     return database.transaction(async (db) => {
       const locked = `select data from ${table} where name = $1 and id = $2 and state < 'active' for update skip locked`;
       const { rows }: { rows: { data: StoredMessage }[] } = await db.executeSql(locked, [queue, jobId]);
       const data = rows[0]?.data;
       if (!data) return false;
       await boss.deleteJob(queue, jobId, { db });
-      await boss.insert(target.name, [toJob(toStored(withoutDeath(toDelivery({ data, retryCount: 0 })), 1), target)], { db });
+      await work(data, db);
       return true;
     });
   }

@@ -1,6 +1,7 @@
 // `signalbox webhook-intake dead-letters`, on embedded brokers.
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import type { Broker } from '../../../../services/platform/broker/broker.ts';
+import type { Broker, Message } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
@@ -12,6 +13,7 @@ import { message } from '../deliveries.ts';
 describe('signalbox webhook-intake dead-letters', () => {
   let places: readonly TestDatabase[];
   let broker: Broker;
+  const packed: Message = { ...message({ event: 'issues', payload: {} }), body: gzipSync('{"title":"a long one"}'), contentEncoding: 'gzip' };
 
   before(async () => {
     places = [await createTestDatabase(), await createTestDatabase()];
@@ -21,7 +23,7 @@ describe('signalbox webhook-intake dead-letters', () => {
     const consumers = forgeTopology.queues.map(({ name }) =>
       broker.consume(name, options, async (batch) => batch.map(() => ({ deadLetter: `no row for it in ${name}\u001b[31m` }))),
     );
-    for (let count = 0; count < 2; count++) await broker.publish(message({ event: 'issues', payload: {} }), 10_000);
+    for (const one of [message({ event: 'issues', payload: {} }), packed]) await broker.publish(one, 10_000);
     await eventually(async () => expect(await broker.depth('forge.dead')).to.equal(4), { withinMs: 30_000 });
     await Promise.all(consumers.map((consumer) => consumer.stop()));
   });
@@ -44,6 +46,8 @@ describe('signalbox webhook-intake dead-letters', () => {
       expect(text.match(/no row for it in forge-database/g)).to.have.length(2);
       expect(text).to.contain('BROKER_URL_3: no dead letters').and.not.contain('\u001b');
     }
+    expect((await run('list', '--reason', 'ROW for it in FORGE-')).text.match(/no row for it/g)).to.have.length(2);
+    expect((await run('--reason', '100%')).text).to.contain('BROKER_URL_1: no dead letters');
     expect((await run('--queue', 'forge', '--limit', '1')).text.match(/no row for it in forge/g)).to.have.length(1);
   });
 
@@ -53,12 +57,31 @@ describe('signalbox webhook-intake dead-letters', () => {
     expect(text).to.contain('--queue must be one of forge, forge-database').and.to.contain('--limit must be a whole number');
   });
 
-  it('returns those of one queue, and then the others', async () => {
-    expect((await run('--return', '--queue', 'forge')).text).to.contain('BROKER_URL_1: 2 returned, 2 kept');
+  it('refuses an action that is none, and to drop what is not said', async () => {
+    for (const words of [['purge'], ['list', 'show'], ['drop'], ['drop', '--limit', '5']]) expect(await run(...words)).to.include({ code: 1 });
+    expect(await broker.depth('forge.dead')).to.equal(4);
+  });
+
+  it('shows one message with its headers and its payload unpacked', async () => {
+    const { code, text } = await run('show', '--message', packed.id, '--queue', 'forge');
+    expect(code).to.equal(0);
+    expect(text).to.contain(`message ${packed.id} of BROKER_URL_1`).and.to.contain('x-dead-queue: forge').and.to.contain('{"title":"a long one"}');
+    expect(text.match(/^message /gm)).to.have.length(1);
+    expect(await broker.depth('forge.dead')).to.equal(4);
+  });
+
+  it('sends back those of one queue, and then one of the others', async () => {
+    expect((await run('send-back', '--queue', 'forge')).text).to.contain('BROKER_URL_1: 2 returned, 2 kept');
     expect([await broker.depth('forge'), await broker.depth('forge-database')]).to.deep.equal([2, 0]);
-    expect((await run('--return')).text)
-      .to.contain('BROKER_URL_1: 2 returned, 0 kept')
+    expect((await run('send-back', '--message', packed.id)).text)
+      .to.contain('BROKER_URL_1: 1 returned, 1 kept')
       .and.to.contain('BROKER_URL_3: 0 returned, 0 kept');
-    expect(await broker.depth('forge.dead')).to.equal(0);
+    expect(await broker.depth('forge.dead')).to.equal(1);
+  });
+
+  it('drops what it is told to', async () => {
+    expect((await run('drop', '--message', packed.id)).text).to.contain('BROKER_URL_1: 0 dropped');
+    expect((await run('drop', '--queue', 'forge-database', '--reason', 'no row')).text).to.contain('BROKER_URL_1: 1 dropped');
+    expect([await broker.depth('forge.dead'), await broker.depth('forge-database')]).to.deep.equal([0, 1]);
   });
 });
