@@ -13,6 +13,7 @@ import { createEvents, type PayloadMemory } from './dashboard/events.ts';
 import { createLists } from './dashboard/lists.ts';
 import { createStatistics } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
+import { noRules, type Rules } from './notifications/rules.ts';
 import { createRoutes } from './routes.ts';
 import { createReceive } from './sources/receiving.ts';
 import { createSourceRoutes } from './sources/routes.ts';
@@ -33,6 +34,8 @@ export type IntakeParts = {
   /** For payloads on their way to readers. */
   readonly payloadMemory?: PayloadMemory;
   readonly sources?: readonly ConfiguredSource[];
+  /** Who is told of what direct sources send. Default: nobody. */
+  readonly rules?: Pick<Rules, 'match'>;
   /** Called when a direct source's event is in the log. */
   readonly onStored?: () => void;
   readonly clock?: () => Date;
@@ -44,9 +47,9 @@ const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, workers, tokenHolder, ...parts }: IntakeParts): App {
   const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
-  const { sources = [], onStored = () => undefined, clock = systemClock } = parts;
+  const { sources = [], rules = noRules, onStored = () => undefined, clock = systemClock } = parts;
   const store = createDashboardStore(database);
-  const direct = createSourceRoutes(sources, createReceive({ database, clock, onStored }));
+  const direct = createSourceRoutes(sources, createReceive({ database, rules, clock, onStored }));
   return createApp({
     ...parts,
     description: {

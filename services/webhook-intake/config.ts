@@ -3,6 +3,8 @@ import { type Environment, readAll, readSettings, type Setting, type Values } fr
 import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
+import { rulesSetting } from './notifications/rules.ts';
+import { readRules } from './notifications/rules-file.ts';
 import type { ConfiguredSource, Source } from './sources/source.ts';
 import * as sources from './sources/sources.ts';
 
@@ -26,6 +28,7 @@ const workerSettings = {
     max: 100_000_000,
     default: usualMaxPayloadValues,
   }),
+  rulesFile: optional(text(rulesSetting, { summary: 'A YAML file that says who is told of which events; watched. Without it nobody is' })),
 };
 
 const serviceSettings = {
@@ -57,10 +60,17 @@ export async function readServiceConfig(environment: Environment): Promise<Servi
   const [values, secretsOf] = await readAll(
     () => readSettings(environment, serviceSettings),
     () => readSettings(environment, sourceSettings),
+    () => readRules(readSettings(environment, { rulesFile: workerSettings.rulesFile }).rulesFile),
   );
   const configured = Object.values<Source>(sources).map((source) => ({ source, secrets: secretsOf[source.name] ?? [] }));
   return { ...values, sources: configured.filter(({ secrets }) => secrets.length > 0) };
 }
 
 /** @throws ConfigError with every fault */
-export const readWorkerConfig = (environment: Environment): WorkerConfig => readSettings(environment, workerSettings);
+export async function readWorkerConfig(environment: Environment): Promise<WorkerConfig> {
+  const [values] = await readAll(
+    () => readSettings(environment, workerSettings),
+    () => readRules(readSettings(environment, { rulesFile: workerSettings.rulesFile }).rulesFile),
+  );
+  return values;
+}

@@ -1,6 +1,8 @@
 // The event log: every event once, with its payload, counted in its six-hour bucket. One statement takes a whole batch.
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { bucketHours } from './contract.ts';
+import { outboxRows } from './notifications/outbox.ts';
+import type { Rules } from './notifications/rules.ts';
 
 /** What a notification of an event says, as the payload has it: neither cut nor escaped. */
 export type Notice = { readonly title: string; readonly text: string; readonly url: string | null };
@@ -37,10 +39,11 @@ export type LoggedEvent = {
   readonly notice: Notice;
 };
 
-/** All or none. @returns for each event whether it was new: false is a duplicate */
-export async function storeEvents(database: Database, events: readonly LoggedEvent[]): Promise<boolean[]> {
+/** All or none, with what the rules have people told of those that are new. @returns for each event whether it was new: false is a duplicate */
+export async function storeEvents(database: Database, events: readonly LoggedEvent[], rules: Pick<Rules, 'match'>): Promise<boolean[]> {
   const bodies = Buffer.concat(events.map(({ body }) => body));
-  const stored = await database.all(storeBatch, eventRows(events), bodies);
+  const { notices, recipients } = outboxRows(events, rules);
+  const stored = await database.all(storeBatch, eventRows(events), bodies, notices, recipients);
   const ids = new Set(stored.map(({ id }) => id));
   return events.map(({ id }) => ids.has(id));
 }
@@ -55,7 +58,7 @@ const bucketMs = bucketHours * 60 * 60 * 1000;
 // instead of deadlocking. `counted` groups over all of `fresh`, so no bucket is locked before the last key is in.
 // All payloads come as one binary parameter and are cut apart by the server: as an array they would travel, and be
 // parsed, as hexadecimal text of twice the size.
-const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer]>(
+const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer, notices: string, recipients: string]>(
   'intake.storeBatch',
   `
   with incoming (position, id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id,
@@ -88,6 +91,14 @@ const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer]>(
     order by bucket_start, source, event
     on conflict (bucket_start, source, event) do update set received = bucket.received + excluded.received,
       duplicates = bucket.duplicates + excluded.duplicates, bytes = bucket.bytes + excluded.bytes
+  ), noted as (
+    insert into outbox (event_id, rule, title, text, url, created_at)
+    select event_id, rule, title, text, url, now()
+    from json_to_recordset($3::json) as n("eventId" uuid, rule text, title text, text text, url text) join fresh on fresh.event_id = n."eventId"
+  ), addressed as (
+    insert into outbox_recipients (event_id, rule, channel, recipient, created_at)
+    select event_id, rule, channel, recipient, now()
+    from json_to_recordset($4::json) as r("eventId" uuid, rule text, channel text, recipient text) join fresh on fresh.event_id = r."eventId"
   )
   select event_id as id from fresh`,
 );

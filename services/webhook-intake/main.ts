@@ -13,6 +13,7 @@ import { createDatabaseServiceWorker, createIsOwn } from './forge/database-servi
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
 import { keepHouse } from './housekeeping.ts';
+import { followRules } from './notifications/rules-file.ts';
 import { processRows } from './typed/store.ts';
 import { createCleanup } from './workers/cleanup.ts';
 import { createMaintenance } from './workers/maintenance.ts';
@@ -36,8 +37,8 @@ const queueWorkers: readonly QueueWorkerParts[] = [
     name: 'service',
     summary: 'The forge queue: events and statistics',
     queue: 'forge',
-    create: ({ database, config: { maxPayloadValues }, metrics, log }) => ({
-      handle: createServiceWorker({ database, maxPayloadValues, metrics, log }),
+    create: ({ database, config: { maxPayloadValues, rulesFile: file }, metrics, log }) => ({
+      handle: createServiceWorker({ database, rules: followRules({ file, part: 'worker', metrics, log }), maxPayloadValues, metrics, log }),
     }),
   },
   {
@@ -61,8 +62,9 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   keepHouse({ database, runs: store, lifecycle, log });
   const workers = createWorkers({ store, ...(await openJobs(runtime, config)), stopping: lifecycle.stopping });
   const tokenHolder = authorization('token', config.accessTokens);
-  const { sources, corsOrigins } = config;
-  await listen(createIntakeApp({ database, workers, tokenHolder, sources, health, log, metrics, addressOf, corsOrigins }), config.port);
+  const { sources, corsOrigins, rulesFile: file } = config;
+  const rules = followRules({ file, part: 'api', metrics, log });
+  await listen(createIntakeApp({ database, workers, tokenHolder, sources, rules, health, log, metrics, addressOf, corsOrigins }), config.port);
 }
 
 /** Of runs that the API begins: they have a pool of their own, so that they do not keep the dashboard waiting. */

@@ -4,12 +4,19 @@ import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { storable } from '../../platform/json.ts';
 import { type LoggedEvent, storeEvents } from '../event-log.ts';
+import { noRules, type Rules } from '../notifications/rules.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
 import { noticeOf } from './notice.ts';
 
-export const createServiceWorker = ({ database, ...parts }: BatchWorkerParts & { readonly database: Database }): BatchHandler =>
-  createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store: (events) => storeEvents(database, events) }, parts);
+type ServiceWorkerParts = BatchWorkerParts & {
+  readonly database: Database;
+  /** Who is told of what. Default: nobody. */
+  readonly rules?: Pick<Rules, 'match'>;
+};
+
+export const createServiceWorker = ({ database, rules = noRules, ...parts }: ServiceWorkerParts): BatchHandler =>
+  createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store: (events) => storeEvents(database, events, rules) }, parts);
 
 async function readEvent(delivery: Delivery, maxValues: number): Promise<LoggedEvent> {
   const { value, bytes } = await readPayload(delivery, maxValues);

@@ -7,6 +7,7 @@ import { isObject, parseJson, refuseCostly, storable } from '../../platform/json
 import type { Database } from '../../platform/postgres/pool.ts';
 import { Common } from '../../platform/problem.ts';
 import { eventIdOf, type LoggedEvent, storeEvents } from '../event-log.ts';
+import type { Rules } from '../notifications/rules.ts';
 import type { Source } from './source.ts';
 
 export const formType = 'application/x-www-form-urlencoded';
@@ -26,6 +27,7 @@ export type Receive = (source: Source, request: Request) => Promise<{ readonly i
 
 type ReceivingParts = {
   readonly database: Database;
+  readonly rules: Pick<Rules, 'match'>;
   readonly clock: () => Date;
   /** Called when a new event is in the log. */
   readonly onStored: () => void;
@@ -33,10 +35,10 @@ type ReceivingParts = {
 
 /** Of deliveries whose credential was found right. `id` is the event's; of a duplicate that of the event it repeats. @throws Problem 400 or 413 */
 export const createReceive =
-  ({ database, clock, onStored }: ReceivingParts): Receive =>
+  ({ database, rules, clock, onStored }: ReceivingParts): Receive =>
   async (source, request) => {
     const event = readEvent(source, request, clock());
-    const [isNew] = await storeEvents(database, [event]);
+    const [isNew] = await storeEvents(database, [event], rules);
     if (!isNew) return { id: (await eventIdOf(database, source.name, event.deliveryId)) ?? event.id, duplicate: true };
     onStored();
     return { id: event.id, duplicate: false };

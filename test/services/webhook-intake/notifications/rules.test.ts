@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { ConfigError } from '../../../../services/platform/config/config.ts';
+import { type Matchable, parseRules } from '../../../../services/webhook-intake/notifications/rules.ts';
+import { readRules } from '../../../../services/webhook-intake/notifications/rules-file.ts';
+
+const event: Matchable = { source: 'forge', event: 'issues', action: 'opened', repository: 'railway/signals', score: 6, senderClass: 'person' };
+const ruleWhen = (when: string) => parseRules(`rules: [{ name: one, smtp: [ada@example.org], when: ${when} }]`);
+const matches = (when: string, other: Partial<Matchable> = {}) => ruleWhen(when).match({ ...event, ...other }).length === 1;
+const faultsOf = (text: string): readonly string[] => {
+  try {
+    parseRules(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+describe('notification rules', () => {
+  it('match every event where they name no condition', () => {
+    expect(parseRules('rules: [{ name: all, push: [alerts] }]').match({ ...event, action: null, repository: null, senderClass: null })).to.deep.equal([
+      { rule: 'all', recipients: [{ channel: 'push', recipient: 'alerts' }] },
+    ]);
+  });
+
+  it('match on the source', () => expect([matches('{ source: forge }'), matches('{ source: [sentry, snyk] }')]).to.deep.equal([true, false]));
+  it('match on the event', () => expect([matches('{ event: [push, issue*] }'), matches('{ event: issue }')]).to.deep.equal([true, false]));
+  it('match on the action', () => {
+    expect([matches('{ action: opened }'), matches('{ action: closed }'), matches('{ action: "*" }', { action: null })]).to.deep.equal([true, false, false]);
+  });
+  it('match on the repository, in any letter case', () => {
+    expect([matches('{ repository: Railway/* }'), matches('{ repository: other/* }'), matches('{ repository: "*/*" }', { repository: null })]).to.deep.equal([
+      true,
+      false,
+      false,
+    ]);
+  });
+  it('match on the minimum score', () => expect([matches('{ minimumScore: 6 }'), matches('{ minimumScore: 7 }')]).to.deep.equal([true, false]));
+  it('match on the class of the sender', () => {
+    expect([
+      matches('{ senderClass: [owner, person] }'),
+      matches('{ senderClass: bot }'),
+      matches('{ senderClass: bot }', { senderClass: null }),
+    ]).to.deep.equal([true, false, false]);
+  });
+  it('match only where every condition holds', () => expect(matches('{ event: issues, minimumScore: 7 }')).to.equal(false));
+
+  it('name nobody twice in one rule, whatever the letter case of an address', () => {
+    const rules = parseRules('rules: [{ name: one, smtp: [Ada@example.org, ada@example.org], push: [a, a] }]');
+    expect(rules.match(event)[0]?.recipients).to.deep.equal([
+      { channel: 'smtp', recipient: 'ada@example.org' },
+      { channel: 'push', recipient: 'a' },
+    ]);
+  });
+
+  it('are refused with the place and the reason of every fault', () => {
+    const faults = faultsOf(`
+rules:
+  - { name: one, smtp: [nobody], when: { minimumScore: 11, colour: red } }
+  - { name: "two\\n", push: [a/b] }
+  - { name: three }
+`);
+    for (const place of [
+      'rules[0].smtp[0] must be a mail address',
+      'rules[0].when.minimumScore must be',
+      'rules[0].when',
+      'colour',
+      'rules[1].name',
+      'rules[1].push[0]',
+      'rules[2] must name somebody',
+    ]) {
+      expect(faults.join('\n')).to.contain(place);
+    }
+    for (const fault of faults) expect(fault).to.match(/^Notifications__RulesFile: /);
+  });
+
+  it('are refused when two have one name, an address holds a line end, or there are none', () => {
+    expect(faultsOf('rules: [{ name: a, push: [x] }, { name: a, push: [y] }]').join()).to.contain('rules must have a name of its own');
+    expect(faultsOf('rules: [{ name: a, smtp: ["ada@example.org\\nBcc: eve@example.org"] }]').join()).to.contain('rules[0].smtp[0]');
+    expect(faultsOf('').join()).to.contain('the file must be a map');
+    expect(faultsOf('{}').join()).to.contain('rules is required');
+  });
+
+  it('tell the line of what is not YAML, and nothing of its content', () => {
+    expect(faultsOf('rules:\n  - "password: secret')).to.satisfy(
+      ([fault]: string[]) => fault?.includes('is not YAML at line 2') === true && !fault.includes('secret'),
+    );
+    expect(faultsOf(`a: &a [x, x]\n${[...'bcdefghij'].map((name, n) => `${name}: &${name} [${`*${'abcdefghij'[n]},`.repeat(9)}]`).join('\n')}`)[0]).to.contain(
+      'is not YAML',
+    );
+  });
+
+  it('are none without a file, and a file that is not there is refused', () => {
+    expect(readRules(undefined).match(event)).to.deep.equal([]);
+    expect(() => readRules('/nowhere/rules.yaml')).to.throw(ConfigError, 'cannot be read (ENOENT)');
+  });
+});
