@@ -1,7 +1,7 @@
 // The chart as Helm renders it, for the tests beside this file.
 import { mkdtemp, cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import { type Answer, runTool, tools } from '../support/tools.ts';
 import type { Values } from '../support/values.ts';
 import type { Manifest } from './manifests.ts';
@@ -29,7 +29,7 @@ export const template = (
     input: JSON.stringify(values),
   });
 
-/** What was asked for before is answered from memory: Helm takes a third of a second, and parsing as long again. */
+/** What was asked for before is answered from memory: Helm takes a third of a second. */
 function once<T>(make: (values?: Values, rendering?: Rendering) => Promise<T>) {
   const made = new Map<string, Promise<T>>();
   return (values?: Values, rendering?: Rendering): Promise<T> => {
@@ -50,14 +50,21 @@ export const renderText = once(async (values, rendering): Promise<string> => {
 /** The rendered objects, which are not to be changed. */
 export const render = once(async (values, rendering): Promise<readonly Manifest[]> => manifestsOf(await renderText(values, rendering)));
 
-export const manifestsOf = (text: string): Manifest[] =>
-  parseAllDocuments(text)
-    .map((document): Manifest | null => {
-      // Helm and Kubernetes read on where a key stands twice, and take the last: no rendering needs that.
-      if (document.errors.length > 0) throw new Error(`${document.errors.join('; ')} in\n${document.toString()}`);
-      return document.toJS();
-    })
-    .filter((manifest) => manifest !== null);
+/** Most documents of a rendering are those of another one, and are parsed once. */
+const parsed = new Map<string, Manifest | null>();
+
+export const manifestsOf = (text: string): Manifest[] => text.split(/^---\n/m).flatMap((document) => manifestOf(document) ?? []);
+
+function manifestOf(text: string): Manifest | null {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const document = parseDocument(text);
+  // Helm and Kubernetes read on where a key stands twice, and take the last: no rendering needs that.
+  if (document.errors.length > 0) throw new Error(`${document.errors.join('; ')} in\n${text}`);
+  const manifest: Manifest | null = document.toJS();
+  parsed.set(text, manifest);
+  return manifest;
+}
 
 /** The defaults. */
 export const readValues = async (): Promise<Values> => parse(await readFile(join(chart, 'values.yaml'), 'utf8'));
