@@ -14,7 +14,7 @@ import { eventually } from '../support/wait.ts';
 const total = 1000;
 const atATime = 100;
 const workers = 2;
-const mostKills = 20;
+const mostKills = 10;
 const linksOfEach = 3;
 
 function suite(createPlace: () => Promise<Place>): void {

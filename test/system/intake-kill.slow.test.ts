@@ -16,6 +16,7 @@ import { eventually } from '../support/wait.ts';
 const total = 5000;
 const atATime = 100;
 const workers = ['service', 'service', 'database-service'] as const;
+const mostKills = 15;
 
 function suite(createPlace: () => Promise<Place>): void {
   let database: IntakeDatabase;
@@ -67,7 +68,7 @@ function suite(createPlace: () => Promise<Place>): void {
       // A worker is killed as soon as there is progress, so that it dies in the midst of it.
       await eventually(async () => (await stored()).reduce((sum, count) => sum + count, 0) > done, { withinMs: 120_000, everyMs: 10 });
       await pause(Math.random() * 200);
-      if (kills < 30) {
+      if (kills < mostKills) {
         const slot = kills % workers.length;
         const before = (await stored()).reduce((sum, count) => sum + count, 0);
         await running.get(slot)?.kill();
