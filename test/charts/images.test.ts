@@ -39,7 +39,7 @@ describeWith(helm, 'images', () => {
   it('may differ for one service and its workers', async () => {
     const all = await images({ services: { 'webhook-intake': { image: { tag: '8', registry: 'other.example.test' } } } });
     const intake = Object.entries(all).filter(([, image]) => image === 'other.example.test/library/signalbox:8');
-    expect(intake).to.have.length(3);
+    expect(intake).to.have.length(5);
     expect(all['webhook-relay']).to.equal('docker.io/library/signalbox:0.1.0');
   });
 

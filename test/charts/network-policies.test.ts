@@ -50,7 +50,9 @@ async function flows(values?: Values): Promise<string[]> {
 
 const services = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'];
 const queueWorkers = ['webhook-intake-service', 'webhook-intake-database-service'];
-const workers = [...queueWorkers, 'listings-geocoding'];
+/** What reads from the broker or publishes to it. */
+const ofBroker = ['webhook-relay', 'webhook-intake', 'webhook-intake-maintenance', 'link-digest', ...queueWorkers];
+const workers = [...queueWorkers, 'webhook-intake-cleanup', 'webhook-intake-maintenance', 'listings-geocoding'];
 const servers = ['postgres', 'rabbitmq'];
 
 const expand = (from: readonly string[], to: readonly string[]) => from.flatMap((one) => to.map((other) => `${one} → ${other}`));
@@ -64,11 +66,7 @@ const always = [
   ...expand(['test'], toEach(services, 8080)),
   ...expand(['application'], ['secrets:8080']),
 ];
-const byDefault = [
-  ...always,
-  ...expand([...services, ...workers, 'migrate'], ['postgres:5432']),
-  ...expand(['webhook-relay', 'link-digest', ...queueWorkers], ['rabbitmq:5672']),
-];
+const byDefault = [...always, ...expand([...services, ...workers, 'migrate'], ['postgres:5432']), ...expand(ofBroker, ['rabbitmq:5672'])];
 
 describeWith(helm, 'network policies', () => {
   it('open exactly the flows of the table', async () => {
@@ -116,13 +114,10 @@ describeWith(helm, 'network policies', () => {
     const beside = (flow: string) => !/^credentials|→ (dns|secrets|bookmarks|listings|link-digest|webhook-)/.test(flow);
     const asked = [
       ...expand([...services, ...workers, 'migrate'], ['internet:5432', 'pod elsewhere:5432', 'pod beside:5432']),
-      ...expand(['webhook-relay', 'link-digest', ...queueWorkers], ['internet:5672', 'pod elsewhere:5672']),
+      ...expand(ofBroker, ['internet:5672', 'pod elsewhere:5672']),
     ];
     expect((await flows(outside())).filter(beside)).to.have.members(asked);
-    const named = [
-      ...expand([...services, ...workers, 'migrate'], ['internet:5432']),
-      ...expand(['webhook-relay', 'link-digest', ...queueWorkers], ['internet:5672']),
-    ];
+    const named = [...expand([...services, ...workers, 'migrate'], ['internet:5432']), ...expand(ofBroker, ['internet:5672'])];
     expect((await flows(outside(peers('203.0.113.7/32'), peers('203.0.113.0/24')))).filter(beside)).to.have.members(named);
   });
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import type { Values } from '../support/values.ts';
-import { helm, render } from './chart.ts';
+import { helm, render, renderText } from './chart.ts';
 import { containersOf, find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
@@ -92,7 +92,14 @@ describeWith(helm, 'the type of queues', () => {
 
   it('is told to everything that declares queues, and to nothing else', async () => {
     const services = { 'link-digest': { workers: { digest: { enabled: true } } } };
-    for (const component of ['webhook-relay', 'webhook-intake-service', 'webhook-intake-database-service', 'link-digest', 'link-digest-digest']) {
+    for (const component of [
+      'webhook-relay',
+      'webhook-intake-service',
+      'webhook-intake-database-service',
+      'webhook-intake',
+      'link-digest',
+      'link-digest-digest',
+    ]) {
       expect(await typeOf({ services }, component), component).to.equal('classic');
       expect(await typeOf({ services, rabbitmq: { queueType: 'quorum' } }, component), component).to.equal('quorum');
     }
@@ -102,6 +109,26 @@ describeWith(helm, 'the type of queues', () => {
   it('is what the settings of a service say, where they do', async () => {
     const values = { services: { 'webhook-relay': { settings: { Broker__QueueType: 'quorum' } } } };
     expect(await typeOf(values, 'webhook-relay')).to.equal('quorum');
+  });
+});
+
+describeWith(helm, 'the rules file of notifications', () => {
+  const notificationRules = 'rules:\n  - name: releases\n';
+  const values = { services: { 'webhook-intake': { notificationRules, workers: { maintenance: { kind: 'Deployment' } } } } };
+
+  it('is a ConfigMap that the intake and its workers mount as a directory, so that a change reaches them', async () => {
+    const manifests = await render(values);
+    expect(find(manifests, 'ConfigMap/signalbox-webhook-intake-rules')).to.deep.include({ data: { 'rules.yaml': notificationRules } });
+    for (const component of ['webhook-intake', 'webhook-intake-service', 'webhook-intake-maintenance']) {
+      const pod = podsOf([find(manifests, `Deployment/signalbox-${component}`)])[0]?.pod;
+      expect(pod?.spec.volumes).to.deep.include({ name: 'rules', configMap: { name: 'signalbox-webhook-intake-rules' } });
+      expect(pod?.spec.containers[0]?.env).to.deep.include({ name: 'Notifications__RulesFile', value: '/etc/signalbox/rules/rules.yaml' });
+      expect(pod?.spec.containers[0]?.volumeMounts).to.deep.include({ name: 'rules', mountPath: '/etc/signalbox/rules', readOnly: true });
+    }
+  });
+
+  it('is nowhere unless it is given', async () => {
+    expect(await renderText()).not.to.match(/rules\.yaml/);
   });
 });
 

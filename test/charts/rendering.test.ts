@@ -23,6 +23,8 @@ describeWith(helm, 'helm template', () => {
     const names = podsOf(await render()).map(({ owner }) => keyOf(owner).replace(/-[0-9a-f]{8}$/, '-*'));
     expect(names.sort()).to.deep.equal([
       'CronJob/signalbox-listings-geocoding',
+      'CronJob/signalbox-webhook-intake-cleanup',
+      'CronJob/signalbox-webhook-intake-maintenance',
       'Deployment/signalbox-bookmarks',
       'Deployment/signalbox-link-digest',
       'Deployment/signalbox-listings',

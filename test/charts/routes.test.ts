@@ -1,5 +1,6 @@
 // What leaves the cluster by Ingress or Gateway: what is meant to be public, and nothing beside it.
 import { expect } from 'chai';
+import * as sources from '../../services/webhook-intake/sources/sources.ts';
 import { describeWith } from '../support/need.ts';
 import { merged, type Values } from '../support/values.ts';
 import { helm, render } from './chart.ts';
@@ -10,7 +11,8 @@ const ways: Readonly<Record<string, Values>> = {
   'ingress.enabled': { ingress: { enabled: true, domain } },
   'gateway.enabled': { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } },
 };
-const byDefault = ['bookmarks.example.test/', 'digest.example.test/', 'intake.example.test/', 'listings.example.test/', 'relay.example.test/'];
+const intake = Object.keys(sources).map((source) => `intake.example.test/${source}`);
+const byDefault = ['bookmarks.example.test/', 'digest.example.test/', ...intake, 'listings.example.test/', 'relay.example.test/'].sort();
 
 describeWith(helm, 'what is public', () => {
   it('is nothing unless it is asked for', async () => {

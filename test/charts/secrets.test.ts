@@ -1,5 +1,6 @@
 // Which keys each pod is given, and who may ask the API server.
 import { expect } from 'chai';
+import { settings } from '../../services/webhook-intake/config.ts';
 import { describeWith } from '../support/need.ts';
 import type { Values } from '../support/values.ts';
 import { helm, render } from './chart.ts';
@@ -27,13 +28,17 @@ async function keysByComponent(values?: Values): Promise<Record<string, string[]
 const of = (secret: string, ...keys: readonly string[]) => keys.map((key) => `${secret}: ${key}`).sort();
 const own = (...keys: readonly string[]) => of('signalbox-credentials', ...keys);
 
+const sourceSecrets = Object.values(settings).flatMap(({ name }) => (name.startsWith('Sources__') ? [name] : []));
+
 describeWith(helm, 'the keys of a pod', () => {
   it('are those of its service', async () => {
     expect(await keysByComponent({ redis: { enabled: true } })).to.deep.equal({
       'webhook-relay': own('Broker__AuthToken', 'Forge__WebhookSecrets', 'postgres-relay-password', 'rabbitmq-relay-password', 'redis-password'),
-      'webhook-intake': own('Intake__AccessTokens', 'postgres-intake-password', 'redis-password'),
+      'webhook-intake': own('Intake__AccessTokens', ...sourceSecrets, 'postgres-intake-password', 'rabbitmq-intake-password', 'redis-password'),
       'webhook-intake-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
       'webhook-intake-database-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
+      'webhook-intake-cleanup': own('Heartbeat__PingUrl', 'postgres-intake-password'),
+      'webhook-intake-maintenance': own('postgres-intake-password', 'rabbitmq-intake-password'),
       'link-digest': own('Digest__AdminPassword', 'Ingest__Token', 'Jwt__Key', 'postgres-digest-password', 'rabbitmq-digest-password', 'redis-password'),
       secrets: own('Encryption__MasterKeys', 'Management__AdminApiKey', 'postgres-secrets-password', 'redis-password'),
       listings: own('Listings__AccessTokens', 'postgres-listings-password', 'redis-password'),
@@ -48,11 +53,15 @@ describeWith(helm, 'the keys of a pod', () => {
     });
   });
 
-  it('must be there for a pod to start, but for the master keys: their absence is told by readiness', async () => {
+  it('must be there for a pod to start, but for those of what may be off, and the master keys: their absence is told by readiness', async () => {
     const references = podsOf(await render()).flatMap(({ pod }) =>
       containersOf(pod).flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])),
     );
-    expect(references.filter(({ optional }) => optional === true).map(({ key }) => key)).to.deep.equal(['Encryption__MasterKeys']);
+    expect(references.filter(({ optional }) => optional === true).map(({ key }) => key)).to.have.members([
+      'Encryption__MasterKeys',
+      'Heartbeat__PingUrl',
+      ...sourceSecrets,
+    ]);
   });
 
   it('are the embedded broker’s where there is no RabbitMQ', async () => {

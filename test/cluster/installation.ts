@@ -51,7 +51,11 @@ export async function createInstallation({ namespace, tag, ingressAddress, progr
   await kubectl.run(['label', 'namespace', namespace, 'signalbox.dev/cluster-test=true', ...restricted]);
   const domain = `${namespace}.test`;
   const helm = helmIn(namespace, program);
-  const base: Values = { image: { tag }, ingress: { enabled: true, domain }, services: { secrets: { host: 'secrets', paths: ['/'] } } };
+  const base: Values = {
+    image: { tag },
+    ingress: { enabled: true, domain },
+    services: { secrets: { host: 'secrets', paths: ['/'] }, 'webhook-intake': { paths: ['/'] } },
+  };
   const waiting = ['--wait', '--timeout', '5m'];
   const credentials = () => kubectl.secret(`${release}-credentials`);
   let way: Way | undefined;

@@ -43,6 +43,12 @@
 {{- /* The secrets service starts without master keys, and says at /health/ready what is wrong with them. */}}
 {{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" . "optional" (eq . "Encryption__MasterKeys")) }}
 {{- end }}
+{{- range $workload.optionalCredentials }}
+{{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" . "optional" true) }}
+{{- end }}
+{{- if $workload.notificationRules }}
+- { name: Notifications__RulesFile, value: /etc/signalbox/rules/rules.yaml }
+{{- end }}
 {{- with $workload.spool }}
 - { name: FailedPayloads__Directory, value: {{ .directory }} }
 {{- end }}

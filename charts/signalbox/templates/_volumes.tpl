@@ -20,12 +20,16 @@
 - name: spool
   emptyDir: { sizeLimit: {{ .workload.spool.sizeLimit }} }
 {{- end }}
+{{- if .workload.notificationRules }}
+- name: rules
+  configMap: { name: {{ include "signalbox.componentName" (dict "root" .root "component" (printf "%s-rules" .workload.deployable)) }} }
+{{- end }}
 {{- with .workload.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
 
-{{/* A Secret is mounted as a directory: a file of one that is mounted by itself never changes. root, workload */}}
+{{/* Secrets and ConfigMaps are mounted as directories: a file of one that is mounted by itself never changes. root, workload */}}
 {{- define "signalbox.volumeMounts" -}}
 {{- if include "signalbox.environmentFileSecret" . }}
 - { name: brokers, mountPath: /etc/signalbox/brokers, readOnly: true }
@@ -35,6 +39,9 @@
 {{- end }}
 {{- with .workload.spool }}
 - { name: spool, mountPath: {{ .directory }} }
+{{- end }}
+{{- if .workload.notificationRules }}
+- { name: rules, mountPath: /etc/signalbox/rules, readOnly: true }
 {{- end }}
 {{- with .workload.extraVolumeMounts }}
 {{ toYaml . }}
