@@ -1,6 +1,6 @@
 // The webhook intake's settings.
 import { type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
-import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text } from '../platform/config/settings.ts';
+import { choice, commonSettings, integer, list, optional, randomCredential, secretList, secretUrl, text } from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 import { rulesSetting } from './notifications/rules.ts';
@@ -31,10 +31,44 @@ const workerSettings = {
   rulesFile: optional(text(rulesSetting, { summary: 'A YAML file that says who is told of which events; watched. Without it nobody is' })),
 };
 
+const days = (name: string, summary: string, { value, min = 1 }: { readonly value: number; readonly min?: number }) =>
+  integer(`Retention__${name}Days`, { summary, min, max: 36_500, default: value });
+
+/** What cleanup deletes. */
+const retentionSettings = {
+  payloadDays: days('EventPayloads', 'Days that the payload of an event is kept, and then to the end of its month', { value: 30 }),
+  eventDays: days('Events', 'Days that an event is kept, and then to the end of its month', { value: 180 }),
+  sourceEventDays: days('SourceEvents', 'Days that an event of a direct source is kept', { value: 90 }),
+  deduplicationKeyDays: days('DeduplicationKeys', 'Days within which an event that comes again is known as a duplicate', { value: 90, min: 7 }),
+  bucketDays: days('StatisticsBuckets', 'Days that the statistics go back', { value: 730 }),
+  typedRowDays: days('TypedRows', 'Days that a typed row is kept after its last event, once it is PROCESSED', { value: 180 }),
+  workflowRunDays: days('WorkflowRuns', 'Days that a workflow run is kept after its last event', { value: 90 }),
+  releasesPerRepository: integer('Retention__ReleasesPerRepository', {
+    summary: 'Releases of each repository that are kept, the newest',
+    min: 1,
+    max: 10_000,
+    default: 20,
+  }),
+  sentNotificationDays: days('SentNotifications', 'Days that a notification is kept after it was sent', { value: 30 }),
+  workerRunDays: days('WorkerRuns', 'Days that the record of a run is kept', { value: 90 }),
+};
+export type Retention = Values<typeof retentionSettings>;
+
+const cleanupSettings = {
+  databaseUrl: commonSettings.databaseUrl,
+  ...retentionSettings,
+  pingUrl: optional(
+    secretUrl('Heartbeat__PingUrl', ['http', 'https'], {
+      summary: 'Of an external monitor such as healthchecks.io: cleanup asks for it with /start, as it is when it succeeded, and with /fail',
+    }),
+  ),
+};
+
 const serviceSettings = {
   ...commonSettings,
   // For the runs that the API begins.
   ...workerSettings,
+  ...cleanupSettings,
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
 };
 
@@ -54,6 +88,7 @@ export const settings = { ...serviceSettings, ...sourceSettings };
 
 export type ServiceConfig = Values<typeof serviceSettings> & { readonly sources: readonly ConfiguredSource[] };
 export type WorkerConfig = Values<typeof workerSettings>;
+export type CleanupConfig = Values<typeof cleanupSettings>;
 
 /** @throws ConfigError with every fault */
 export async function readServiceConfig(environment: Environment): Promise<ServiceConfig> {
@@ -74,3 +109,6 @@ export async function readWorkerConfig(environment: Environment): Promise<Worker
   );
   return values;
 }
+
+/** @throws ConfigError with every fault */
+export const readCleanupConfig = (environment: Environment): CleanupConfig => readSettings(environment, cleanupSettings);

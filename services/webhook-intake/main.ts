@@ -8,19 +8,20 @@ import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
-import { brokerSettings, readServiceConfig, readWorkerConfig, type ServiceConfig, settings } from './config.ts';
+import { brokerSettings, type CleanupConfig, readCleanupConfig, readServiceConfig, readWorkerConfig, type ServiceConfig, settings } from './config.ts';
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
 import { keepHouse } from './housekeeping.ts';
 import { followRules } from './notifications/rules-file.ts';
 import { processRows } from './typed/store.ts';
-import { createCleanup } from './workers/cleanup.ts';
+import { type CleanupParts, createCleanup } from './workers/cleanup.ts';
+import { withHeartbeat } from './workers/heartbeat.ts';
 import { createMaintenance } from './workers/maintenance.ts';
 import { measureRuns } from './workers/metrics.ts';
 import { createRunner } from './workers/runner.ts';
 import { createRunStore } from './workers/store.ts';
-import { createJobWorker, jobPool } from './workers/job-worker.ts';
+import { batchPool, createJobWorker, upkeepPool } from './workers/job-worker.ts';
 import { createWorkers } from './workers/workers.ts';
 
 /** A question of the dashboard that takes longer is of no use to anybody; a server that hangs is given up soon after. */
@@ -67,21 +68,27 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   await listen(createIntakeApp({ database, workers, tokenHolder, sources, rules, health, log, metrics, addressOf, corsOrigins }), config.port);
 }
 
-/** Of runs that the API begins: they have a pool of their own, so that they do not keep the dashboard waiting. */
+/** Of runs that the API begins: they have pools of their own, so that they do not keep the dashboard waiting. */
 async function openJobs({ environment, log, metrics, lifecycle }: Runtime, config: ServiceConfig) {
-  const database = lifecycle.opened('database of runs', createPool(config.databaseUrl.reveal(), { ...jobPool, schema: migrations.schema, log }));
+  const open = (name: string, pool: typeof batchPool) =>
+    lifecycle.opened(name, createPool(config.databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
+  const database = open('database of queues', batchPool);
+  const upkeepDatabase = open('database of upkeep', upkeepPool);
   const checkSchema = await createSchemaCheck(database, migrations);
-  const runner = createRunner({ database, log, metrics });
+  const runner = createRunner({ database: upkeepDatabase, log, metrics });
   lifecycle.onStop('runs of workers', () => runner.ended());
   // Of what a worker has at hand and is connected to, the worker that stays tells, which may be in the same process.
   const ofRuns = { ...metrics, gauge: createMetrics().gauge };
   const jobs = [
     ...queueWorkers.map((parts) => createQueueJobs(parts, { database, checkSchema, config, environment, metrics: ofRuns, log }).drain),
-    createCleanup({ database }),
-    createMaintenance({ database }),
+    cleanupJob({ database: upkeepDatabase, config, log }),
+    createMaintenance({ database: upkeepDatabase }),
   ];
   return { runner, jobs };
 }
+
+const cleanupJob = ({ config, ...parts }: Omit<CleanupParts, 'retention'> & { readonly config: CleanupConfig }) =>
+  withHeartbeat(createCleanup({ ...parts, retention: config }), config.pingUrl, parts.log);
 
 export const deployable: Deployable<ServiceConfig> = {
   name: 'webhook-intake',
@@ -97,8 +104,8 @@ export const deployable: Deployable<ServiceConfig> = {
       summary: 'Deletes what is older than its retention',
       migrations,
       everyMs: cleanupEveryMs,
-      read: readWorkerConfig,
-      create: ({ database }) => createCleanup({ database }),
+      read: readCleanupConfig,
+      create: ({ runtime, ...parts }) => cleanupJob({ log: runtime.log, ...parts }),
     }),
     maintenance: createJobWorker({
       summary: 'Makes partitions ahead, and takes back claims whose holder died',

@@ -62,12 +62,18 @@ const keyColumn = statement<{ name: string }, [table: string]>(
   where p.partrelid = to_regclass($1)`,
 );
 
-/** Drops the partitions whose whole month lies before `limit`. @returns their names */
+/** Drops the partitions whose whole month lies before `limit`; one that readers hold for long is left to the next time. @returns their names */
 export async function dropPartitionsBefore(database: Database, table: string, limit: Date): Promise<string[]> {
   requireIdentifier(table);
   const names = (await database.all(list, table)).map(({ name }) => name);
   const isOld = (month: string) => /^\d{4}_\d{2}$/.test(month) && month < monthOf(limit);
   const old = names.filter((name) => isOld(name.slice(table.length + 1)));
-  for (const name of old) await ddl(database, `drop table ${name}`);
+  for (const name of old) {
+    await database.transaction(async (inTransaction) => {
+      // It needs the whole table for a moment, and whoever comes meanwhile waits behind it.
+      await ddl(inTransaction, `set local lock_timeout = '5s'`);
+      await ddl(inTransaction, `drop table ${name}`);
+    });
+  }
   return old;
 }

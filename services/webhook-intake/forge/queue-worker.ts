@@ -14,7 +14,7 @@ import { forgeTopology } from '../../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { WorkerName } from '../contract.ts';
 import type { Counts, Job } from '../workers/runner.ts';
-import { openRunner } from '../workers/job-worker.ts';
+import { batchPool, openRunner } from '../workers/job-worker.ts';
 import { type Connections, createConnections, followConfigured } from './connections.ts';
 
 type Work = {
@@ -39,7 +39,7 @@ const betweenEveryMs = 500;
 export function createQueueWorker(parts: QueueWorkerParts, migrations: MigrationSource): Worker<WorkerConfig> {
   const { name, summary, queue } = parts;
   async function open({ environment, ...runtime }: Runtime, config: WorkerConfig) {
-    const { database, checkSchema, runner } = await openRunner({ environment, ...runtime }, config.databaseUrl, migrations);
+    const { database, checkSchema, runner } = await openRunner({ environment, ...runtime }, config.databaseUrl, { migrations, pool: batchPool });
     return { runner, jobs: createQueueJobs(parts, { database, checkSchema, config, environment, ...runtime }) };
   }
   return {

@@ -1,4 +1,5 @@
 // A job as the `signalbox` command runs it: once, or again and again.
+import type { WriteStream } from 'node:tty';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
 import { createPool, type Pool } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
@@ -7,11 +8,16 @@ import { every } from '../../platform/time.ts';
 import { createRunner, type Job } from './runner.ts';
 
 /** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
-export const jobPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
+export const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
+/** Of cleanup and maintenance: whatever they wait for, they end soon after they are told to stop. */
+export const upkeepPool = { maxConnections: 5, statementMs: 10_000, lockMs: 5000, answerMs: 12_000 };
+
+type RunnerOptions = { readonly migrations: MigrationSource; readonly pool: typeof batchPool };
 
 /** What every worker of the intake works with: a pool, the state of its schema, and the runner. */
-export async function openRunner({ log, metrics, lifecycle, health }: Runtime, databaseUrl: Secret, migrations: MigrationSource) {
-  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...jobPool, schema: migrations.schema, log }));
+export async function openRunner({ log, metrics, lifecycle, health }: Runtime, databaseUrl: Secret, options: RunnerOptions) {
+  const { migrations, pool } = options;
+  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
   const checkSchema = await createSchemaCheck(database, migrations);
   health.addCheck('database', checkSchema);
   return { database, checkSchema, runner: createRunner({ database, log, metrics }) };
@@ -21,14 +27,14 @@ type JobWorkerParts<Config> = Pick<Worker<Config>, 'summary' | 'read'> & {
   readonly migrations: MigrationSource;
   /** From the end of one run to the next, with `--loop`. */
   readonly everyMs: number;
-  readonly create: (parts: { readonly database: Pool; readonly config: Config; readonly runtime: Runtime }) => Job;
+  readonly create: (parts: { readonly database: Pool; readonly config: Config; readonly runtime: Runtime; readonly terminal?: WriteStream }) => Job;
 };
 
 export function createJobWorker<Config extends { readonly databaseUrl: Secret }>(parts: JobWorkerParts<Config>): Worker<Config> {
   const { summary, read, migrations, everyMs, create } = parts;
-  async function open(runtime: Runtime, config: Config) {
-    const { database, runner } = await openRunner(runtime, config.databaseUrl, migrations);
-    const job = create({ database, config, runtime });
+  async function open(runtime: Runtime, config: Config, more: { readonly terminal?: WriteStream } = {}) {
+    const { database, runner } = await openRunner(runtime, config.databaseUrl, { migrations, pool: upkeepPool });
+    const job = create({ database, config, runtime, ...more });
     return { job, run: () => runner.run(job, runtime.lifecycle.stopping) };
   }
   return {
@@ -47,7 +53,7 @@ export function createJobWorker<Config extends { readonly databaseUrl: Secret }>
       lifecycle.onStop(`worker ${job.name}`, () => running);
     },
     async once(runtime, config) {
-      const { job, run } = await open(runtime, config);
+      const { job, run } = await open(runtime, config, { terminal: process.stderr });
       const running = run();
       // A run that is told to stop ends before its pool does.
       runtime.lifecycle.onStop(`run of ${job.name}`, () => running.then(ignore, ignore)); // whoever waits for the run is told
