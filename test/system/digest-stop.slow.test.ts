@@ -9,13 +9,13 @@ import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
 import { eventually } from '../support/wait.ts';
 
-/** More than a batch, which takes longer than a consumer may when it stops. */
+/** More than a batch, of which most is left when the worker is told to stop. */
 const total = 20;
 
 /** Lines are what its parser is slow for, elements in each other what the extraction is. */
 const slowMail = (number: number) =>
   Buffer.from(
-    `Subject: ${number}\r\nContent-Type: text/html\r\n\r\n${'a\r\n'.repeat(60_000)}${`<div><a href="https://example.org/${number}">a</a>`.repeat(20_000)}`,
+    `Subject: ${number}\r\nContent-Type: text/html\r\n\r\n${'a\r\n'.repeat(30_000)}${`<div><a href="https://example.org/${number}">a</a>`.repeat(10_000)}`,
   );
 
 /** On a busy machine one may take longer than 5 s: it is tried again. */
