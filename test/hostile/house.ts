@@ -66,7 +66,8 @@ export async function newCredentials(): Promise<Record<string, string>> {
   const made = Object.fromEntries(generators(all.map(({ settings }) => settings)).map(([name, make]) => [name, make()]));
   // Those of direct sources are made by vendors, or with them.
   const sources = all.flatMap(({ settings }) => Object.values(settings)).filter(({ name }) => name.startsWith('Sources__'));
-  for (const { name } of sources) made[name] = randomCredential();
+  const secret = randomCredential();
+  for (const { name } of sources) made[name] = secret;
   const tokens = createTokens({ config: readSettings(made, tokenSettings), clock: () => new Date() });
   const { token } = await tokens.issue({ subject: 'stranger', username: 'stranger', minutes: 600 });
   return { ...made, TEST_DIGEST_TOKEN: token };

@@ -167,7 +167,17 @@ async function createPartners(house: House, operations: readonly Operation[]): P
       const credentials = new Map(own.map(({ scheme, header }) => [scheme, header]));
       const schemes = new Set(operations.flatMap(({ service, scheme }) => (service === name && scheme !== undefined ? scheme : [])));
       const keySchemes = new Map([...schemes].filter((scheme) => !credentials.has(scheme)).map((scheme) => [scheme, credentialHeader(name, scheme, '')[0]]));
-      return [name, { port, credentials, keySchemes, memory: [], webhookSecret: house.settings['Forge__WebhookSecrets'] ?? '' }];
+      return [
+        name,
+        {
+          port,
+          credentials,
+          keySchemes,
+          memory: [],
+          webhookSecret: house.settings['Forge__WebhookSecrets'] ?? '',
+          sourceSecret: house.settings['Sources__SentrySecrets'] ?? '',
+        },
+      ];
     }),
   );
 }

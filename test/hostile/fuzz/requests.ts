@@ -1,5 +1,6 @@
 // Requests for every operation of the API descriptions: valid ones, and mutations of each of their parts.
 import fc from 'fast-check';
+import { type Sample, samples } from '../../services/webhook-intake/sources/samples.ts';
 import type { Operation } from '../operations.ts';
 import { type Mutation, mutations } from './mutations.ts';
 import { forgePayload, valueOf } from './values.ts';
@@ -19,6 +20,10 @@ export type Planned = {
 const signature = 'X-Hub-Signature-256';
 export const isSigned = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === signature);
 
+/** Of an operation that takes a direct source's webhooks: its body has no schema either. */
+export const sampleOf = ({ service, path }: Operation): Sample | undefined =>
+  samples.find(({ source }) => service === 'webhook-intake' && path === `/${source.name}`);
+
 function planned(operation: Operation): fc.Arbitrary<Planned> {
   const given = (place: string) => {
     const here = operation.parameters.filter((one) => one.in === place);
@@ -27,7 +32,7 @@ function planned(operation: Operation): fc.Arbitrary<Planned> {
   };
   const hasSchema = operation.bodySchema !== undefined;
   const delivery = isSigned(operation) ? forgePayload : fc.constant(undefined);
-  const body = hasSchema ? valueOf(operation.bodySchema) : fc.constant(undefined);
+  const body = hasSchema ? valueOf(operation.bodySchema) : fc.constant(sampleOf(operation)?.body);
   const credential = fc.oneof(
     { weight: 90, arbitrary: fc.constant('held' as const) },
     { weight: 7, arbitrary: fc.constant('none' as const) },

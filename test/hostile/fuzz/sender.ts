@@ -1,8 +1,9 @@
 // Writes a planned request as bytes, sends it on a connection of its own, and reads the answer.
 import { connect } from 'node:net';
+import { credential } from '../../services/webhook-intake/sources/ground.ts';
 import { sign } from '../delivering.ts';
 import type { Draft } from './mutations.ts';
-import { isSigned, type Planned } from './requests.ts';
+import { isSigned, type Planned, sampleOf } from './requests.ts';
 import { recallPattern } from './values.ts';
 
 /** What requests to one service are made with. */
@@ -13,6 +14,8 @@ export type Partner = {
   /** Texts of its answers, the newest last. */
   readonly memory: string[];
   readonly webhookSecret: string;
+  /** Of every direct source. */
+  readonly sourceSecret: string;
 };
 
 export type Written = { readonly method: string; readonly bytes: Buffer; /** Nobody could wait for more of it. */ readonly isWhole: boolean };
@@ -26,11 +29,13 @@ export type Received = {
 };
 
 /** Signs what the mutations have left. */
-export function write(planned: Planned, { credentials, memory, webhookSecret }: Partner): Written {
+export function write(planned: Planned, { credentials, memory, webhookSecret, sourceSecret }: Partner): Written {
   const { operation } = planned;
   const recall = (text: string) => text.replaceAll(recallPattern, (_, number) => memory[Number(number) % memory.length] ?? 'nothing');
   const fill = (value: unknown) => encodeURIComponent(recall(String(value)).toWellFormed());
-  const query = Object.entries(planned.query).map(([name, value]) => `${name}=${fill(value)}`);
+  const source = sampleOf(operation)?.source;
+  // Its token, beside the one in the header, would be refused every time.
+  const query = Object.entries(source ? {} : planned.query).map(([name, value]) => `${name}=${fill(value)}`);
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => fill(planned.params[name]) || 'x');
   const text =
     planned.body === undefined ? undefined : JSON.stringify(planned.body, (_, value: unknown) => (typeof value === 'string' ? recall(value) : value));
@@ -50,6 +55,10 @@ export function write(planned: Planned, { credentials, memory, webhookSecret }: 
   for (const { apply } of planned.mutations) apply(draft);
   if (isSigned(operation) && draft.body && planned.credential === 'held')
     draft.headers = [...draft.headers.filter(([name]) => name !== 'X-Hub-Signature-256'), ['X-Hub-Signature-256', sign(webhookSecret, draft.body)]];
+  if (source && planned.credential === 'held') {
+    const added = credential(source, sourceSecret, draft.body ?? '');
+    draft.headers = [...draft.headers.filter(([name]) => !(name in added)), ...Object.entries(added)];
+  }
   return { method: draft.method, ...serialize(draft) };
 }
 
