@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
+import { parseRules } from '../../../../services/webhook-intake/notifications/rules.ts';
 import { sharedToken, signature, type Source, textAt } from '../../../../services/webhook-intake/sources/source.ts';
 import * as sources from '../../../../services/webhook-intake/sources/sources.ts';
 import { exchange, head, statusesOf } from '../../../hostile/raw.ts';
@@ -164,6 +165,26 @@ describe('receiving of direct sources', () => {
     expect([reply.status, bystander.calls()]).to.deep.equal([202, 0]);
     expect(JSON.stringify(dockerhub.notice({ ...body, callback_url: bystander.url }))).not.to.include(bystander.url);
     await bystander.close();
+  });
+
+  it('writes what is to be told to the outbox in the same request, for every source, and once', async () => {
+    const rules = parseRules(
+      'rules: [{ name: operators, when: { minimumScore: 4 }, smtp: [ada@example.org] }, { name: alarms, when: { minimumScore: 8 }, push: [alerts] }]',
+    );
+    const telling = await startIntake(database.pool, Object.values(sources), { rules });
+    for (const { source, body, headers = {}, score, notice } of samples) {
+      const text = JSON.stringify(body);
+      const send = () => post(`${telling.url}/${source.name}`, { body: text, headers: { ...headers, ...credential(source, secret, text) } });
+      expect([(await send()).status, (await send()).status, (await post(`${telling.url}/${source.name}`, { body: text })).status]).to.deep.equal([
+        202, 202, 401,
+      ]);
+      const told = 'select rule, title, text, url from outbox join events on events.id = event_id where source = $1 order by rule desc';
+      expect(await database.rows(told, [source.name]), source.name).to.deep.equal([
+        { rule: 'operators', ...notice },
+        ...(score >= 8 ? [{ rule: 'alarms', ...notice }] : []),
+      ]);
+    }
+    await telling.close();
   });
 
   it('tells by onStored what is new, once it is in the log', async () => {
