@@ -12,6 +12,8 @@ import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createAudit, createAuditStore } from './audit.ts';
+import { changeRoutes, createChangePolls } from './changes/polls.ts';
+import { createChangeStore } from './changes/store.ts';
 import type { SecretsConfig } from './config.ts';
 import { apiKeyGuard, consumerRoutes } from './consumer/reads.ts';
 import { createConsumerStore } from './consumer/store.ts';
@@ -48,7 +50,8 @@ export function createSecretsApp(parts: SecretsParts): App {
   if (keyring.fault !== undefined) log.error({ fault: keyring.fault }, 'master keys unusable: writes and reads of secrets are refused with 503');
 
   const audit = lifecycle.opened('audit', createAudit({ store: createAuditStore(database), log, metrics }));
-  startHousekeeping({ database, lifecycle, log, clock, auditRetentionDays: config.auditRetentionDays });
+  startHousekeeping({ database, lifecycle, log, clock, config });
+  const changePolls = createChangePolls({ store: createChangeStore(database), lifecycle, metrics, maxPolls: config.maxChangePolls });
 
   const { guard, actorOf } = createAdminAuth(config.adminApiKeys);
   const store = createManagementStore(database);
@@ -60,7 +63,9 @@ export function createSecretsApp(parts: SecretsParts): App {
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [...managementRoutes, ...consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })].map(withRefusals),
+    routes: [...managementRoutes, ...changeRoutes(changePolls), ...consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })].map(
+      withRefusals,
+    ),
     areas: [
       { prefix: '/api/management', guard, failureLimit },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },

@@ -47,9 +47,14 @@ export function createConsumerClient(options: ClientOptions) {
 }
 export type ConsumerClient = ReturnType<typeof createConsumerClient>;
 
+/** The service answers a poll after 25 s at the latest. */
+const pollTimeoutMs = 35_000;
+
 /** What an administrator may do. */
 export function createManagementClient(options: ClientOptions) {
-  const { get, post, put, remove } = createCalls(options, { authorization: `Bearer ${options.credential}` });
+  const headers = { authorization: `Bearer ${options.credential}` };
+  const { get, post, put, remove } = createCalls(options, headers);
+  const polls = createCalls({ ...options, timeoutMs: pollTimeoutMs }, headers);
   const all = '/api/management/applications';
   const of = (slug: string, ...rest: readonly string[]) => path(all, slug, ...rest);
   return {
@@ -60,6 +65,9 @@ export function createManagementClient(options: ClientOptions) {
     deleteApplication: (slug: string) => remove(of(slug)),
     /** The key before it stops working with the answer. */
     rotateKey: (slug: string) => post(of(slug, 'rotate-key'), contract.PlainKey),
+
+    /** What was changed after the cursor of the page before, or nothing after 25 s; the first call only gets a cursor. A Refusal of status 410: list everything anew. */
+    changes: (after = '') => polls.get(`/api/management/changes?after=${encodeURIComponent(after)}`, contract.ChangesPage),
 
     environments: (slug: string) => get(of(slug, 'environments'), z.array(contract.Environment)),
     createEnvironment: (slug: string, body: z.input<typeof contract.NewEnvironment>) => post(of(slug, 'environments'), contract.Environment, body),
@@ -151,7 +159,7 @@ async function persist<T>(work: () => Promise<T>, { method }: Call, sending: Sen
 }
 
 /** Members of answers that hold a time. */
-const times = new Set(['createdAt', 'updatedAt', 'createdOn', 'updatedOn', 'expiresAt', 'expiresOn', 'notBefore']);
+const times = new Set(['createdAt', 'updatedAt', 'createdOn', 'updatedOn', 'expiresAt', 'expiresOn', 'notBefore', 'changedAt']);
 
 function parseJson(text: string): unknown {
   try {

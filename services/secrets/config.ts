@@ -28,6 +28,18 @@ export const settings = {
   }),
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting those requests; without it Postgres counts them' })),
   masterKeys,
+  changesRetentionDays: integer('Changes__RetentionDays', {
+    summary: 'The change feed keeps a change at least this long; an older cursor is answered 410',
+    min: 1,
+    max: 3650,
+    default: 7,
+  }),
+  maxChangePolls: integer('Changes__MaxPolls', {
+    summary: 'Polls of the change feed that may wait in a process; further ones are 503',
+    min: 1,
+    max: 100_000,
+    default: 1000,
+  }),
   auditRetentionDays: integer('Audit__RetentionDays', { summary: 'Audit entries are kept at least this long', min: 1, max: 36_500, default: 365 }),
 } as const;
 

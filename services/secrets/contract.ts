@@ -170,6 +170,29 @@ export const ConsumerConfiguration = z.object({ key: z.string(), value: z.string
 export type ConsumerConfiguration = z.output<typeof ConsumerConfiguration>;
 export const ConsumerConfigurations = z.object({ items: z.array(ConsumerConfiguration) });
 
+/** In a URL: the `cursor` of the answer before. Any text is taken; one that is no cursor of ours is as good as one that is too old. */
+export const ChangesAfter = z.object({
+  after: z.string().default('').meta({ description: 'The `cursor` of the answer before; without it from now on' }),
+});
+
+/** Narrowed by what is not null: with an environment alone all of it changed, with none all of the application may have. Never a value. */
+export const Change = z.object({
+  action: z.string().meta({ description: 'What was done, in the words of the audit: `secret.add-version`, `application.delete`, …' }),
+  application: z.string().meta({ description: 'Its slug' }),
+  environment: z.string().nullable().meta({ description: 'The slug; null: all that the application has' }),
+  secret: z.string().nullable().meta({ description: 'The name' }),
+  configuration: z.string().nullable().meta({ description: 'The key of an entry' }),
+  changedAt: Timestamp,
+});
+export type Change = z.output<typeof Change>;
+
+export const ChangesPage = z.object({
+  cursor: z.string().meta({ description: 'What to ask for next; it stays what it was where nothing changed' }),
+  /** In the order in which they came into effect. */
+  changes: z.array(Change),
+});
+export type ChangesPage = z.output<typeof ChangesPage>;
+
 export const Problems = problems({
   applicationMissing: { status: 404, title: 'No such application' },
   environmentMissing: { status: 404, title: 'No such environment' },
@@ -179,6 +202,9 @@ export const Problems = problems({
   environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
   secretTaken: { status: 409, title: 'The application has a secret with this name' },
   configurationTaken: { status: 409, title: 'The environment has an entry with this key' },
+  /** It is too old, of another database, or of a time that a recovery has undone. */
+  cursorGone: { status: 410, title: 'Changes after this cursor are not kept any more: list everything anew' },
+  tooManyPolls: { status: 503, title: 'Too many polls of the changes are waiting' },
   applicationBusy: { status: 503, title: 'Another write to this application takes too long' },
   /** Its detail names the master key and what is wrong with it. */
   masterKeysUnusable: { status: 503, title: 'The master keys are not usable, so nothing is written' },

@@ -68,6 +68,10 @@ const requests = (status: string, values: string, route = '/Forge') => ({
 const bucket = (le: string, values: string) => ({
   [onRelay('signalbox_http_request_duration_seconds_bucket', { service: 'webhook-relay', method: 'POST', route: '/Forge', status: '202', le })]: values,
 });
+const longPolls = (le: string, values: string) => ({
+  [onSecrets('signalbox_http_request_duration_seconds_bucket', { service: 'secrets', method: 'GET', route: '/api/management/changes', status: '200', le })]:
+    values,
+});
 
 type Cases = {
   readonly alert: string;
@@ -398,7 +402,10 @@ const otherCases: readonly Cases[] = [
     alert: 'SignalboxHttpSlow',
     labels: { severity: 'warning', namespace, service: 'webhook-relay' },
     fires: { 'when many take long': [{ ...bucket('2.5', rising(90)), ...bucket('5', rising(100)), ...bucket('+Inf', rising(100)) }, '30m'] },
-    silent: { 'when few do': [{ ...bucket('2.5', rising(999)), ...bucket('5', rising(1000)), ...bucket('+Inf', rising(1000)) }, '30m'] },
+    silent: {
+      'when few do': [{ ...bucket('2.5', rising(999)), ...bucket('5', rising(1000)), ...bucket('+Inf', rising(1000)) }, '30m'],
+      'when polls of the change feed wait': [{ ...longPolls('2.5', rising(0)), ...longPolls('10', rising(0)), ...longPolls('+Inf', rising(10)) }, '30m'],
+    },
   },
 ];
 

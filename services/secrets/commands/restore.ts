@@ -2,10 +2,12 @@
 import { open } from 'node:fs/promises';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import { changesOf, createChangeStore } from '../changes/store.ts';
 import { aadFieldsOf, sealValue } from '../encryption/envelope.ts';
 import { createKeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
-import type { NewVersion } from '../management/store.ts';
+import { createManagementStore, type NewVersion } from '../management/store.ts';
 import { BackupRecord, BackupRefused, inWords, noRows, openLines, plainTables, readBackupKey, type RowCounts, type Version } from './backup-file.ts';
 import { requireKeyring, withDatabase } from './database.ts';
 import { explainFile } from './files.ts';
@@ -30,6 +32,7 @@ export const restore: Subcommand = {
         .transaction(async (inTransaction) => {
           const counts = await restoreAll(createRestoreStore(inTransaction), openLines(backupKey, input), { active, stopping });
           await record.note('backup.restore', 'done', inTransaction);
+          await tellChanges(inTransaction);
           return counts;
         })
         .catch((error: unknown) => record.failed('backup.restore', error));
@@ -71,6 +74,13 @@ function readRecord(line: string): BackupRecord {
   const read = BackupRecord.safeParse(JSON.parse(line));
   if (read.success) return read.data;
   throw new BackupRefused('the backup holds something that this release does not know');
+}
+
+/** Who polled the empty database learns of every application. */
+async function tellChanges(inTransaction: Database): Promise<void> {
+  const applications = await createManagementStore(inTransaction).applications.list();
+  const changes = applications.flatMap(({ slug }) => changesOf({ action: 'backup.restore', application: slug }, undefined, new Date()));
+  await createChangeStore(inTransaction).append(changes);
 }
 
 /** To the same ids and times as before. */

@@ -1,8 +1,9 @@
-// A write of an administrator as one unit of work: the write and its audit entry in one transaction, both or neither.
+// A write of an administrator as one unit of work: the write, its audit entry and what it adds to the change feed in one transaction, all or nothing.
 import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type Audit, createAuditStore, createEntry, type Outcome, type Target } from '../audit.ts';
+import { changesOf, createChangeStore } from '../changes/store.ts';
 import { Problems } from '../contract.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
@@ -46,6 +47,9 @@ export function createUnitOfWork({
         const done = { occurredAt: clock(), outcome: 'done', applicationId } as const;
         const entries = parts?.map(({ environment, version }) => createEntry(actor, { ...target, environment }, { ...done, version }));
         await createAuditStore(inTransaction).add(entries ?? [createEntry(actor, target, done)]);
+        // The last one: from here to the commit the writes to all applications take turns.
+        const environments = parts?.map(({ environment }) => environment);
+        await createChangeStore(inTransaction).append(changesOf(target, environments, done.occurredAt));
         return result;
       });
     } catch (caught) {

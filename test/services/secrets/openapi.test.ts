@@ -18,8 +18,9 @@ describe('the API description of the secrets service', () => {
       .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method.toUpperCase()} ${path}`, operation]));
   });
 
-  it('has every route of the document', () => {
-    expect(operations).to.have.length(19 + 3);
+  it('has every route of the document, and the change feed', () => {
+    expect(operations).to.have.length(19 + 3 + 1);
+    expect(operations.map(([route]) => route)).to.include('GET /api/management/changes');
   });
 
   it('says of every route that it may answer 401 and 503', () => {

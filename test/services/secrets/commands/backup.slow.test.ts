@@ -13,6 +13,7 @@ import { temporaryDirectory } from '../../../support/guard.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { freePort } from '../../../support/wait.ts';
 import { adminToken, manage, masterKeys, migrations, newApplication, putSecret, secretValue, startService, useService } from '../service.ts';
+import { begin, inWords, poll, told } from '../changes/feed.ts';
 import { secretsCommand } from './command.ts';
 
 const backupKey = randomBytes(32).toString('base64');
@@ -103,6 +104,19 @@ describe('signalbox secrets backup and restore', () => {
       ),
     };
   }
+
+  it('tell whoever polled the changes of the empty database of every application', async () => {
+    const target = await newTarget();
+    const service = await startService({ databaseUrl: target.url });
+    try {
+      const cursor = await begin(service.url);
+      const polling = told(poll(service.url, cursor));
+      expect((await restore(target.url, file)).code).to.equal(0);
+      expect(inWords((await polling).changes)).to.deep.equal(['bills', 'gone', 'orders'].map((slug) => `backup.restore ${slug} * *`));
+    } finally {
+      await service.close();
+    }
+  });
 
   it('bring everything to an empty database under other master keys: values, versions, times and keys are the same', async () => {
     const target = await newTarget();
