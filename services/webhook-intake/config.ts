@@ -1,6 +1,6 @@
 // The webhook intake's settings.
 import { type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
-import { choice, commonSettings, integer, list, optional, randomCredential, secretList, secretUrl, text } from '../platform/config/settings.ts';
+import { choice, commonSettings, integer, list, optional, randomCredential, secret, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 import { rulesSetting } from './notifications/rules.ts';
@@ -64,11 +64,35 @@ const cleanupSettings = {
   ),
 };
 
+const hookPattern = /^(repos\/[^/?#\s]+\/[^/?#\s]+\/hooks\/\d+|orgs\/[^/?#\s]+\/hooks\/\d+|app\/hook)$/;
+
+const maintenanceSettings = {
+  databaseUrl: commonSettings.databaseUrl,
+  ...brokerSettings,
+  forgeApiUrl: url('Forge__ApiUrl', ['http', 'https'], { summary: "The forge's API", default: 'https://api.github.com' }),
+  forgeApiToken: optional(
+    secret('Forge__ApiToken', { summary: 'A token that may read and write these webhooks: failed deliveries are asked for again with it' }),
+  ),
+  forgeApiHooks: list('Forge__ApiHooks', {
+    summary: 'Webhooks whose failed deliveries are asked for again: repos/OWNER/REPO/hooks/ID, orgs/ORG/hooks/ID, app/hook',
+    default: [],
+  }),
+};
+
+/** What no single setting can tell. */
+function checkForge({ forgeApiToken, forgeApiHooks }: Pick<MaintenanceConfig, 'forgeApiToken' | 'forgeApiHooks'>): string[] {
+  const wrong = forgeApiHooks.flatMap((hook, index) => (hookPattern.test(hook) ? [] : [index + 1]));
+  if (wrong.length > 0) return [`Forge__ApiHooks must hold repos/OWNER/REPO/hooks/ID, orgs/ORG/hooks/ID or app/hook; not so entry ${wrong.join(', ')}`];
+  if ((forgeApiToken === undefined) !== (forgeApiHooks.length === 0)) return ['Forge__ApiToken and Forge__ApiHooks need each other; set both or none'];
+  return [];
+}
+
 const serviceSettings = {
   ...commonSettings,
   // For the runs that the API begins.
   ...workerSettings,
   ...cleanupSettings,
+  ...maintenanceSettings,
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
 };
 
@@ -89,11 +113,12 @@ export const settings = { ...serviceSettings, ...sourceSettings };
 export type ServiceConfig = Values<typeof serviceSettings> & { readonly sources: readonly ConfiguredSource[] };
 export type WorkerConfig = Values<typeof workerSettings>;
 export type CleanupConfig = Values<typeof cleanupSettings>;
+export type MaintenanceConfig = Values<typeof maintenanceSettings>;
 
 /** @throws ConfigError with every fault */
 export async function readServiceConfig(environment: Environment): Promise<ServiceConfig> {
   const [values, secretsOf] = await readAll(
-    () => readSettings(environment, serviceSettings),
+    () => readSettings(environment, serviceSettings, checkForge),
     () => readSettings(environment, sourceSettings),
     () => readRules(readSettings(environment, { rulesFile: workerSettings.rulesFile }).rulesFile),
   );
@@ -112,3 +137,6 @@ export async function readWorkerConfig(environment: Environment): Promise<Worker
 
 /** @throws ConfigError with every fault */
 export const readCleanupConfig = (environment: Environment): CleanupConfig => readSettings(environment, cleanupSettings);
+
+/** @throws ConfigError with every fault */
+export const readMaintenanceConfig = (environment: Environment): MaintenanceConfig => readSettings(environment, maintenanceSettings, checkForge);

@@ -8,7 +8,7 @@ import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
-import { brokerSettings, type CleanupConfig, readCleanupConfig, readServiceConfig, readWorkerConfig, type ServiceConfig, settings } from './config.ts';
+import { brokerSettings, type CleanupConfig, readCleanupConfig, readServiceConfig, readMaintenanceConfig, type ServiceConfig, settings } from './config.ts';
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
@@ -82,7 +82,7 @@ async function openJobs({ environment, log, metrics, lifecycle }: Runtime, confi
   const jobs = [
     ...queueWorkers.map((parts) => createQueueJobs(parts, { database, checkSchema, config, environment, metrics: ofRuns, log }).drain),
     cleanupJob({ database: upkeepDatabase, config, log }),
-    createMaintenance({ database: upkeepDatabase }),
+    createMaintenance({ database: upkeepDatabase, config, environment, log }),
   ];
   return { runner, jobs };
 }
@@ -108,11 +108,11 @@ export const deployable: Deployable<ServiceConfig> = {
       create: ({ runtime, ...parts }) => cleanupJob({ log: runtime.log, ...parts }),
     }),
     maintenance: createJobWorker({
-      summary: 'Makes partitions ahead, and takes back claims whose holder died',
+      summary: 'Makes partitions ahead, and takes up again what died: claims, runs, dead letters, failed deliveries',
       migrations,
       everyMs: maintenanceEveryMs,
-      read: readWorkerConfig,
-      create: ({ database }) => createMaintenance({ database }),
+      read: readMaintenanceConfig,
+      create: ({ runtime: { environment, log }, ...parts }) => createMaintenance({ environment, log, ...parts }),
     }),
   },
 };

@@ -1,19 +1,49 @@
-// The job `maintenance`: partitions ahead of time, claims whose holder died, runs whose process was killed.
+// The job `maintenance`: partitions ahead of time, what died or was lost on the way taken up again.
+import type { Environment } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
+import type { MaintenanceConfig } from '../config.ts';
+import { returnDeadLetters } from '../forge/dead-letters.ts';
 import { keepPartitions } from '../housekeeping.ts';
 import { processRows } from '../typed/store.ts';
-import { type Job, Stopped } from './runner.ts';
+import { createForgeApi } from './forge-api.ts';
+import { redeliver } from './redelivery.ts';
+import type { Counts, Job } from './runner.ts';
+import { runSteps, type Step, type StepsParts } from './steps.ts';
 import { createRunStore } from './store.ts';
 
-type MaintenanceParts = { readonly database: Database; readonly clock?: () => Date };
+export type MaintenanceParts = StepsParts & {
+  readonly database: Database;
+  readonly config: MaintenanceConfig;
+  readonly environment: Environment;
+  readonly clock?: () => Date;
+};
 
-export const createMaintenance = ({ database, clock = () => new Date() }: MaintenanceParts): Job => ({
+export const createMaintenance = ({ clock = () => new Date(), ...parts }: MaintenanceParts): Job => ({
   name: 'maintenance',
   isExclusive: true,
-  async run({ counts, stopping }) {
-    await keepPartitions(database, clock());
-    counts.processed += await createRunStore(database).failStale();
-    while (!stopping.aborted && (await processRows(database)));
-    if (stopping.aborted) throw new Stopped();
-  },
+  run: (run) => runSteps(maintenanceSteps({ ...parts, clock }), run, parts),
 });
+
+function maintenanceSteps({ database, config, environment, log, clock }: Required<Omit<MaintenanceParts, 'terminal' | 'stepMs'>>): Step[] {
+  const { forgeApiUrl: url, forgeApiToken: token, forgeApiHooks: hooks } = config;
+  const step = (name: string, work: (counts: Counts, deadline: AbortSignal) => Promise<void>): Step => ({
+    name,
+    async run(deadline) {
+      const counts = { processed: 0, failed: 0 };
+      await work(counts, deadline);
+      return counts;
+    },
+  });
+  return [
+    step('partitions', () => keepPartitions(database, clock())),
+    step('runs whose process was killed', async (counts) => void (counts.processed += await createRunStore(database).failStale())),
+    // Those whose holder died are claimed as any other.
+    step('stale claims', async (_counts, deadline) => {
+      while (!deadline.aborted && (await processRows(database)));
+    }),
+    step('dead letters', (counts, stopping) => returnDeadLetters({ environment, config, counts, stopping, log, clock })),
+    ...(token === undefined
+      ? []
+      : [{ name: 'redelivery', run: (deadline: AbortSignal) => redeliver({ api: createForgeApi({ url, token, clock }), hooks, clock }, deadline) }]),
+  ];
+}
