@@ -13,6 +13,7 @@ import { createEvents, type PayloadMemory } from './dashboard/events.ts';
 import { createLists } from './dashboard/lists.ts';
 import { createStatistics } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
+import { measureEvents } from './event-metrics.ts';
 import { noRules, type Rules } from './notifications/rules.ts';
 import { createRoutes } from './routes.ts';
 import { createReceive } from './sources/receiving.ts';
@@ -49,7 +50,11 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
   const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
   const { sources = [], rules = noRules, onStored = () => undefined, clock = systemClock } = parts;
   const store = createDashboardStore(database);
-  const direct = createSourceRoutes(sources, createReceive({ database, rules, clock, onStored }));
+  const count = measureEvents(
+    parts.metrics,
+    sources.map(({ source }) => source.name),
+  );
+  const direct = createSourceRoutes(sources, createReceive({ database, rules, clock, onStored, count }));
   return createApp({
     ...parts,
     description: {

@@ -23,7 +23,7 @@ export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorke
   const { metrics, log, maxPayloadValues = usualMaxPayloadValues, clock = Date.now } = parts;
   const { worker, queue } = work;
   const inHand = createInHand(clock);
-  const { runs, deliveries, delay } = createWorkerMetrics(metrics, work, inHand.oldestSeconds);
+  const { runs, batches, deliveries, delay } = createWorkerMetrics(metrics, work, inHand.oldestSeconds);
 
   function count(delivery: Delivery, outcome: DeliveryOutcome): void {
     deliveries.inc({ queue, outcome });
@@ -56,6 +56,7 @@ export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorke
 
   return async (batch) => {
     inHand.hold(batch);
+    batches.observe({ queue }, batch.length);
     try {
       const outcomes: Outcome[] = [];
       for (const part of bounded(batch)) outcomes.push(...(await handle(part)));
@@ -160,6 +161,12 @@ function createWorkerMetrics(metrics: Metrics, { worker, queue }: { readonly wor
     labels: ['worker'],
     collect: (gauge) => gauge.set({ worker }, oldestSeconds()),
   });
+  const batches = metrics.histogram({
+    name: 'signalbox_intake_batch_deliveries',
+    help: 'Deliveries that the worker was given at once, by queue; a batch that is tried again counts again.',
+    labels: ['queue'],
+    buckets: [1, 2, 5, 10, 20, 50, 100],
+  });
   const deliveries = metrics.counter({
     name: 'signalbox_intake_deliveries_total',
     help: 'Deliveries by queue and by what became of them: stored, duplicate, refused (tried again), unreadable (dead)',
@@ -172,5 +179,5 @@ function createWorkerMetrics(metrics: Metrics, { worker, queue }: { readonly wor
     labels: ['queue'],
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 3600],
   });
-  return { runs, deliveries, delay };
+  return { runs, batches, deliveries, delay };
 }

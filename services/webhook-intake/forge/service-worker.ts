@@ -4,6 +4,7 @@ import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { storable } from '../../platform/json.ts';
 import { type LoggedEvent, storeEvents } from '../event-log.ts';
+import { measureEvents } from '../event-metrics.ts';
 import { noRules, type Rules } from '../notifications/rules.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
 import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
@@ -15,8 +16,17 @@ type ServiceWorkerParts = BatchWorkerParts & {
   readonly rules?: Pick<Rules, 'match'>;
 };
 
-export const createServiceWorker = ({ database, rules = noRules, ...parts }: ServiceWorkerParts): BatchHandler =>
-  createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store: (events) => storeEvents(database, events, rules) }, parts);
+export function createServiceWorker({ database, rules = noRules, ...parts }: ServiceWorkerParts): BatchHandler {
+  const count = measureEvents(parts.metrics, [source]);
+  const store = async (events: readonly LoggedEvent[]) => {
+    const areNew = await storeEvents(database, events, rules);
+    count(source, areNew);
+    return areNew;
+  };
+  return createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store }, parts);
+}
+
+const source = 'forge';
 
 async function readEvent(delivery: Delivery, maxValues: number): Promise<LoggedEvent> {
   const { value, bytes } = await readPayload(delivery, maxValues);
@@ -25,7 +35,7 @@ async function readEvent(delivery: Delivery, maxValues: number): Promise<LoggedE
   return {
     ...envelope,
     id: uuidv7({ msecs: envelope.receivedAt.getTime() }),
-    source: 'forge',
+    source,
     repository,
     number: subjectNumber(value),
     bytes,

@@ -7,6 +7,7 @@ import { isObject, parseJson, refuseCostly, storable } from '../../platform/json
 import type { Database } from '../../platform/postgres/pool.ts';
 import { Common } from '../../platform/problem.ts';
 import { eventIdOf, type LoggedEvent, storeEvents } from '../event-log.ts';
+import type { measureEvents } from '../event-metrics.ts';
 import type { Rules } from '../notifications/rules.ts';
 import type { Source } from './source.ts';
 
@@ -31,14 +32,16 @@ type ReceivingParts = {
   readonly clock: () => Date;
   /** Called when a new event is in the log. */
   readonly onStored: () => void;
+  readonly count: ReturnType<typeof measureEvents>;
 };
 
 /** Of deliveries whose credential was found right. `id` is the event's; of a duplicate that of the event it repeats. @throws Problem 400 or 413 */
 export const createReceive =
-  ({ database, rules, clock, onStored }: ReceivingParts): Receive =>
+  ({ database, rules, clock, onStored, count }: ReceivingParts): Receive =>
   async (source, request) => {
     const event = readEvent(source, request, clock());
-    const [isNew] = await storeEvents(database, [event], rules);
+    const [isNew = false] = await storeEvents(database, [event], rules);
+    count(source.name, [isNew]);
     if (!isNew) return { id: (await eventIdOf(database, source.name, event.deliveryId)) ?? event.id, duplicate: true };
     onStored();
     return { id: event.id, duplicate: false };
