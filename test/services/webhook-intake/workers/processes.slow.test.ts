@@ -4,9 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import pg from 'pg';
+import { connectBroker } from '../../../../services/platform/broker/connect.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
 import { makePartitions } from '../../../../services/platform/postgres/partitions.ts';
+import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
 import { type RunningProcess, startProcess } from '../../../support/processes.ts';
 import { eventually } from '../../../support/wait.ts';
+import { message } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
 const ended = (code: number) => ({ code, signal: null });
@@ -121,6 +125,23 @@ describe('cleanup and maintenance as processes', function () {
     await database.rows(`update worker_runs set held_until = now() - interval '1 second' where held_until is not null`); // a minute later
     expect(await start(['worker', 'maintenance']).exited).to.deep.equal(ended(0));
     expect((await runs()).map(({ worker, status }) => `${worker} ${status}`)).to.deep.equal(['cleanup failed', 'cleanup succeeded', 'maintenance succeeded']);
+  });
+
+  it('are not alone: the service empties a queue in a run that its API begins', async () => {
+    const broker = connectBroker(database.url, forgeTopology, { log: silentLog, name: 'test' });
+    await broker.ready(60_000);
+    expect((await broker.publish(message({ event: 'push', payload: {} }), 10_000)).outcome).to.equal('confirmed');
+    await broker.close();
+    const service = start(['serve', 'webhook-intake'], { Intake__AccessTokens: token });
+    const [, port] = await service.waitForLine(/"port":(\d+),"msg":"listening"/);
+    const begin = (worker: string) =>
+      fetch(`http://127.0.0.1:${port}/api/v1/workers/${worker}/run`, { method: 'POST', headers: { authorization: `token ${token}` } });
+    expect([(await begin('service')).status, (await begin('database-service')).status]).to.deep.equal([202, 202]);
+    await eventually(async () => {
+      const ended = await database.rows('select worker, status, processed, failed from worker_runs order by worker desc');
+      expect(ended).to.deep.equal(['service', 'database-service'].map((worker) => ({ worker, status: 'succeeded', processed: 1, failed: 0 })));
+    });
+    expect(await database.count('events')).to.equal(1);
   });
 
   it('have the record of a killed run closed by the service, too', async () => {
