@@ -1,8 +1,9 @@
 // The webhook intake's settings.
-import { type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
+import { ConfigError, type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secret, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
+import { notificationFaults } from './notifications/notifications.ts';
 import { rulesSetting } from './notifications/rules.ts';
 import { readRules } from './notifications/rules-file.ts';
 import type { ConfiguredSource, Source } from './sources/source.ts';
@@ -93,6 +94,16 @@ const serviceSettings = {
   ...workerSettings,
   ...cleanupSettings,
   ...maintenanceSettings,
+  smtpUrl: optional(secretUrl('Notifications__SmtpUrl', ['smtp', 'smtps'], { summary: 'The mail server of notifications, with user and password' })),
+  mailFrom: optional(text('Notifications__MailFrom', { summary: 'The address that notifications come from; required with Notifications__SmtpUrl' })),
+  pushUrl: optional(url('Notifications__PushUrl', ['http', 'https'], { summary: 'The push server of notifications, which speaks as ntfy does' })),
+  pushToken: optional(secret('Notifications__PushToken', { summary: 'Access token of the push server' })),
+  notificationsPerHour: integer('Notifications__MaxPerHour', {
+    summary: 'Most messages that one recipient gets in an hour; the last of them is a digest of all the rest',
+    min: 1,
+    max: 10_000,
+    default: 30,
+  }),
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
 };
 
@@ -117,11 +128,13 @@ export type MaintenanceConfig = Values<typeof maintenanceSettings>;
 
 /** @throws ConfigError with every fault */
 export async function readServiceConfig(environment: Environment): Promise<ServiceConfig> {
-  const [values, secretsOf] = await readAll(
+  const [values, secretsOf, rules] = await readAll(
     () => readSettings(environment, serviceSettings, checkForge),
     () => readSettings(environment, sourceSettings),
     () => readRules(readSettings(environment, { rulesFile: workerSettings.rulesFile }).rulesFile),
   );
+  const faults = notificationFaults(values, rules);
+  if (faults.length > 0) throw new ConfigError(faults);
   const configured = Object.values<Source>(sources).map((source) => ({ source, secrets: secretsOf[source.name] ?? [] }));
   return { ...values, sources: configured.filter(({ secrets }) => secrets.length > 0) };
 }

@@ -13,6 +13,7 @@ import { createDatabaseServiceWorker, createIsOwn } from './forge/database-servi
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
 import { keepHouse } from './housekeeping.ts';
+import { startNotifications } from './notifications/notifications.ts';
 import { followRules } from './notifications/rules-file.ts';
 import { processRows } from './typed/store.ts';
 import { type CleanupParts, createCleanup } from './workers/cleanup.ts';
@@ -63,9 +64,9 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   keepHouse({ database, runs: store, lifecycle, log });
   const workers = createWorkers({ store, ...(await openJobs(runtime, config)), stopping: lifecycle.stopping });
   const tokenHolder = authorization('token', config.accessTokens);
-  const { sources, corsOrigins, rulesFile: file } = config;
-  const rules = followRules({ file, part: 'api', metrics, log });
-  await listen(createIntakeApp({ database, workers, tokenHolder, sources, rules, health, log, metrics, addressOf, corsOrigins }), config.port);
+  const { sources, corsOrigins } = config;
+  const { rules, wake: onStored } = startNotifications(config, { database, lifecycle, metrics, log });
+  await listen(createIntakeApp({ database, workers, tokenHolder, sources, rules, onStored, health, log, metrics, addressOf, corsOrigins }), config.port);
 }
 
 /** Of runs that the API begins: they have pools of their own, so that they do not keep the dashboard waiting. */

@@ -44,6 +44,8 @@ const map: z.core.TypeParams<z.ZodObject> = {
 const Topic = z.string({ error: 'must be a topic' }).regex(/^[-_A-Za-z0-9]{1,64}$/, 'must be a topic: 1 to 64 letters, digits, - and _');
 const Address = z.string({ error: 'must be a mail address' }).max(254, 'must be a mail address').pipe(z.email('must be a mail address'));
 
+export const isEmail = (text: string | undefined): text is string => Address.safeParse(text).success;
+
 const Condition = z.strictObject(
   {
     source: Globs.optional(),

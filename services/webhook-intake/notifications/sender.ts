@@ -1,0 +1,90 @@
+// Sends what the outbox holds for one channel, beside any number of other processes that do the same.
+import type { Log } from '../../platform/log.ts';
+import { type BackOffRange, backOffMs, createWakeUp } from '../../platform/time.ts';
+import type { ChannelSender, SendOutcome } from './channel.ts';
+import type { ClaimedMessage, NotificationStore } from './store.ts';
+import { contentOf } from './templates.ts';
+
+export type SenderParts = {
+  readonly store: NotificationStore;
+  readonly channel: ChannelSender;
+  readonly maxPerHour: number;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+  readonly onOutcome?: (outcome: 'sent' | 'failed' | 'retried') => void;
+  readonly pollMs?: number;
+  /** Between attempts of a message, and of a channel that is unavailable. */
+  readonly backOff?: { readonly message: BackOffRange; readonly channel: BackOffRange };
+  readonly leaseMs?: number;
+};
+
+const usualPollMs = 2000;
+const usualBackOff = { message: { firstMs: 5000, longestMs: 5 * 60_000 }, channel: { firstMs: 1000, longestMs: 30_000 } };
+/** Longer than a channel takes for a message, with all its timeouts. */
+const usualLeaseMs = 3 * 60_000;
+const atOnce = 5;
+/** Mail servers give up on a mailbox that is full after some days, too. */
+const giveUpAfterMs = 3 * 24 * 60 * 60_000;
+
+export type Sender = ReturnType<typeof startSender>;
+
+export function startSender(parts: SenderParts) {
+  const { store, channel, maxPerHour, stopping, log, pollMs = usualPollMs, backOff = usualBackOff, leaseMs = usualLeaseMs } = parts;
+  const wakeUp = createWakeUp(stopping);
+  const context = { channel: channel.channel };
+  let failures = 0;
+
+  /** @returns whether there may be more to do at once */
+  async function round(): Promise<boolean> {
+    await store.makeMessages(channel.channel, maxPerHour);
+    const messages = await store.claim(channel.channel, atOnce, leaseMs);
+    const outcomes = await Promise.all(messages.map((message) => sendOne(message)));
+    const isUnavailable = outcomes.some((outcome) => outcome !== 'sent' && outcome.kind === 'unavailable');
+    if (isUnavailable && failures === 0) log.warn({ ...context, outcomes }, 'sending notifications failed, channel unavailable, retrying');
+    failures = isUnavailable ? failures + 1 : 0;
+    return messages.length > 0 && !isUnavailable;
+  }
+
+  async function sendOne(message: ClaimedMessage): Promise<SendOutcome> {
+    const content = contentOf(await store.noticesOf(message.id));
+    const outcome = await channel.send({ id: message.id, recipient: message.recipient, ...content });
+    await record(message, outcome);
+    return outcome;
+  }
+
+  async function record(message: ClaimedMessage, outcome: SendOutcome): Promise<void> {
+    if (outcome === 'sent') {
+      await store.end(message, 'sent');
+      parts.onOutcome?.('sent');
+      return;
+    }
+    const isTooOld = outcome.kind === 'retry' && Date.now() - message.createdAt.getTime() > giveUpAfterMs;
+    if (outcome.kind === 'refused' || isTooOld) {
+      await store.end(message, 'failed', outcome.reason);
+      log.error({ ...context, messageId: message.id, recipient: message.recipient, reason: outcome.reason }, 'sending a notification failed, given up');
+      parts.onOutcome?.('failed');
+      return;
+    }
+    // Of a channel that is unavailable too: one message that ends the connection each time must not stay first in line.
+    const range = outcome.kind === 'unavailable' ? backOff.channel : backOff.message;
+    await store.postpone(message, outcome.reason, backOffMs(message.attempts, range));
+    parts.onOutcome?.('retried');
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.aborted) {
+      const isMore = await round().catch((error: unknown) => {
+        if (failures === 0) log.warn({ ...context, error }, 'sending notifications failed, retrying');
+        failures += 1;
+        return false;
+      });
+      if (isMore) continue;
+      await wakeUp.pause(pollMs);
+      // What wakes up knows nothing of the channel, which gets its pause.
+      if (failures > 0) await wakeUp.pause(Math.max(0, backOffMs(failures, backOff.channel) - pollMs));
+    }
+  }
+
+  const running = run();
+  return { wake: () => wakeUp.wake(), ended: () => running };
+}

@@ -1,0 +1,58 @@
+// Mails by SMTP: a connection for each message, so that one which hangs holds up no other.
+import { createTransport } from 'nodemailer';
+import { codeOf, describeError } from '../../platform/errors.ts';
+import type { Secret } from '../../platform/config/secret.ts';
+import { memberAt } from '../../platform/json.ts';
+import type { ChannelSender, OutgoingMessage, SendOutcome } from './channel.ts';
+
+type SmtpParts = {
+  /** smtp: with STARTTLS where the server has it; smtps: TLS from the start. */
+  readonly url: Secret;
+  readonly from: string;
+  /** For an answer of the server. */
+  readonly timeoutMs?: number;
+};
+
+const usualTimeoutMs = 15_000;
+
+export function createSmtp({ url, from, timeoutMs = usualTimeoutMs }: SmtpParts): ChannelSender {
+  const transport = createTransport({
+    url: url.reveal(),
+    dnsTimeout: timeoutMs,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    channel: 'smtp',
+    async send({ id, recipient, subject, text, html }: OutgoingMessage) {
+      try {
+        await transport.sendMail({
+          from,
+          to: { name: '', address: recipient },
+          envelope: { from, to: [recipient] },
+          // The same at every attempt: a server that got it already can tell, and so can the reader's program.
+          messageId: `<${id}@signalbox>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          subject,
+          text,
+          html,
+        });
+        return 'sent';
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+/** A refused sender or login is a fault of the settings, not of the message: only what is said of recipient and content counts against it. */
+function outcomeOf(error: unknown): Exclude<SendOutcome, 'sent'> {
+  const [command, status] = [memberAt(error, 'command'), memberAt(error, 'responseCode')];
+  const isOfMessage = codeOf(error) === 'EMESSAGE' || (codeOf(error) === 'EENVELOPE' && (command === 'RCPT TO' || command === 'DATA'));
+  if (!isOfMessage) return { kind: 'unavailable', reason: describeError(error) };
+  const isTemporary = typeof status === 'number' && status < 500;
+  return { kind: isTemporary ? 'retry' : 'refused', reason: describeError(error) };
+}

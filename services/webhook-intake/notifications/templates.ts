@@ -1,0 +1,30 @@
+// What a message says: one notice, or a digest of several. Every text of a notice is escaped where it goes into HTML.
+import type { NoticeText } from './notice-text.ts';
+
+export type Content = {
+  /** One line. */
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Where to read on; null for a digest. */
+  readonly url: string | null;
+};
+
+/** @param notices at least one, without control characters */
+export function contentOf(notices: readonly NoticeText[]): Content {
+  const [first] = notices;
+  if (first && notices.length === 1)
+    return { subject: first.title, text: textOf(first), html: page(`${heading(first)}${paragraph(first.text)}`), url: first.url };
+  const subject = `${notices.length} notifications`;
+  const text = [subject, ...notices.map(({ title, url }) => `- ${title}${url === null ? '' : `\n  ${url}`}`)].join('\n\n');
+  return { subject, text, html: page(`<h3>${subject}</h3>\n<ul>\n${notices.map((notice) => `<li>${titleOf(notice)}</li>`).join('\n')}\n</ul>`), url: null };
+}
+
+const textOf = ({ title, text, url }: NoticeText) => [title, text, url].filter(Boolean).join('\n\n');
+const heading = (notice: NoticeText) => `<h3>${titleOf(notice)}</h3>`;
+const titleOf = ({ title, url }: NoticeText) => (url === null ? escaped(title) : `<a href="${escaped(url)}">${escaped(title)}</a>`);
+const paragraph = (text: string) => (text === '' ? '' : `\n<p style="white-space: pre-wrap">${escaped(text)}</p>`);
+const page = (body: string) => `<!doctype html>\n<html><body>\n${body}\n</body></html>\n`;
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');

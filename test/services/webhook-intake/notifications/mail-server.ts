@@ -1,0 +1,45 @@
+// A mail server for tests: real SMTP, which keeps what it takes and can refuse, stop and come back on its port.
+import { once } from 'node:events';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+export type ReceivedMail = { readonly recipient: string; readonly raw: string; readonly mail: Email };
+
+const answer = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode });
+
+export async function createMailServer(port: number) {
+  const received: ReceivedMail[] = [];
+  /** Status by recipient. */
+  const refusals = new Map<string, number>();
+  let attempts = 0;
+  let server: SMTPServer | undefined;
+  const open = async () => {
+    server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      logger: false,
+      onRcptTo({ address }, _session, done) {
+        attempts += 1;
+        const status = refusals.get(address);
+        done(status === undefined ? null : answer(status, 'not taken'));
+      },
+      onData(stream, { envelope }, done) {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          const raw = Buffer.concat(chunks).toString();
+          void PostalMime.parse(raw).then((mail) => {
+            for (const { address } of envelope.rcptTo) received.push({ recipient: address, raw, mail });
+            done();
+          });
+        });
+      },
+    });
+    server.on('error', () => undefined);
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  };
+  const close = () => new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  await open();
+  return { url: `smtp://127.0.0.1:${port}`, received, refusals, attempts: () => attempts, open, close };
+}
+export type MailServer = Awaited<ReturnType<typeof createMailServer>>;
