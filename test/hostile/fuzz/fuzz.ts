@@ -185,11 +185,14 @@ async function createPartners(house: House, operations: readonly Operation[]): P
 /** Once every delivery was stored or given up, in both queues. @returns how many dead letters have each reason */
 async function settledDeadLetters(house: House, workers: readonly Running[], accepted: number): Promise<Readonly<Record<string, number>>> {
   const queues = ['forge', 'forge-database'];
+  // The intake's API, too: it was asked for runs of both.
+  const consumers = [...workers, house.service('webhook-intake')];
   const settled = async () => {
     const dead = await deadLetters(house);
-    for (const [index, queue] of queues.entries()) {
-      const worker = workers[index];
-      const stored = worker ? await metric(worker, new RegExp(`signalbox_intake_deliveries_total\\{queue="${queue}",outcome="(?:stored|duplicate)"\\}`)) : 0;
+    for (const queue of queues) {
+      const pattern = new RegExp(`signalbox_intake_deliveries_total\\{queue="${queue}",outcome="(?:stored|duplicate)"\\}`);
+      let stored = 0;
+      for (const consumer of consumers) stored += await metric(consumer, pattern);
       const given = dead.filter((line) => line.includes(` ${queue} `)).length;
       if (stored + given < accepted) return false;
     }
