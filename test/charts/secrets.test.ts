@@ -28,17 +28,20 @@ async function keysByComponent(values?: Values): Promise<Record<string, string[]
 const of = (secret: string, ...keys: readonly string[]) => keys.map((key) => `${secret}: ${key}`).sort();
 const own = (...keys: readonly string[]) => of('signalbox-credentials', ...keys);
 
-const sourceSecrets = Object.values(settings).flatMap(({ name }) => (name.startsWith('Sources__') ? [name] : []));
+/** Of what may be off in the intake. */
+const optionalSecrets = Object.values(settings).flatMap(({ name, isSecret, fallback }) =>
+  isSecret && fallback?.value === undefined && fallback !== undefined ? [name] : [],
+);
 
 describeWith(helm, 'the keys of a pod', () => {
   it('are those of its service', async () => {
     expect(await keysByComponent({ redis: { enabled: true } })).to.deep.equal({
       'webhook-relay': own('Broker__AuthToken', 'Forge__WebhookSecrets', 'postgres-relay-password', 'rabbitmq-relay-password', 'redis-password'),
-      'webhook-intake': own('Intake__AccessTokens', ...sourceSecrets, 'postgres-intake-password', 'rabbitmq-intake-password', 'redis-password'),
+      'webhook-intake': own('Intake__AccessTokens', ...optionalSecrets, 'postgres-intake-password', 'rabbitmq-intake-password', 'redis-password'),
       'webhook-intake-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
       'webhook-intake-database-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
       'webhook-intake-cleanup': own('Heartbeat__PingUrl', 'postgres-intake-password'),
-      'webhook-intake-maintenance': own('postgres-intake-password', 'rabbitmq-intake-password'),
+      'webhook-intake-maintenance': own('Forge__ApiToken', 'postgres-intake-password', 'rabbitmq-intake-password'),
       'link-digest': own('Digest__AdminPassword', 'Ingest__Token', 'Jwt__Key', 'postgres-digest-password', 'rabbitmq-digest-password', 'redis-password'),
       secrets: own('Encryption__MasterKeys', 'Management__AdminApiKey', 'postgres-secrets-password', 'redis-password'),
       listings: own('Listings__AccessTokens', 'postgres-listings-password', 'redis-password'),
@@ -59,8 +62,9 @@ describeWith(helm, 'the keys of a pod', () => {
     );
     expect(references.filter(({ optional }) => optional === true).map(({ key }) => key)).to.have.members([
       'Encryption__MasterKeys',
+      ...optionalSecrets,
       'Heartbeat__PingUrl',
-      ...sourceSecrets,
+      'Forge__ApiToken',
     ]);
   });
 
