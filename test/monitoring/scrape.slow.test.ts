@@ -19,7 +19,24 @@ const named: readonly (readonly [where: string, expression: string])[] = [
 ];
 
 /** Every label that a metric of ours may have: none that grows with what the world sends. */
-const boundedLabels = ['limit', 'service', 'check', 'broker', 'period', 'queue', 'worker', 'source', 'outcome', 'table', 'method', 'route', 'status', 'le'];
+const boundedLabels = [
+  'limit',
+  'service',
+  'check',
+  'broker',
+  'period',
+  'queue',
+  'worker',
+  'source',
+  'outcome',
+  'table',
+  'method',
+  'route',
+  'status',
+  'le',
+  'channel',
+  'part',
+];
 const targetLabels = ['namespace', 'pod', 'job', 'instance'];
 
 describe('the scrape of real processes', function () {

@@ -1,9 +1,12 @@
 // Relay, intake, secrets, listings and their workers as real processes that have had work of each kind, and what their metrics ports say.
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryDirectory } from '../support/guard.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/wait.ts';
-import { type Answer, createForge, examplePayload, loggedDeliveries, promised, startFlow } from '../system/flow.ts';
+import { type Answer, createForge, dashboardToken, examplePayload, loggedDeliveries, promised, startFlow } from '../system/flow.ts';
 import { readScrape, type Series } from './promql.ts';
 
 /** Pod → where it is scraped. */
@@ -29,7 +32,7 @@ const masterKeys = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 export async function startScraped(): Promise<Scraped> {
   const database = await createTestDatabase();
   const brokerUrls = ['one', 'two'].map((schema) => `${database.url}${database.url.includes('?') ? '&' : '?'}schema=${schema}`);
-  const flow = await startFlow({ databaseUrl: database.url, brokerUrls, settings: limits });
+  const flow = await startFlow({ databaseUrl: database.url, brokerUrls, settings: { ...limits, ...notifications() } });
   const [service, databaseService] = await Promise.all([flow.startWorker('service'), flow.startWorker('database-service')]);
   const secrets = await startOne(database.url, ['serve', 'secrets'], {
     Management__AdminApiKey: 'the administrator of the tests',
@@ -54,6 +57,7 @@ export async function startScraped(): Promise<Scraped> {
   await fetch(`${flow.relayUrls[0] ?? ''}/Forge`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
   await eventually(async () => (await loggedDeliveries(database.url)).size === promised(answers).length, { withinMs: 60_000 });
 
+  for (const worker of ['cleanup', 'maintenance']) await runWorker(flow.intakeUrl, worker);
   const hasWorked = async (url: string) => /runs_total\{worker="[\w-]+",outcome="succeeded"\} [1-9]/.test(await scrape(url));
   for (const { metricsUrl } of flow.workers) await eventually(() => hasWorked(metricsUrl), { withinMs: 60_000 });
 
@@ -87,6 +91,21 @@ export async function startScraped(): Promise<Scraped> {
       await database.drop();
     },
   };
+}
+
+/** Rules that no delivery here matches. */
+function notifications(): Readonly<Record<string, string>> {
+  const file = join(temporaryDirectory('rules'), 'rules.yaml');
+  writeFileSync(file, 'rules:\n  - name: nobody\n    when: { source: sentry }\n    push: [nobody]\n');
+  return { Notifications__RulesFile: file, Notifications__PushUrl: 'http://127.0.0.1:9' };
+}
+
+/** One run, to its end. */
+async function runWorker(intakeUrl: string, worker: string): Promise<void> {
+  const headers = { Authorization: `token ${dashboardToken}` };
+  const accepted = await fetch(`${intakeUrl}/api/v1/workers/${worker}/run`, { method: 'POST', headers });
+  const location = accepted.headers.get('location') ?? '';
+  await eventually(async () => (await (await fetch(`${intakeUrl}${location}`, { headers })).text()).includes('"succeeded"'), { withinMs: 60_000 });
 }
 
 async function startOne(databaseUrl: string, words: readonly string[], settings: Readonly<Record<string, string>>) {
