@@ -87,7 +87,7 @@ async function launch({ server }: RabbitmqPrograms, node: RabbitmqNode, url: str
   if (pid === undefined) throw new Error(`${server} could not be started`);
   const gone = exited.then(() => Promise.reject(new Error('it ended')));
   try {
-    await Promise.race([gone, eventually(() => answers(url), { withinMs: 90_000, everyMs: 100 })]);
+    await Promise.race([gone, eventually(() => answers(url), { withinMs: 150_000, everyMs: 100 })]);
   } catch (cause) {
     signalGroup(pid, 'SIGKILL');
     throw new Error(`RabbitMQ did not start:\n${(await readFile(output, 'utf8')).slice(-4000)}`, { cause });

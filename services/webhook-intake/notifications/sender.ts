@@ -26,8 +26,6 @@ const atOnce = 5;
 /** Mail servers give up on a mailbox that is full after some days, too. */
 const giveUpAfterMs = 3 * 24 * 60 * 60_000;
 
-export type Sender = ReturnType<typeof startSender>;
-
 export function startSender(parts: SenderParts) {
   const { store, channel, maxPerHour, stopping, log, pollMs = usualPollMs, backOff = usualBackOff, leaseMs = usualLeaseMs } = parts;
   const wakeUp = createWakeUp(stopping);
