@@ -50,7 +50,7 @@ const retentionSettings = {
     max: 10_000,
     default: 20,
   }),
-  sentNotificationDays: days('SentNotifications', 'Days that a notification is kept after it was sent', { value: 30 }),
+  sentNotificationDays: days('SentNotifications', 'Days that a notification is kept after it was sent or given up', { value: 30 }),
   workerRunDays: days('WorkerRuns', 'Days that the record of a run is kept', { value: 90 }),
 };
 export type Retention = Values<typeof retentionSettings>;

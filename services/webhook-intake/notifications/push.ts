@@ -13,8 +13,8 @@ export function createPush({ url, token, timeoutMs = usualTimeoutMs }: PushParts
   const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token.reveal()}` }) };
   return {
     channel: 'push',
-    async send({ recipient: topic, subject: title, text, url: click }: OutgoingMessage) {
-      const body = JSON.stringify({ topic, title, message: cutBytes(text), ...(click !== null && { click }) });
+    async send({ recipient: topic, subject: title, body: message, url: click }: OutgoingMessage) {
+      const body = JSON.stringify({ topic, title, message: cutBytes(message), ...(click !== null && { click }) });
       try {
         const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
         await response.body?.cancel();

@@ -5,6 +5,8 @@ export type Content = {
   /** One line. */
   readonly subject: string;
   readonly text: string;
+  /** What is to be read where subject and link are shown beside it. */
+  readonly body: string;
   readonly html: string;
   /** Where to read on; null for a digest. */
   readonly url: string | null;
@@ -14,10 +16,22 @@ export type Content = {
 export function contentOf(notices: readonly NoticeText[]): Content {
   const [first] = notices;
   if (first && notices.length === 1)
-    return { subject: first.title, text: textOf(first), html: page(`${heading(first)}${paragraph(first.text)}`), url: first.url };
+    return {
+      subject: first.title,
+      text: textOf(first),
+      body: first.text || first.title,
+      html: page(`${heading(first)}${paragraph(first.text)}`),
+      url: first.url,
+    };
   const subject = `${notices.length} notifications`;
-  const text = [subject, ...notices.map(({ title, url }) => `- ${title}${url === null ? '' : `\n  ${url}`}`)].join('\n\n');
-  return { subject, text, html: page(`<h3>${subject}</h3>\n<ul>\n${notices.map((notice) => `<li>${titleOf(notice)}</li>`).join('\n')}\n</ul>`), url: null };
+  const body = notices.map(({ title, url }) => `- ${title}${url === null ? '' : `\n  ${url}`}`).join('\n\n');
+  return {
+    subject,
+    text: `${subject}\n\n${body}`,
+    body,
+    html: page(`<h3>${subject}</h3>\n<ul>\n${notices.map((notice) => `<li>${titleOf(notice)}</li>`).join('\n')}\n</ul>`),
+    url: null,
+  };
 }
 
 const textOf = ({ title, text, url }: NoticeText) => [title, text, url].filter(Boolean).join('\n\n');

@@ -12,6 +12,8 @@ export async function createMailServer(port: number) {
   /** Status by recipient. */
   const refusals = new Map<string, number>();
   let attempts = 0;
+  let gate: PromiseWithResolvers<void> | undefined;
+  let [answered, held] = [Infinity, 0];
   let server: SMTPServer | undefined;
   const open = async () => {
     server = new SMTPServer({
@@ -30,7 +32,9 @@ export async function createMailServer(port: number) {
           const raw = Buffer.concat(chunks).toString();
           void PostalMime.parse(raw).then((mail) => {
             for (const { address } of envelope.rcptTo) received.push({ recipient: address, raw, mail });
-            done();
+            if (!gate || received.length <= answered) return done();
+            held += 1;
+            return gate.promise.then(() => done());
           });
         });
       },
@@ -39,7 +43,13 @@ export async function createMailServer(port: number) {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   };
   const close = () => new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  /** Takes every mail after so many, and answers nothing to it until it lets go. */
+  function hold(isHeld: boolean, after = 0): void {
+    gate?.resolve();
+    gate = isHeld ? Promise.withResolvers() : undefined;
+    [answered, held] = [after, 0];
+  }
   await open();
-  return { url: `smtp://127.0.0.1:${port}`, received, refusals, attempts: () => attempts, open, close };
+  return { url: `smtp://127.0.0.1:${port}`, received, refusals, attempts: () => attempts, hold, held: () => held, open, close };
 }
 export type MailServer = Awaited<ReturnType<typeof createMailServer>>;

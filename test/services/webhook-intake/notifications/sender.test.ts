@@ -144,9 +144,7 @@ describe('the sender of notifications', () => {
       await eventually(async () => (await database.rows('select id from outbox_messages where attempts > 2')).length === 1);
       status = 200;
       await ended('sent', 1);
-      expect(received).to.deep.equal([
-        { authorization: 'Bearer token', body: { topic: 'alerts', title: 'issues #1: Points', message: 'issues #1: Points\n\n<b>bold</b>' } },
-      ]);
+      expect(received).to.deep.equal([{ authorization: 'Bearer token', body: { topic: 'alerts', title: 'issues #1: Points', message: '<b>bold</b>' } }]);
     });
 
     it('gives up what the server calls malformed', async () => {

@@ -6,8 +6,8 @@ const hostile = { title: '<script>alert("1")</script> & co', text: "</p><img src
 
 describe('the content of a message', () => {
   it('has text and HTML, in which everything of a payload is escaped', () => {
-    const { subject, text, html, url } = contentOf([hostile]);
-    expect([subject, url]).to.deep.equal([hostile.title, hostile.url]);
+    const { subject, text, body, html, url } = contentOf([hostile]);
+    expect([subject, body, url]).to.deep.equal([hostile.title, hostile.text, hostile.url]);
     expect(text).to.equal([hostile.title, hostile.text, hostile.url].join('\n\n'));
     expect(html).to.contain('href="https://forge.test/?a=1&amp;b=&#39;"').and.to.contain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; co');
     expect(html).to.not.match(/<script|<img|<\/p><|alert\(['"]/);
@@ -17,6 +17,7 @@ describe('the content of a message', () => {
     const { subject, text, html } = contentOf([hostile, { title: 'second', text: '', url: null }]);
     expect(subject).to.equal('2 notifications');
     expect(text).to.contain(`- ${hostile.title}\n  ${hostile.url}`).and.to.contain('- second');
+    expect(contentOf([{ title: 'second', text: '', url: null }]).body).to.equal('second');
     expect(html).to.contain('<li>second</li>').and.to.not.contain('<script');
   });
 });
