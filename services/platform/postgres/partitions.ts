@@ -43,6 +43,8 @@ async function makePartition(database: Database, table: string, { name, from, to
     // way into the net is refused when the partition comes between. A writer that takes long is not waited for: next round.
     await ddl(inTransaction, `set local lock_timeout = '5s'`);
     await ddl(inTransaction, `lock table ${table} in share row exclusive mode`);
+    // Another process has made it since it was looked for.
+    if ((await inTransaction.all(list, table)).some((partition) => partition.name === name)) return;
     // A partition takes numbers from its parent's identity column and may have none of its own.
     await ddl(inTransaction, `create table ${name} (like ${table} including all excluding identity)`);
     await ddl(

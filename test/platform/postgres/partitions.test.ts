@@ -39,6 +39,12 @@ describe('partitions', () => {
     expect(await namesNow()).to.deep.equal([...made.slice(0, 3), 'events_2027_02', 'events_default']);
   });
 
+  it('are made once when several processes make them at the same time', async () => {
+    await makePartitions(database, 'events', new Date('2026-01-01'));
+    await Promise.all(Array.from({ length: 8 }, () => makePartitions(database, 'events', new Date('2026-11-21'))));
+    expect(await namesNow()).to.include.members(['events_2026_11', 'events_2026_12', 'events_2027_01']);
+  });
+
   it('take the rows of their month in UTC, the net all others', async () => {
     await makePartitions(database, 'events', { from: new Date('2026-11-21T12:00:00Z'), ahead: 0 });
     for (const at of ['2026-10-31T23:59:59.999Z', '2026-11-01T00:00:00Z', '2026-11-30T23:59:59.999Z', '2026-12-01T00:00:00Z']) await database.run(insert, at);
