@@ -1,6 +1,5 @@
 // What the service tells about its worker, which may be another process and mostly is no longer there when it would be asked.
-import type { Metrics } from '../platform/metrics.ts';
-import { withTimeout } from '../platform/time.ts';
+import { forScrape, type Metrics } from '../platform/metrics.ts';
 import type { GeocodingStore } from './geocoding/store.ts';
 import type { MailStore } from './mails/store.ts';
 
@@ -11,21 +10,19 @@ type MeasuredParts = {
   readonly clock: () => Date;
 };
 
-/** A scrape does not wait longer for a database that hangs. */
-const answerMs = 2000;
-
 export function measureWorker({ geocoding, mails, metrics, clock }: MeasuredParts): void {
-  const gauge = (name: string, help: string, ask: () => Promise<number>) =>
+  const gauge = (name: string, help: string, ask: () => Promise<number>) => {
+    const answer = forScrape(ask);
     metrics.gauge({
       name,
       help,
       labels: [],
       async collect(reading) {
-        // Without the database nothing is known, and nothing is said.
-        const value = await withTimeout<number | undefined>(ask(), answerMs, () => undefined).catch(() => undefined);
+        const value = await answer();
         if (value !== undefined) reading.set(value);
       },
     });
+  };
   gauge('signalbox_geocoder_failing_seconds', 'How long the geocoder has answered nothing that it was asked; 0 while it answers.', async () => {
     const { failingSince } = (await geocoding.state()) ?? {};
     return failingSince ? Math.max(0, (clock().getTime() - failingSince.getTime()) / 1000) : 0;

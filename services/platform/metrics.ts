@@ -1,5 +1,6 @@
 // Prometheus metrics of a process, shared by every deployable in it and told apart by the `service` label.
 import { collectDefaultMetrics, Counter, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
+import { withTimeout } from './time.ts';
 
 type Definition<L extends string> = { readonly name: string; readonly help: string; readonly labels: readonly L[] };
 type Labels<L extends string> = Partial<Record<L, string | number>>;
@@ -41,6 +42,21 @@ export function createMetrics({ process = false }: { readonly process?: boolean 
     /** Prometheus text exposition format 0.0.4. */
     text: () => registry.metrics(),
     contentType: registry.contentType,
+  };
+}
+
+/** A scrape waits no longer for a server that hangs. */
+const answerMs = 2000;
+
+/**
+ * A question that gauges put at each scrape: once for all of them, and no second time while the one before hangs.
+ * @returns what asks; undefined when there is no answer in time: then nothing is known, and nothing is to be said
+ */
+export function forScrape<T>(ask: () => Promise<T>): () => Promise<T | undefined> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask().finally(() => (asked = undefined));
+    return withTimeout<T | undefined>(asked, answerMs, () => undefined).catch(() => undefined);
   };
 }
 

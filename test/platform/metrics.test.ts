@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createMetrics } from '../../services/platform/metrics.ts';
+import { createMetrics, forScrape } from '../../services/platform/metrics.ts';
 
 describe('createMetrics', () => {
   it('writes counters, gauges and histograms as Prometheus reads them', async () => {
@@ -74,5 +74,32 @@ describe('createMetrics', () => {
     createMetrics().counter({ name: 'signalbox_things_total', help: 'Things.', labels: [] });
     expect(await createMetrics().text()).to.equal('\n');
     expect(await createMetrics({ process: true }).text()).to.include('process_cpu_seconds_total');
+  });
+
+  it('asks once for all gauges of a scrape, and says nothing where there is no answer', async () => {
+    const metrics = createMetrics();
+    let asked = 0;
+    const answers: (number | undefined)[] = [7, undefined];
+    const ask = forScrape(async () => {
+      await Promise.resolve();
+      const answer = answers[asked++];
+      if (answer === undefined) throw new Error('away');
+      return answer;
+    });
+    for (const name of ['signalbox_one', 'signalbox_two'])
+      metrics.gauge({
+        name,
+        help: 'One.',
+        labels: ['of'],
+        async collect(reading) {
+          const answer = await ask();
+          if (answer !== undefined) reading.set({ of: 'all' }, answer);
+        },
+      });
+    expect(await metrics.text())
+      .to.include('\nsignalbox_one{of="all"} 7\n')
+      .and.to.include('\nsignalbox_two{of="all"} 7\n');
+    expect(await metrics.text()).to.not.match(/^signalbox_(one|two)/m);
+    expect(asked).to.equal(2);
   });
 });

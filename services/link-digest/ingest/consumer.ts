@@ -2,9 +2,8 @@
 import type { BatchHandler, Broker, Consumer, Delivery, Outcome } from '../../platform/broker/broker.ts';
 import { codeOf, describeError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Metrics } from '../../platform/metrics.ts';
+import { forScrape, type Metrics } from '../../platform/metrics.ts';
 import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
-import { withTimeout } from '../../platform/time.ts';
 import type { NewsletterStore, RawMail } from '../contract.ts';
 import type { NewsletterReader } from '../mails/newsletters.ts';
 import { ingestQueue, ingestTopology, mailOf } from './queue.ts';
@@ -107,19 +106,17 @@ const consumeOptions = { batchSize: 16, prefetch: 16, maxBytes: 16 * 1_048_576 }
 export const consumeMails = (broker: Broker, { handle, refuse }: MailHandler): Consumer =>
   broker.consume(ingestQueue, { ...consumeOptions, giveUp: refuse }, handle);
 
-/** A scrape does not wait longer for a broker that hangs. */
-const answerMs = 2000;
-
 /** What waits in the queue and among the dead letters; nothing is said while nobody knows. */
 export function measureQueue(broker: Pick<Broker, 'depth' | 'isConnected'>, metrics: Metrics): void {
   const { queues, deadLetters } = ingestTopology(0);
+  const depths = [...queues.map(({ name }) => name), deadLetters.queue].map((queue) => ({ queue, ask: forScrape(() => broker.depth(queue)) }));
   metrics.gauge({
     name: 'signalbox_digest_queue_messages',
     help: 'Mails that wait in the queue, and among its dead letters.',
     labels: ['queue'],
     async collect(reading) {
-      for (const queue of [...queues.map(({ name }) => name), deadLetters.queue]) {
-        const messages = await withTimeout<number | undefined>(broker.depth(queue), answerMs, () => undefined).catch(() => undefined);
+      for (const { queue, ask } of depths) {
+        const messages = await ask();
         if (messages !== undefined) reading.set({ queue }, messages);
       }
     },

@@ -1,6 +1,6 @@
 // Notifications as the API runs them: the rules, a sender for each channel that is configured, and what is measured of them.
 import type { Secret } from '../../platform/config/secret.ts';
-import type { Metrics } from '../../platform/metrics.ts';
+import { forScrape, type Metrics } from '../../platform/metrics.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { Lifecycle } from '../../platform/process/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';
@@ -71,18 +71,15 @@ function configured({ smtpUrl, mailFrom, pushUrl, pushToken }: NotificationConfi
   ];
 }
 
-/** A scrape does not wait longer for a database that hangs. */
-const answerMs = 2000;
-
 function measureOutbox(store: Pick<NotificationStore, 'states'>, metrics: Metrics): void {
+  const ask = forScrape(() => store.states());
   const gauge = (name: string, help: string, member: 'waiting' | 'failed' | 'oldestSeconds') =>
     metrics.gauge({
       name,
       help,
       labels: ['channel'],
       async collect(reading) {
-        // Without the database nothing is known, and nothing is said.
-        const states = await withTimeout(store.states(), answerMs, () => undefined).catch(() => undefined);
+        const states = await ask();
         if (states) for (const channel of channels) reading.set({ channel }, states.find((state) => state.channel === channel)?.[member] ?? 0);
       },
     });
