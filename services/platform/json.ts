@@ -30,9 +30,12 @@ export function countValues(bytes: Buffer): number {
   return values;
 }
 
-/** A value costs up to 70 bytes once it is parsed, and a body has no more values than bytes. @throws Problem 413 */
+/** A value costs up to 70 bytes once it is parsed, and a body has no more values than bytes. */
+export const isCostly = (body: Buffer, maxValues: number): boolean => body.length > maxValues && countValues(body) > maxValues;
+
+/** @throws Problem 413 */
 export function refuseCostly(body: Buffer, maxValues: number): void {
-  if (body.length > maxValues && countValues(body) > maxValues) throw Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
+  if (isCostly(body, maxValues)) throw Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

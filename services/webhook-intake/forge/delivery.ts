@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Delivery } from '../../platform/broker/broker.ts';
 import { describeError } from '../../platform/errors.ts';
-import { countValues, isObject, memberAt, storable } from '../../platform/json.ts';
+import { isCostly, isObject, memberAt, storable } from '../../platform/json.ts';
 import { messageHeaders } from '../../webhook-relay/contract.ts';
 
 export type Envelope = ReturnType<typeof readEnvelope>;
@@ -48,7 +48,7 @@ export async function readPayload({ body, contentEncoding }: Packed, maxValues: 
     throw new Unreadable(`the payload ${what}: ${describeError(cause)}`, { cause });
   };
   const bytes = await unpacked({ body, contentEncoding }).catch(unreadable('cannot be unpacked'));
-  if (bytes.length > maxValues && countValues(bytes) > maxValues) throw new Unreadable(`the payload holds more than ${maxValues} values`);
+  if (isCostly(bytes, maxValues)) throw new Unreadable(`the payload holds more than ${maxValues} values`);
   try {
     return { value: JSON.parse(bytes.toString('utf8')), bytes: bytes.length };
   } catch (error) {

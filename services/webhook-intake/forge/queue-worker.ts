@@ -14,7 +14,7 @@ import { forgeTopology } from '../../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { WorkerName } from '../contract.ts';
 import type { Counts, Job } from '../workers/runner.ts';
-import { batchPool, openRunner } from '../workers/job-worker.ts';
+import { batchPool, openRunner, runOnce } from '../workers/job-worker.ts';
 import { type Connections, createConnections, followConfigured } from './connections.ts';
 
 type Work = {
@@ -37,7 +37,7 @@ const longestRunMs = 5 * 60 * 1000;
 const betweenEveryMs = 500;
 
 export function createQueueWorker(parts: QueueWorkerParts, migrations: MigrationSource): Worker<WorkerConfig> {
-  const { name, summary, queue } = parts;
+  const { summary, queue } = parts;
   async function open({ environment, ...runtime }: Runtime, config: WorkerConfig) {
     const { database, checkSchema, runner } = await openRunner({ environment, ...runtime }, config.databaseUrl, { migrations, pool: batchPool });
     return { runner, jobs: createQueueJobs(parts, { database, checkSchema, config, environment, ...runtime }) };
@@ -53,15 +53,10 @@ export function createQueueWorker(parts: QueueWorkerParts, migrations: Migration
     },
     async once(runtime, config) {
       const { runner, jobs } = await open(runtime, config);
-      const running = runner.run(jobs.drain, runtime.lifecycle.stopping);
-      // A run that is told to stop ends before its pools do, and stores what it has in hand.
-      runtime.lifecycle.onStop(`run of ${name}`, () => running.then(ignore, ignore)); // whoever waits for the run is told
-      await running;
+      await runOnce(runtime, runner, jobs.drain);
     },
   };
 }
-
-const ignore = () => undefined;
 
 type QueueJobParts = {
   readonly database: Database;

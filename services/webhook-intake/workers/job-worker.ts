@@ -5,7 +5,7 @@ import { createPool, type Pool } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { every } from '../../platform/time.ts';
-import { createRunner, type Job } from './runner.ts';
+import { createRunner, type Job, type Runner } from './runner.ts';
 
 /** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
 export const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
@@ -35,17 +35,17 @@ export function createJobWorker<Config extends { readonly databaseUrl: Secret }>
   async function open(runtime: Runtime, config: Config, more: { readonly terminal?: WriteStream } = {}) {
     const { database, runner } = await openRunner(runtime, config.databaseUrl, { migrations, pool: upkeepPool });
     const job = create({ database, config, runtime, ...more });
-    return { job, run: () => runner.run(job, runtime.lifecycle.stopping) };
+    return { runner, job };
   }
   return {
     summary,
     read,
     async start(runtime, config) {
       const { log, lifecycle } = runtime;
-      const { job, run } = await open(runtime, config);
+      const { runner, job } = await open(runtime, config);
       // One that is running elsewhere is left to it.
       const attempt = () =>
-        run().then(
+        runner.run(job, lifecycle.stopping).then(
           () => undefined,
           (error: unknown) => log.debug({ worker: job.name, error }, 'run failed, the next one is at its time'),
         );
@@ -53,13 +53,17 @@ export function createJobWorker<Config extends { readonly databaseUrl: Secret }>
       lifecycle.onStop(`worker ${job.name}`, () => running);
     },
     async once(runtime, config) {
-      const { job, run } = await open(runtime, config, { terminal: process.stderr });
-      const running = run();
-      // A run that is told to stop ends before its pool does.
-      runtime.lifecycle.onStop(`run of ${job.name}`, () => running.then(ignore, ignore)); // whoever waits for the run is told
-      if (!(await running)) throw new Error(`${job.name} is running already in another process`);
+      const { runner, job } = await open(runtime, config, { terminal: process.stderr });
+      await runOnce(runtime, runner, job);
     },
   };
 }
 
-const ignore = () => undefined;
+/** @throws what the run threw, and when it is running already and may not twice */
+export async function runOnce({ lifecycle }: Runtime, runner: Runner, job: Job): Promise<void> {
+  const running = runner.run(job, lifecycle.stopping);
+  const ignore = () => undefined;
+  // A run that is told to stop stores what it has in hand, and ends before its pool does. Whoever waits for it is told how.
+  lifecycle.onStop(`run of ${job.name}`, () => running.then(ignore, ignore));
+  if (!(await running)) throw new Error(`${job.name} is running already in another process`);
+}
