@@ -1,11 +1,9 @@
 // The event log: every event once, with its payload, counted in its six-hour bucket. One statement takes a whole batch.
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { bucketHours } from './contract.ts';
+import type { Notice } from './notifications/notice.ts';
 import { outboxRows } from './notifications/outbox.ts';
 import type { Rules } from './notifications/rules.ts';
-
-/** What a notification of an event says, as the payload has it: neither cut nor escaped. */
-export type Notice = { readonly title: string; readonly text: string; readonly url: string | null };
 
 /** What the log keeps of an event, whichever source it came from. */
 export type LoggedEvent = {
@@ -36,6 +34,7 @@ export type LoggedEvent = {
   /** As it came: the raw bytes, or their gzip. */
   readonly body: Buffer;
   readonly isGzip: boolean;
+  /** As the payload has it: neither cut nor escaped. */
   readonly notice: Notice;
 };
 

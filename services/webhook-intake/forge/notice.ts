@@ -1,6 +1,7 @@
 // What a person is told of a forge event: in its title what happened where, in its text who did it and the words of the payload.
-import type { LoggedEvent, Notice } from '../event-log.ts';
-import { integerAt, textAt } from './delivery.ts';
+import type { LoggedEvent } from '../event-log.ts';
+import type { Notice } from '../notifications/notice.ts';
+import { integerAt, objectAt, textAt } from './delivery.ts';
 
 /** The objects that an event may be about, what says the most first. */
 const subjects = [
@@ -28,7 +29,8 @@ type Told = Pick<LoggedEvent, 'event' | 'action' | 'repository' | 'sender'>;
 
 /** Total: members of another kind than expected count as absent. The texts are the payload's own; whoever sends them cuts and escapes them. */
 export function noticeOf({ event, action, repository, sender }: Told, payload: unknown): Notice {
-  const first = (members: readonly string[]) => firstOf(members.flatMap((member) => subjects.map((subject) => textAt(payload, subject, member))));
+  const objects = subjects.flatMap((subject) => objectAt(payload, subject) ?? []);
+  const first = (members: readonly string[]) => firstOf(members.flatMap((member) => objects.map((object) => textAt(object, member))));
   const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
   const called = (first(titles) ?? textAt(payload, 'ref'))?.split('\n')[0];
   const what = [event, action, number !== undefined && `#${number}`].filter(Boolean).join(' ');

@@ -1,14 +1,14 @@
 // What is to be told of events, as rows of the outbox: one for each rule that an event matches, and one for each recipient of the event.
-import { type NoticeText, toNoticeText } from './notice-text.ts';
+import { cleanNotice, type Notice } from './notice.ts';
 import type { Match, Matchable, Rules } from './rules.ts';
 
-type Told = Matchable & { readonly id: string; readonly notice: NoticeText };
+type Told = Matchable & { readonly id: string; readonly notice: Notice };
 
 /** As JSON, for the statement that stores the events. */
 export function outboxRows(events: readonly Told[], rules: Pick<Rules, 'match'>): { readonly notices: string; readonly recipients: string } {
   const matched = events.flatMap((event) => {
     const matches = rules.match(event);
-    return matches.length === 0 ? [] : [{ eventId: event.id, matches, notice: toNoticeText(event.notice) }];
+    return matches.length === 0 ? [] : [{ eventId: event.id, matches, notice: cleanNotice(event.notice) }];
   });
   const notices = matched.flatMap(({ eventId, matches, notice }) => matches.map(({ rule }) => ({ eventId, rule, ...notice })));
   return { notices: JSON.stringify(notices), recipients: JSON.stringify(matched.flatMap(({ eventId, matches }) => recipientsOf(eventId, matches))) };

@@ -1,5 +1,4 @@
 // Mails by SMTP: a connection for each message, so that one which hangs holds up no other.
-import { createTransport } from 'nodemailer';
 import { codeOf, describeError } from '../../platform/errors.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { memberAt } from '../../platform/json.ts';
@@ -15,20 +14,14 @@ type SmtpParts = {
 
 const usualTimeoutMs = 15_000;
 
-export function createSmtp({ url, from, timeoutMs = usualTimeoutMs }: SmtpParts): ChannelSender {
-  const transport = createTransport({
-    url: url.reveal(),
-    dnsTimeout: timeoutMs,
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+export function createSmtp(parts: SmtpParts): ChannelSender {
+  const opening = openTransport(parts);
+  const { from } = parts;
   return {
     channel: 'smtp',
     async send({ id, recipient, subject, text, html }: OutgoingMessage) {
       try {
+        const transport = await opening;
         await transport.sendMail({
           from,
           to: { name: '', address: recipient },
@@ -46,6 +39,20 @@ export function createSmtp({ url, from, timeoutMs = usualTimeoutMs }: SmtpParts)
       }
     },
   };
+}
+
+async function openTransport({ url, timeoutMs = usualTimeoutMs }: SmtpParts) {
+  // Only where mails are sent: to load it takes a tenth of what a process of the intake needs to start.
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    url: url.reveal(),
+    dnsTimeout: timeoutMs,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 /** A refused sender or login is a fault of the settings, not of the message: only what is said of recipient and content counts against it. */

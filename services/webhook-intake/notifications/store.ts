@@ -2,7 +2,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { compose, longestDigest } from './composing.ts';
-import type { NoticeText } from './notice-text.ts';
+import type { Notice } from './notice.ts';
 import type { Channel } from './rules.ts';
 
 export type ClaimedMessage = {
@@ -56,7 +56,7 @@ const claim = statement<ClaimedMessage, [channel: Channel, limit: number, leaseM
   returning id, recipient, attempts, created_at as "createdAt", claimed_until::text as "claimedUntil"`,
 );
 
-const noticesOf = statement<NoticeText, [message: string]>(
+const noticesOf = statement<Notice, [message: string]>(
   'intake.notify.noticesOf',
   'select title, text, url from outbox_recipients join outbox using (event_id, rule) where message_id = $1 order by id',
 );

@@ -1,5 +1,5 @@
 // What a message says: one notice, or a digest of several. Every text of a notice is escaped where it goes into HTML.
-import type { NoticeText } from './notice-text.ts';
+import type { Notice } from './notice.ts';
 
 export type Content = {
   /** One line. */
@@ -13,7 +13,7 @@ export type Content = {
 };
 
 /** @param notices at least one, without control characters */
-export function contentOf(notices: readonly NoticeText[]): Content {
+export function contentOf(notices: readonly Notice[]): Content {
   const [first] = notices;
   if (first && notices.length === 1)
     return {
@@ -34,9 +34,9 @@ export function contentOf(notices: readonly NoticeText[]): Content {
   };
 }
 
-const textOf = ({ title, text, url }: NoticeText) => [title, text, url].filter(Boolean).join('\n\n');
-const heading = (notice: NoticeText) => `<h3>${titleOf(notice)}</h3>`;
-const titleOf = ({ title, url }: NoticeText) => (url === null ? escaped(title) : `<a href="${escaped(url)}">${escaped(title)}</a>`);
+const textOf = ({ title, text, url }: Notice) => [title, text, url].filter(Boolean).join('\n\n');
+const heading = (notice: Notice) => `<h3>${titleOf(notice)}</h3>`;
+const titleOf = ({ title, url }: Notice) => (url === null ? escaped(title) : `<a href="${escaped(url)}">${escaped(title)}</a>`);
 const paragraph = (text: string) => (text === '' ? '' : `\n<p style="white-space: pre-wrap">${escaped(text)}</p>`);
 const page = (body: string) => `<!doctype html>\n<html><body>\n${body}\n</body></html>\n`;
 

@@ -6,7 +6,7 @@ import { type Guard, isOneOf } from '../../platform/http/credentials.ts';
 import type { SignatureForm } from '../../platform/http/signatures.ts';
 import { memberAt, storable } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
-import type { Notice } from '../event-log.ts';
+import type { Notice } from '../notifications/notice.ts';
 
 export type SourceDelivery = {
   /** A JSON object; of a form its members. */

@@ -1,5 +1,5 @@
 // A delivery of each direct source, made up by the members that its vendor documents, and what has to become of it.
-import type { Notice } from '../../../../services/webhook-intake/event-log.ts';
+import type { Notice } from '../../../../services/webhook-intake/notifications/notice.ts';
 import type { Source } from '../../../../services/webhook-intake/sources/source.ts';
 import * as sources from '../../../../services/webhook-intake/sources/sources.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { toNoticeText } from '../../../../services/webhook-intake/notifications/notice-text.ts';
+import { cleanNotice } from '../../../../services/webhook-intake/notifications/notice.ts';
 
-const text = (over: Partial<Parameters<typeof toNoticeText>[0]>) => toNoticeText({ title: 'title', text: 'text', url: null, ...over });
+const text = (over: Partial<Parameters<typeof cleanNotice>[0]>) => cleanNotice({ title: 'title', text: 'text', url: null, ...over });
 
 describe('the text of a notice', () => {
   it('has one line of title, whatever line ends are in it', () => {

@@ -1,5 +1,6 @@
-// A notice as it is kept and sent: one line of title, bounded, and without what could be read as more than text.
-export type NoticeText = { readonly title: string; readonly text: string; readonly url: string | null };
+// What a notification of an event says: as the payload has it first, and cleaned as it is kept and sent.
+
+export type Notice = { readonly title: string; readonly text: string; readonly url: string | null };
 
 const longest = { title: 200, text: 4000, url: 2000 };
 
@@ -8,8 +9,11 @@ const controls = /[\p{Cc}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
 const lineBreaks = /\r\n|[\r\u0085\u2028\u2029\v\f]/g;
 const exceptLines = (character: string) => (character === '\n' || character === '\t' ? character : '');
 
-/** Total. Text that is cut ends in an ellipsis; a URL is kept whole or not at all, and only where a browser may open it. */
-export const toNoticeText = ({ title, text, url }: NoticeText): NoticeText => ({
+/**
+ * One line of title, bounded, and without what could be read as more than text. Total. Text that is cut ends in an ellipsis; a URL is kept
+ * whole or not at all, and only where a browser may open it.
+ */
+export const cleanNotice = ({ title, text, url }: Notice): Notice => ({
   title: cut(toOneLine(cut(title, 4 * longest.title)), longest.title) || 'Notification',
   text: cut(toLines(cut(text, 4 * longest.text)), longest.text),
   url: url !== null && isWebUrl(url) ? url : null,
