@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
 import request from 'supertest';
@@ -229,12 +229,18 @@ describe('the body of a request', () => {
     it('is taken from bodies that stall while others wait: 503 with Retry-After, and those go on', async () => {
       const memory = createBodyMemory(4_000_000, 3_000_000);
       const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 20_000, memory: { shared: memory, waitMs: 20_000 } });
-      const stalling = [1_500_000, 440_000, 60_000].map((bytes) => {
+      const stalling: Socket[] = [];
+      // One after the other: the first to want more than is shared is the one that memory is kept for.
+      for (const [bytes, used] of [
+        [1_500_000, 1_500_000],
+        [440_000, 1_940_000],
+        [60_000, 2_000_000],
+      ] as const) {
         const socket = connect(port, '127.0.0.1');
         socket.write(head('Content-Length: 3000000') + 'x'.repeat(bytes));
-        return socket;
-      });
-      await eventually(() => memory.used === 2_000_000);
+        stalling.push(socket);
+        await eventually(() => memory.used === used);
+      }
       const heard = stalling.map(async (socket) => String((await once(socket, 'data'))[0]));
       const sending = httpRequest({ port, host: '127.0.0.1', path: '/hooks', method: 'POST', headers: { 'Content-Type': 'application/json' } });
       sending.end('x'.repeat(2_500_000));
