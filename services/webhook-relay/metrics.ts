@@ -1,6 +1,6 @@
 // Gauges of brokers, queues, database and spool, and the counters of deliveries and spool; publications, replays, senders and rejected deliveries
 // are counted beside their code.
-import type { Metrics } from '../platform/metrics.ts';
+import { forScrape, type Metrics } from '../platform/metrics.ts';
 import type { Connection } from './connections/publishing.ts';
 import type { Connections } from './connections/connections.ts';
 import { type BrokerUsage, forgeTopology } from './contract.ts';
@@ -77,7 +77,7 @@ export function measureQueues(metrics: Metrics, connections: Pick<Connections, '
     help: 'Messages that wait in a queue of the connection: neither those in delayed retry nor those that a worker holds; forge.dead holds those given up.',
     labels: ['broker', 'queue'],
     async collect(gauge) {
-      for (const { broker, queue, messages } of await findDepths()) gauge.set({ broker, queue }, messages);
+      for (const { broker, queue, messages } of (await findDepths()) ?? []) gauge.set({ broker, queue }, messages);
     },
   });
   metrics.gauge({
@@ -85,7 +85,7 @@ export function measureQueues(metrics: Metrics, connections: Pick<Connections, '
     help: 'Time since a scrape of this relay last found the queue empty, at most since its first scrape: no message there has waited longer meanwhile. 0 when it is empty.',
     labels: ['broker', 'queue'],
     async collect(gauge) {
-      for (const { broker, queue, ageSeconds } of await findDepths()) gauge.set({ broker, queue }, ageSeconds);
+      for (const { broker, queue, ageSeconds } of (await findDepths()) ?? []) gauge.set({ broker, queue }, ageSeconds);
     },
   });
 }
@@ -107,8 +107,7 @@ function createDepths(connections: Pick<Connections, 'all'>, nowMs: () => number
 
   const lookAtAll = async () => (await Promise.all(connections.all.flatMap((connection) => queues.map((queue) => look(connection, queue))))).flat();
 
-  let looking: ReturnType<typeof lookAtAll> | undefined;
-  return () => (looking ??= lookAtAll().finally(() => (looking = undefined)));
+  return forScrape(lookAtAll);
 }
 
 type SpoolLists = {
