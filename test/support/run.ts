@@ -1,6 +1,7 @@
 // `npm test [-- file or folder…] [-g 'part of a title']`: runs all tests or those named, with --fast without `*.slow.test.ts`.
 // Several processes take file after file, since most tests mostly wait. What failed comes last, then one line that counts, even when nothing could begin.
-import { fork } from 'node:child_process';
+// With CI set, files with a failure are run once more, alone, when all others are through.
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,24 +11,36 @@ import { countLine, type Counts, summaryLine } from './reporter.ts';
 
 const processes = 4;
 
+type Result = { readonly files: readonly string[]; readonly counts: Counts; readonly failures: readonly string[] };
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { fast: { type: 'boolean', default: false }, grep: { type: 'string', short: 'g' } },
 });
-const queue = inOrder(filesOf(positionals));
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../node_modules/.cache/compiled');
-const workers = queue.slice(0, processes).map(() => startWorker());
+let running: ChildProcess[] = [];
 // Ctrl-C reaches them by itself; a supervisor's SIGTERM does not.
-process.on('SIGINT', () => undefined).on('SIGTERM', () => workers.forEach(({ child }) => child.kill('SIGTERM')));
+process.on('SIGINT', () => undefined).on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')));
 
-const total = { passed: 0, failed: queue.length > 0 ? 0 : 1, skipped: 0 };
+const total = { passed: 0, failed: 0, skipped: 0 };
 const summary: string[] = [];
 const notRun = new Set<string>();
-await Promise.all(workers.map(({ work }) => work()));
-if (queue.length > 0) fail(`not begun: ${queue.flat().join(', ')}`);
+const all = inOrder(filesOf(positionals));
+const results = await runAll(all, processes);
+if (all.length === 0) total.failed = 1;
+// What fails a second time, with no test beside it, has failed; what then passes is named.
+const again = process.env['CI'] ? results.filter(({ counts }) => counts.failed > 0) : [];
+const groupsAgain = again.map(({ files }) => files);
+for (const result of [...results.filter((each) => !again.includes(each)), ...(await runAll(groupsAgain, 1))]) count(result);
+for (const { files, failures } of again) summary.push(`failed once, ran again: ${files.join(', ')}`, ...failures);
 if (summary.length > 0) summary.unshift(summaryLine);
 for (const line of [...summary, ...notRun, countLine(total)]) process.stdout.write(`${line}\n`);
 process.exitCode = total.failed > 0 ? 1 : 0;
+
+function count({ counts, failures }: Result): void {
+  for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += counts[key];
+  summary.push(...failures);
+}
 
 function fail(why: string): void {
   total.failed += 1;
@@ -51,44 +64,53 @@ function inOrder(files: readonly string[]): string[][] {
   return [charts, ...[...inTurn, ...quick.slice(2 * slow.length)].map((file) => [file])].filter(({ length }) => length > 0);
 }
 
-/** A process that runs files. Its output is printed file by file, and at once where it is the only one. */
-function startWorker() {
+/** Runs each group of files in one of so many processes. Output is printed group by group, and at once where there is one process. */
+async function runAll(groups: readonly (readonly string[])[], most: number): Promise<Result[]> {
+  const queue = [...groups];
+  const results: Result[] = [];
+  const workers = queue.slice(0, most).map(() => startWorker(queue, results));
+  running = workers.map(({ child }) => child);
+  await Promise.all(workers.map(({ work }) => work(workers.length > 1)));
+  if (queue.length > 0) fail(`not begun: ${queue.flat().join(', ')}`);
+  return results;
+}
+
+function startWorker(queue: (readonly string[])[], results: Result[]) {
   const args = [process.stdout.isTTY ? '--color' : '--no-color', ...(values.grep === undefined ? [] : [values.grep])];
   const child = fork(join(import.meta.dirname, 'run-files.ts'), args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = once(child, 'close');
-  let kept: string[] = [];
-  let isSummary = false;
-  let counted: (() => void) | undefined;
+  let failures: string[] | undefined;
+  let print: (line: string) => void = () => undefined;
+  let counted: (counts: Counts) => void = () => undefined;
   if (child.stdout) createInterface({ input: child.stdout }).on('line', hear);
 
   function hear(line: string): void {
     const counts = parseCounts(line);
-    if (counts) {
-      for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += counts[key];
-      isSummary = false;
-      counted?.();
-    } else if (line === summaryLine) isSummary = true;
-    else if (isSummary) summary.push(line);
+    if (counts) counted(counts);
+    else if (line === summaryLine) failures = [];
+    else if (failures) failures.push(line);
     else if (line.startsWith('not run: ')) notRun.add(line);
-    else if (workers.length === 1) process.stdout.write(`${line}\n`);
-    else kept.push(`${line}\n`);
+    else print(`${line}\n`);
   }
 
-  async function work(): Promise<void> {
+  async function work(isBesideOthers: boolean): Promise<void> {
     let files = queue.shift();
     while (files) {
-      const whole = new Promise<void>((resolve) => (counted = resolve));
+      const kept: string[] = [];
+      print = isBesideOthers ? (line) => kept.push(line) : (line) => process.stdout.write(line);
+      const whole = new Promise<Counts>((resolve) => (counted = resolve));
       const begun = Date.now();
       child.send(files);
-      await Promise.race([whole, ended]);
-      if (workers.length > 1)
-        process.stdout.write(`\n${files[0]}${files.length > 1 ? ' …' : ''} (${Math.round((Date.now() - begun) / 1000)} s)${kept.join('')}`);
-      kept = [];
+      const counts = await Promise.race([whole, ended.then(() => undefined)]);
+      if (isBesideOthers) process.stdout.write(`\n${files[0]}${files.length > 1 ? ' …' : ''} (${Math.round((Date.now() - begun) / 1000)} s)${kept.join('')}`);
+      if (counts) results.push({ files, counts, failures: failures ?? [] });
+      failures = undefined;
       if (!child.connected) break;
       files = queue.shift();
     }
     if (child.connected) child.send([]);
     const [code, signal] = (await ended) as [number | null, string | null];
+    summary.push(...(failures ?? []));
     if (code !== 0) fail(`a test process ended with ${signal ?? `exit code ${code}`}${files ? `, in ${files.join(', ')}` : ''}`);
   }
   return { child, work };
