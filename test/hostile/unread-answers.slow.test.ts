@@ -82,14 +82,14 @@ describeWith(procfs, 'answers that nobody reads', function () {
     return Object.fromEntries(Object.entries(cost).filter(([, mebibytes]) => mebibytes >= mostMebibytes));
   }
 
-  const costs = async (attack: Attack) => Object.assign({}, ...(await Promise.all(house.services.map((service) => costOf(attack, service)))));
-
   it('cost less than 32 MiB when 600 are asked for on one connection', async () => {
-    expect(await costs(pipelined)).to.deep.equal({});
+    const costs = await Promise.all(house.services.map((service) => costOf(pipelined, service)));
+    expect(Object.assign({}, ...costs)).to.deep.equal({});
   });
 
   it('cost less than 32 MiB when 500 connections ask for one each', async () => {
-    expect(await costs(spread)).to.deep.equal({});
+    // One service after the other: many machines let a process open 1024 files.
+    for (const service of house.services) expect(await costOf(spread, service)).to.deep.equal({});
   });
 
   it('leave every service alive', async () => {
