@@ -42,15 +42,15 @@ export const newsletter = (links: readonly FoundLink[], more: Partial<Newsletter
   ...more,
 });
 
-/** A database for the tests of one file; each test begins with nothing in it. */
-export function useDatabase({ clock = () => new Date() }: { readonly clock?: () => Date } = {}) {
+/** A database for the tests of one file; each test begins with nothing in it, unless it is kept, as where filling it costs most. */
+export function useDatabase({ clock = () => new Date(), isKept = false }: { readonly clock?: () => Date; readonly isKept?: boolean } = {}) {
   let test: TestDatabase;
   let pool: Pool;
   before(async () => {
     test = await createTestDatabase({ schema: 'digest', migrations });
     pool = createPool(test.url, { schema: 'digest', log: silentLog });
   });
-  beforeEach(() => pool.driver.query('truncate newsletters, links, authors, keywords, administrators cascade'));
+  if (!isKept) beforeEach(() => pool.driver.query('truncate newsletters, links, authors, keywords, administrators cascade'));
   after(async () => {
     await pool.close();
     await test.drop();

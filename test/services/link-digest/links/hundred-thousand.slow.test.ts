@@ -10,7 +10,7 @@ import { environmentOf, useDatabase } from '../store.ts';
 
 describe('a hundred thousand links', function () {
   this.timeout(600_000);
-  const database = useDatabase();
+  const database = useDatabase({ isKept: true });
   const { query } = database;
   const parts = () => ({
     links: createLinkStore(database.pool),
@@ -29,7 +29,7 @@ describe('a hundred thousand links', function () {
   };
   const lookAtAll = () => bestOf(() => query('select id from links order by md5(title) limit 20'));
 
-  beforeEach(async () => {
+  before(async () => {
     await query(`insert into authors (id, identity, name) select gen_random_uuid(), n::text, 'Author ' || n from generate_series(1, 5000) n`);
     await query(
       `insert into links (id, url, url_sha256, title, status, first_seen, last_seen, newsletter_count, priority_score, scored_at)
