@@ -146,6 +146,18 @@ describeWith(helm, 'network policies', () => {
     expect(await opened('listings')).to.have.members(['listings → internet:443', 'listings-geocoding → internet:443']);
   });
 
+  it('let heartbeat and forge API be reached by the intake’s API too, which runs what it is asked to run', async () => {
+    const rules = [{ ports: [{ port: 443, protocol: 'TCP' }] }];
+    const opened = async (...names: readonly string[]) =>
+      (await flows({ networkPolicy: { egress: Object.fromEntries(names.map((name) => [name, rules])) } }))
+        .filter((flow) => flow.endsWith('internet:443') && !flow.startsWith('credentials'))
+        .map((flow) => flow.replace(/ .*/, ''));
+    const ofIntake = workers.filter((name) => name.startsWith('webhook-intake'));
+    expect(await opened('webhook-intake')).to.have.members(['webhook-intake', ...ofIntake]);
+    const cronJobs = ['webhook-intake-cleanup', 'webhook-intake-maintenance'];
+    expect(await opened(...cronJobs)).to.have.members(cronJobs);
+  });
+
   it('select every pod, in both directions', async () => {
     const manifests = await render(sets.get('everything on'));
     expect(ofKind(manifests, 'NetworkPolicy').filter(({ spec }) => spec?.policyTypes?.join() !== 'Ingress,Egress')).to.deep.equal([]);
