@@ -1,9 +1,11 @@
 // Which keys each pod is given, and who may ask the API server.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { settings } from '../../services/webhook-intake/config.ts';
 import { describeWith } from '../support/need.ts';
 import type { Values } from '../support/values.ts';
-import { helm, render } from './chart.ts';
+import { chart, helm, render } from './chart.ts';
 import { containersOf, find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
@@ -66,6 +68,19 @@ describeWith(helm, 'the keys of a pod', () => {
       'Heartbeat__PingUrl',
       'Forge__ApiToken',
     ]);
+  });
+
+  it('are all in the README’s table of keys, and the optional ones by themselves', async () => {
+    const readme = await readFile(join(chart, 'README.md'), 'utf8');
+    const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+    const named = (isOptional: boolean) =>
+      rows
+        .filter((row) => row.includes('| optional') === isOptional)
+        .flatMap((row) => [...row.replace(/\|[^|]*\|$/, '').matchAll(/`(\w+__\w+)`/g)].map(([, key]) => key));
+    const given = Object.values(await keysByComponent()).flat();
+    const keys = [...new Set(given.map((key) => key.replace(/.*: /, '')))].filter((key) => key.includes('__'));
+    expect(named(true)).to.have.members(optionalSecrets);
+    expect(named(false)).to.include.members(keys.filter((key) => !optionalSecrets.includes(key)));
   });
 
   it('are the embedded broker’s where there is no RabbitMQ', async () => {
