@@ -15,13 +15,13 @@ export function createDeadLetterActions(adapter: Pick<Adapter, 'deadLetters'>, t
     return (deadLetter: DeadLetter) => (queue === undefined || originOf(deadLetter)?.name === queue) && where(deadLetter);
   }
 
-  /** Until so many are done, as `work` says of each. @returns how many are, and how many were looked at and are not */
+  /** Until so many are done, or looked at, as `work` says of each. @returns how many are, and how many were looked at and are not */
   async function each(selection: DeadLetterSelection, work: (deadLetter: WaitingDeadLetter) => Promise<'done' | 'kept' | 'gone'>) {
     const isSelected = selectedBy(selection);
     const count = { done: 0, kept: 0, gone: 0 };
     for await (const deadLetter of adapter.deadLetters()) {
       count[isSelected(deadLetter) ? await work(deadLetter) : 'kept'] += 1;
-      if (count.done === selection.limit) break;
+      if (count.done === selection.limit || count.done + count.kept + count.gone === selection.lookAt) break;
     }
     return count;
   }

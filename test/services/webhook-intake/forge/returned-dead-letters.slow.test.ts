@@ -1,5 +1,6 @@
 // What maintenance sends back by itself, on both brokers.
 import { expect } from 'chai';
+import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { isDueForReturn, returnDeadLetters } from '../../../../services/webhook-intake/forge/dead-letters.ts';
 import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
@@ -38,11 +39,11 @@ describe('isDueForReturn', () => {
 function suite(createPlace: () => Promise<Place>): void {
   const queues = useBroker(createPlace, topology);
 
-  async function runs(clock: () => Date, more: Readonly<Record<string, string>> = {}) {
+  async function runs(clock: () => Date, more: Readonly<Record<string, string>> = {}, limits: { readonly lookAt?: number } = {}) {
     const counts = { processed: 0, failed: 0 };
     const config = { environmentFile: undefined, queueType: 'classic' } as const;
     const stopping = new AbortController().signal;
-    await returnDeadLetters({ environment: { BROKER_URL_1: queues.url, ...more }, config, counts, stopping, log: silentLog, clock }).catch(
+    await returnDeadLetters({ environment: { BROKER_URL_1: queues.url, ...more }, config, counts, stopping, log: silentLog, clock, ...limits }).catch(
       (error: unknown) => (counts.failed = error instanceof AggregateError ? error.errors.length : NaN),
     );
     return counts;
@@ -82,6 +83,34 @@ function suite(createPlace: () => Promise<Place>): void {
     const away = new URL(queues.url);
     away.port = String(await freePort());
     expect(await runs(() => inDays(1), { BROKER_URL_1: away.href, BROKER_URL_2: queues.url })).to.deep.equal({ processed: 1, failed: 1 });
+  });
+
+  it('looks at a bounded number of a pile that stays, and goes on to the next connection', async function () {
+    this.timeout(120_000);
+    const places = [await createPlace(), await createPlace()] as const;
+    const brokers = places.map(({ url }) => connectBroker(url, topology, { log: silentLog, name: 'test' }));
+    const depths = () => Promise.all(brokers.map((broker) => broker.depth('forge.dead')));
+    try {
+      for (const [index, broker] of brokers.entries()) {
+        await broker.ready(60_000);
+        let handled = 0;
+        const consumer = broker.consume('forge', { batchSize: 1, prefetch: 1 }, (batch) => {
+          handled += 1;
+          return Promise.resolve(batch.map(() => (index === 0 && handled <= 3 ? { deadLetter: 'the payload is not JSON' } : { retry: 'out of memory' })));
+        });
+        for (let count = index === 0 ? 4 : 1; count > 0; count -= 1) await broker.publish(message({ event: 'issues', payload: {} }), 10_000);
+        await eventually(async () => expect(await broker.depth('forge.dead')).to.equal(index === 0 ? 4 : 1), { withinMs: 60_000 });
+        await consumer.stop();
+      }
+      const both = { BROKER_URL_1: places[0].url, BROKER_URL_2: places[1].url };
+      expect(await runs(() => inDays(1), both, { lookAt: 3 })).to.deep.equal({ processed: 1, failed: 0 });
+      expect(await depths()).to.deep.equal([4, 0]);
+      expect(await runs(() => inDays(1), both, { lookAt: 4 })).to.deep.equal({ processed: 1, failed: 0 });
+      expect(await depths()).to.deep.equal([3, 0]);
+    } finally {
+      await Promise.all(brokers.map((broker) => broker.close()));
+      await Promise.all(places.map((place) => place.drop()));
+    }
   });
 }
 
