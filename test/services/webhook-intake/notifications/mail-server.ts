@@ -11,6 +11,8 @@ export async function createMailServer(port: number) {
   const received: ReceivedMail[] = [];
   /** Status by recipient. */
   const refusals = new Map<string, number>();
+  /** Recipients whose mails get no answer, and are not taken. */
+  const hanging = new Set<string>();
   let attempts = 0;
   let gate: PromiseWithResolvers<void> | undefined;
   let [answered, held] = [Infinity, 0];
@@ -29,6 +31,7 @@ export async function createMailServer(port: number) {
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
+          if (envelope.rcptTo.some(({ address }) => hanging.has(address))) return;
           const raw = Buffer.concat(chunks).toString();
           void PostalMime.parse(raw).then((mail) => {
             for (const { address } of envelope.rcptTo) received.push({ recipient: address, raw, mail });
@@ -50,6 +53,6 @@ export async function createMailServer(port: number) {
     [answered, held] = [after, 0];
   }
   await open();
-  return { url: `smtp://127.0.0.1:${port}`, received, refusals, attempts: () => attempts, hold, held: () => held, open, close };
+  return { url: `smtp://127.0.0.1:${port}`, received, refusals, hanging, attempts: () => attempts, hold, held: () => held, open, close };
 }
 export type MailServer = Awaited<ReturnType<typeof createMailServer>>;

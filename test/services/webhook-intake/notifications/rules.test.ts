@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../../../services/platform/config/config.ts';
 import { type Matchable, parseRules } from '../../../../services/webhook-intake/notifications/rules.ts';
@@ -88,6 +90,21 @@ rules:
     expect(faultsOf(`a: &a [x, x]\n${[...'bcdefghij'].map((name, n) => `${name}: &${name} [${`*${'abcdefghij'[n]},`.repeat(9)}]`).join('\n')}`)[0]).to.contain(
       'is not YAML',
     );
+  });
+
+  it('are read as the pages have them', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../../../docs/notifications.md'), 'utf8');
+    const examples = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+    expect(examples).to.not.be.empty;
+    for (const example of examples) {
+      const rules = parseRules(example);
+      const told = (one: Partial<Matchable>) => rules.match({ ...event, ...one }).map(({ rule }) => rule);
+      expect(told({ event: 'secret_scanning_alert', action: 'created', score: 5 })).to.deep.equal(['security']);
+      expect(told({ source: 'vercel', event: 'deployment.error', action: null, repository: null, senderClass: null, score: 8 })).to.deep.equal([
+        'builds that failed',
+      ]);
+      expect(told({ score: 8 })).to.deep.equal(['what people do']);
+    }
   });
 
   it('are none without a file, and a file that is not there is refused', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../../../services/platform/config/config.ts';
-import { readServiceConfig } from '../../../../services/webhook-intake/config.ts';
+import { readServiceConfig, readWorkerConfig } from '../../../../services/webhook-intake/config.ts';
 
 const required = { DATABASE_URL: 'postgres://host/db', Intake__AccessTokens: 'a-token-of-some-length' };
 const mail = { Notifications__SmtpUrl: 'smtp://127.0.0.1:25', Notifications__MailFrom: 'signalbox@example.org' };
@@ -39,6 +39,14 @@ describe('settings of notifications', () => {
     const fault = 'Notifications__MailFrom must be a mail address where Notifications__SmtpUrl is set';
     for (const from of [{}, { Notifications__MailFrom: 'signalbox' }]) {
       expect(await faultsOf('smtp: [ada@example.org]', { Notifications__SmtpUrl: mail.Notifications__SmtpUrl, ...from })).to.deep.equal([fault]);
+    }
+  });
+
+  it('refuse a rules file that is not there, of the API and of the worker that reads it', async () => {
+    const environment = { ...required, BROKER_URL_1: 'amqp://host', Notifications__RulesFile: path.join(directory, 'none.yaml') };
+    for (const read of [readServiceConfig, readWorkerConfig]) {
+      const outcome = await read(environment).catch((error: unknown) => error);
+      expect(outcome instanceof ConfigError && outcome.faults).to.deep.equal(['Notifications__RulesFile: cannot be read (ENOENT)']);
     }
   });
 
