@@ -65,11 +65,13 @@ type QueueJobParts = {
   readonly environment: Environment;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** A signal that is aborted after so long. */
+  readonly timeout?: (ms: number) => AbortSignal;
 };
 
 /** The jobs of a queue worker in one process; runs of them may be side by side. */
 export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts: QueueJobParts) {
-  const { checkSchema, config, environment, log } = parts;
+  const { checkSchema, config, environment, log, timeout = (ms: number) => AbortSignal.timeout(ms) } = parts;
   const work = create(parts);
   const inUse = new Set<Connections>();
   measureConnections(parts.metrics, name, inUse);
@@ -99,7 +101,7 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
     name,
     isExclusive: false,
     async run({ counts, stopping }) {
-      const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
+      const deadline = AbortSignal.any([stopping, timeout(longestRunMs)]);
       const schema = await checkSchema();
       if (!schema.ok) throw new Error(schema.detail);
       await connected(counts, async (connections) => {
