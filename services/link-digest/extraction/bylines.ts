@@ -18,7 +18,9 @@ const afterSentence = new RegExp(String.raw`(?<=${sentence})${verb}[Bb][Yy]\s+${
 
 /** @returns the names, in order; empty where the line has no byline */
 export function namesIn(line: string): readonly string[] {
-  const [, some, one] = english.exec(line) ?? others.exec(line) ?? afterSentence.exec(line) ?? [];
+  // Few lines have the word, and the patterns are tried at each character.
+  const hasBy = /by/i.test(line);
+  const [, some, one] = (hasBy ? english.exec(line) : null) ?? others.exec(line) ?? (hasBy ? afterSentence.exec(line) : null) ?? [];
   const names = some ?? one;
   return names === undefined ? [] : names.split(/,?\s+(?:and|&|und|et|y|e|en)\s+|,\s+/u);
 }

@@ -10,10 +10,10 @@ export type Candidate = {
   readonly isHeading: boolean;
   /** The heading that is nearest to it; empty where there is none. */
   readonly heading: string;
-  /** The line in which it stands. */
-  readonly line: string;
-  /** Of the byline that follows. */
-  readonly names: readonly string[];
+  /** The line in which it stands: read only for one whose text says nothing. */
+  readonly line: () => string;
+  /** Of the byline that follows: looked for until one candidate of a link has some. */
+  readonly names: () => readonly string[];
   /** In a class, or within an element of a class, that is dropped. */
   readonly isDropped: boolean;
 };

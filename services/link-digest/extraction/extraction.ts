@@ -59,13 +59,20 @@ function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candid
 }
 
 function linkOf({ target: { identity, url }, candidates }: Found, rules: Rules): FoundLink {
-  const names = candidates.map((candidate) => candidate.names).find((some) => some.length > 0) ?? [];
   return {
     url: identity,
     foundUrl: tidyUrl(candidates[0]?.foundUrl ?? identity),
     title: cutTitle(titleOf(url, candidates, rules)),
-    authors: authorsOf(url, names, rules),
+    authors: authorsOf(url, namesOf(candidates), rules),
   };
+}
+
+function namesOf(candidates: readonly Candidate[]): readonly string[] {
+  for (const candidate of candidates) {
+    const names = candidate.names();
+    if (names.length > 0) return names;
+  }
+  return [];
 }
 
 const tidyUrl = (url: string): string => url.toWellFormed().replaceAll('\0', '');

@@ -40,15 +40,17 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
   const own = inner ? inner.title : textOf(text, { start: anchor.start, end });
   const heading = inner ?? headingOf(page, anchor, { before, after, isImage: own === '' });
   const isTitledByHeading = inner !== undefined || own === '' || page.genericTexts.test(own);
-  const names = namesAfter(page, anchor, anchor.href);
   return {
     foundUrl: anchor.href.trim(),
     text: own,
     isBare: false,
     isHeading: inner !== undefined || (before !== undefined && before.last >= anchor.index),
     heading: heading?.title ?? '',
-    line: lineAround(text, anchor.start, end),
-    names: names.length === 0 && heading && isTitledByHeading ? namesAfter(page, heading, anchor.href) : names,
+    line: () => lineAround(text, anchor.start, end),
+    names() {
+      const names = namesAfter(page, anchor, anchor.href);
+      return names.length === 0 && heading && isTitledByHeading ? namesAfter(page, heading, anchor.href) : names;
+    },
     isDropped: anchor.isDropped,
   };
 }

@@ -16,7 +16,7 @@ export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms 
 /** By how it stands in the mail. @param isOfSender whether it leads to a host of the sender of the mail */
 export function isNoise({ isDropped, isBare, text, line }: Candidate, isOfSender: boolean, rules: Rules): boolean {
   const saysNothing = isBare || text === '' || rules.genericTexts.test(text);
-  return isDropped || isDroppedText(bare(text), isOfSender, rules) || (saysNothing && rules.droppedPhrases.test(line));
+  return isDropped || isDroppedText(bare(text), isOfSender, rules) || (saysNothing && rules.droppedPhrases.test(line()));
 }
 
 const isDroppedText = (text: string, isOfSender: boolean, { droppedTexts, senderTexts }: Rules): boolean =>

@@ -72,8 +72,8 @@ function candidateOf(place: Place): Candidate {
     isBare: true,
     isHeading: false,
     heading: '',
-    line: tidy(`${label === '' ? (above.at(-1)?.slice(-300) ?? '') : ''} ${line.slice(Math.max(start - 300, 0), end + 100)}`),
-    names: namesAround(place, saysSomething ? [] : above),
+    line: () => tidy(`${label === '' ? (above.at(-1)?.slice(-300) ?? '') : ''} ${line.slice(Math.max(start - 300, 0), end + 100)}`),
+    names: () => namesAround(place, saysSomething ? [] : above),
     isDropped: false,
   };
 }

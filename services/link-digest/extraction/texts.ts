@@ -19,6 +19,7 @@ export const cutTitle = (title: string): string => cut(title, maxTitleLength);
 
 /** What Postgres can store, of at most so many code points, the last of which says that there was more. */
 export function cut(text: string, most: number): string {
+  if (text.length <= most) return storable(text);
   const characters = [...storable(text.slice(0, 2 * (most + 1)))];
   if (characters.length <= most) return characters.join('');
   return `${characters

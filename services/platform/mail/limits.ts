@@ -62,7 +62,7 @@ function countRecipients(head: string): number {
 }
 
 function hasTooManyLines(raw: Buffer, parts: readonly Buffer[]): boolean {
-  if (countLines(raw) <= maxLines) return false;
+  if (raw.length <= maxLines || countLines(raw) <= maxLines) return false;
   let count = 0;
   for (const part of parts) if (!/^(base64|quoted-printable)$/.test(encodingOf(headOf(part)))) count += countLines(part);
   return count > maxLines;
