@@ -33,9 +33,11 @@ export function countValues(bytes: Buffer): number {
 /** A value costs up to 70 bytes once it is parsed, and a body has no more values than bytes. */
 export const isCostly = (body: Buffer, maxValues: number): boolean => body.length > maxValues && countValues(body) > maxValues;
 
+export const tooManyValues = (maxValues: number) => Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
+
 /** @throws Problem 413 */
 export function refuseCostly(body: Buffer, maxValues: number): void {
-  if (isCostly(body, maxValues)) throw Common.tooLarge({ detail: `The body holds more than ${maxValues} values.` });
+  if (isCostly(body, maxValues)) throw tooManyValues(maxValues);
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

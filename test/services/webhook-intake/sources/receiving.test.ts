@@ -134,6 +134,21 @@ describe('receiving of direct sources', () => {
     expect(JSON.parse(asJson.text)).to.deep.equal({ id: idOf(reply), duplicate: true });
   });
 
+  it('reads every member of a form, and answers 413 to more than it parses', async () => {
+    const members = (count: number) => Array.from({ length: count }, (_, at) => `${at.toString(36)}=`);
+    const send = async (count: number) =>
+      statusOf(
+        post(at(uptimerobot), {
+          body: [...members(count - 3), 'monitorID=77001', 'alertType=1', 'alertDateTime=1767225600'].join('&'),
+          headers: { ...form, ...token },
+        }),
+      );
+    expect(await send(100_001)).to.equal(413);
+    expect(await database.count('events')).to.equal(0);
+    expect(await send(100_000)).to.equal(202);
+    expect(await event()).to.deep.include({ event: 'down', deliveryId: '77001 1767225600' });
+  });
+
   it('keeps the headers that the source reads, and never a credential', async () => {
     const body = '{"action":"created"}';
     const headers = { 'Sentry-Hook-Resource': 'issue', 'Request-ID': 'r-1', Cookie: 'a=b', ...credential(sentry, secret, body) };
