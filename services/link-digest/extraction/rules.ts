@@ -135,6 +135,7 @@ export const defaultRules: Rules = {
         '(?:click |go |over |right )?here',
         'this|link|more|source|article|full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website|via|\\d+',
         '\\d+ min(?:ute)?s?(?: read)?',
+        '(?:get|buy|book) (?:your )?(?:tickets?|a (?:seat|place))|(?:buy|book|order|shop|register|download)(?: now)?|rsvp',
         'weiterlesen|mehr(?: lesen| erfahren| dazu)?|hier(?: lesen| klicken)?|zum artikel|jetzt lesen',
         'lire (?:la suite|plus|l.article)|en savoir plus|ici|la suite',
         'leer más|ver más|seguir leyendo|más información|aquí|ler mais|saiba mais|continuar lendo|aqui',
