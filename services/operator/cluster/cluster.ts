@@ -1,0 +1,48 @@
+// What the controllers know of a cluster: objects by kind, without any library. `client.ts` speaks it on the wire.
+
+/** `lastSyncedAt` and times of the like are ISO 8601. */
+export type Metadata = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }[];
+};
+
+/** As the API server gave it; what is beside the metadata is read by a schema of whoever uses it. */
+export type KubeObject = { readonly apiVersion: string; readonly kind: string; readonly metadata: Metadata; readonly [member: string]: unknown };
+
+/** What the operator speaks to; the table of RBAC follows from it. */
+export type Resource = { readonly apiVersion: string; readonly kind: string; readonly plural: string };
+
+export type Key = { readonly namespace: string; readonly name: string };
+
+/** What is applied: the fields that are given become ours, nothing else is touched. */
+export type Desired = {
+  readonly metadata: Key & Partial<Pick<Metadata, 'labels' | 'annotations' | 'ownerReferences' | 'finalizers' | 'resourceVersion' | 'uid'>>;
+  readonly [member: string]: unknown;
+};
+
+/** @throws ClusterError for every refusal but those that are a return value */
+export type Cluster = {
+  get(resource: Resource, key: Key): Promise<KubeObject | undefined>;
+  list(resource: Resource, options: { readonly namespace: string; readonly labelSelector?: string }): Promise<readonly KubeObject[]>;
+  /** Refused as `conflict` when there is one already. */
+  create(resource: Resource, object: Desired): Promise<KubeObject | 'conflict'>;
+  /** Server-side, forced, as our field manager. With `resourceVersion` or `uid` it is refused as `conflict` when the object is another than that. */
+  apply(resource: Resource, object: Desired): Promise<KubeObject | 'conflict'>;
+  /** The same for the status subresource; undefined when the object is gone. */
+  applyStatus(resource: Resource, key: Key, status: object): Promise<KubeObject | undefined>;
+  /** A merge patch; undefined when the object is gone. */
+  patch(resource: Resource, key: Key, patch: object): Promise<KubeObject | undefined>;
+  /** Only the very object; true when it is gone, by whomever. */
+  remove(resource: Resource, object: Pick<Metadata, 'name' | 'namespace' | 'uid'>): Promise<boolean>;
+  /** A Kubernetes Event on an object: what people care about. Best effort: never throws. */
+  tell(object: KubeObject, event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }): Promise<void>;
+};

@@ -1,0 +1,43 @@
+// What a kind of the operator is made of; `controllers.ts` runs them: watches, queue, one worker a key.
+import type { Log } from '../platform/log.ts';
+import type { Cluster, Key, KubeObject, Resource } from './cluster/cluster.ts';
+
+/** A cached view of what a watch has seen; metadata only where `metadataOnly` was asked for. */
+export type Cache = {
+  get(key: Key): KubeObject | undefined;
+  list(namespace?: string): readonly KubeObject[];
+};
+
+export type Watched = {
+  readonly resource: Resource;
+  readonly labelSelector?: string;
+  /** Only names, labels, annotations and versions are fetched and kept: Secrets and ConfigMaps are many, and hold what we need not hold. */
+  readonly metadataOnly?: boolean;
+  /** The keys of the controller's queue that a change of this object concerns. */
+  readonly concerns: (object: KubeObject, caches: Caches) => readonly string[];
+};
+/** By kind, of all that the controller watches. */
+export type Caches = Readonly<Record<string, Cache>>;
+
+export type Reconciled = {
+  /** Once more after this time, though nothing has changed. */
+  readonly againAfterMs?: number;
+};
+
+export type Controller = {
+  readonly name: string;
+  readonly watches: readonly Watched[];
+  /** Brings what belongs to a key to what is wanted. What it throws sends the key back to the queue with a growing pause. */
+  reconcile(key: string, context: ReconcileContext): Promise<Reconciled>;
+  /** What makes keys due besides the watches, as a change feed; runs while it leads, until the signal. */
+  readonly sources?: readonly ((add: (key: string) => void, context: SourceContext) => Promise<void>)[];
+};
+
+export type SourceContext = { readonly caches: Caches; readonly signal: AbortSignal; readonly log: Log };
+export type ReconcileContext = {
+  readonly cluster: Cluster;
+  readonly caches: Caches;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly now: () => Date;
+};
