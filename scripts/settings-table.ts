@@ -60,6 +60,11 @@ export async function settingsFile(): Promise<Record<string, string>> {
       section({ title: 'Every process', summary: 'What each process reads, whatever runs in it.', settings: processSettings }),
       ...sections,
       section({
+        title: 'signalbox operator',
+        summary: 'What the operator reads, beside METRICS_PORT and LOG_LEVEL.',
+        settings: (await deployables.loadOperator()).operator.settings,
+      }),
+      section({
         title: 'signalbox migrate',
         summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
         settings: migrateSettings,

@@ -51,6 +51,7 @@ export const deployables = {
   workerNames: Object.keys(workers),
   load: (names: readonly string[]) => Promise.all(names.map(load)),
   loadWorker,
+  loadOperator: () => import('./operator/main.ts'),
   withSubcommands,
   loadAll: () => deployables.load(deployables.names),
 };

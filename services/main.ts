@@ -100,6 +100,11 @@ command
   );
 
 command
+  .command('operator')
+  .description('keep the BrokerConnections, SecretApplications and SyncedSecrets of a Kubernetes cluster')
+  .action(() => traced('operator', async () => (await import('./serve.ts')).operate({ environment, writeError })));
+
+command
   .command('migrate')
   .description('bring the database schemas of services to this release, as one user or as a role for each schema')
   .addArgument(servicesArgument)

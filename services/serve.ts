@@ -1,4 +1,4 @@
-// `signalbox serve` and `signalbox worker`: a process that runs until it is told to stop. Loaded only for these words.
+// `signalbox serve`, `signalbox worker` and `signalbox operator`: a process that runs until it is told to stop. Loaded only for these words.
 import { deployables } from './deployables.ts';
 import { type Environment, readAll, readSettings } from './platform/config/config.ts';
 import { processSettings } from './platform/config/settings.ts';
@@ -35,6 +35,9 @@ async function run({ environment, writeError }: ProcessCall, parts: readonly Pic
 }
 
 export const serve = async (call: ProcessCall, wanted: readonly string[]) => run(call, await deployables.load(wanted), 'service');
+
+/** `signalbox operator`: no service, no database; it speaks to the API server. */
+export const operate = async (call: ProcessCall) => run(call, [(await deployables.loadOperator()).operator], 'worker');
 
 export async function work(call: ProcessCall, name: string, { loop }: { loop?: true }): Promise<void> {
   const { read, start, once } = await deployables.loadWorker(name);

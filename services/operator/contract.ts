@@ -8,10 +8,18 @@ export const apiVersion = `${group}/${version}`;
 export const fieldManager = 'signalbox-operator';
 /** What we write onto objects. */
 export const annotations = {
-  /** On a target Secret: the object that owns it, `namespace/name`; one without it is never touched. */
+  /** On a Secret that we write: `SyncedSecret/shop`, the object that it belongs to; one without it is never touched. */
   owner: `${group}/owner`,
-  /** On a target Secret and on the pod template of a workload: what content it has, or was rolled for. */
+  /** On a target Secret: what its content is, and when that last became another; absent until then. */
   contentHash: `${group}/content-hash`,
+  contentChangedAt: `${group}/content-changed-at`,
+  /** On a target Secret: random, so that a hash in a status tells nobody a value that can be guessed. */
+  salt: `${group}/salt`,
+  /** On the Secret of an application's key: the id of the application, or `pending` while it is being created. */
+  application: `${group}/application`,
+  rotatedAt: `${group}/rotated-at`,
+  /** On the same: what to do in the service when the object is gone. */
+  deletionPolicy: `${group}/deletion-policy`,
   /** On the Secret of the relay's file: the connections that drain, and since when, as JSON. */
   draining: `${group}/draining`,
   /** On pods, so that the kubelet brings them their changed Secret at once. */
@@ -59,6 +67,7 @@ export type KeyRef = z.output<typeof KeyRef>;
 /** As Go writes it, in whole hours, minutes and seconds. */
 const Duration = z
   .string()
+  .min(2)
   .max(20)
   .regex(/^(\d+h)?(\d+m)?(\d+s)?$/);
 
@@ -121,7 +130,12 @@ export const SecretApplicationSpec = z.object({
   existing: z.enum(['Fail', 'Adopt']).default('Fail'),
 });
 export type SecretApplicationSpec = z.output<typeof SecretApplicationSpec>;
-export const SecretApplicationStatus = z.object({ ...conditions, slug: z.string().optional(), lastRotatedAt: z.iso.datetime().optional() });
+export const SecretApplicationStatus = z.object({
+  ...conditions,
+  slug: z.string().optional(),
+  applicationId: z.string().optional(),
+  lastRotatedAt: z.iso.datetime().optional(),
+});
 export type SecretApplicationStatus = z.output<typeof SecretApplicationStatus>;
 
 const DataEntry = z

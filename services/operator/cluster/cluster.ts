@@ -6,13 +6,13 @@ export type Metadata = {
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly generation?: number;
+  readonly generation?: number | undefined;
   readonly creationTimestamp: string;
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly finalizers?: readonly string[];
-  readonly ownerReferences?: readonly { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }[];
+  readonly deletionTimestamp?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly finalizers?: readonly string[] | undefined;
+  readonly ownerReferences?: readonly { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }[] | undefined;
 };
 
 /** As the API server gave it; what is beside the metadata is read by a schema of whoever uses it. */

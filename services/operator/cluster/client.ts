@@ -1,0 +1,138 @@
+// `Cluster` on the wire: objects of any kind by the paths of the Kubernetes API.
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { fieldManager } from '../contract.ts';
+import type { Cluster, Desired, Key, KubeObject, Resource } from './cluster.ts';
+import { ClusterError, type Transport } from './transport.ts';
+
+const Texts = z.record(z.string(), z.string());
+const Metadata = z.looseObject({
+  name: z.string(),
+  namespace: z.string().default(''),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  generation: z.int().optional(),
+  creationTimestamp: z.string(),
+  deletionTimestamp: z.string().optional(),
+  labels: Texts.optional(),
+  annotations: Texts.optional(),
+  finalizers: z.array(z.string()).optional(),
+  ownerReferences: z.array(z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string() })).optional(),
+});
+const PlainObject = z.looseObject({ metadata: Metadata });
+/** An empty list of metadata has null for its items. */
+const Items = z
+  .array(z.unknown())
+  .nullish()
+  .transform((items) => items ?? []);
+const List = z.object({ items: Items, metadata: z.object({ resourceVersion: z.string(), continue: z.string().optional() }) });
+
+/** Items of a list do not say what they are. */
+export const readObject = (value: unknown, { apiVersion, kind }: Resource): KubeObject => ({ ...PlainObject.parse(value), apiVersion, kind });
+
+/** Of all namespaces with an empty one. */
+export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: { readonly namespace: string; readonly name?: string }, sub?: string): string {
+  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const within = namespace === '' ? [] : ['namespaces', namespace];
+  return [root, ...within, plural, ...(name === undefined ? [] : [name]), ...(sub === undefined ? [] : [sub])].join('/');
+}
+
+export type Page = { readonly objects: readonly KubeObject[]; readonly resourceVersion: string };
+export type ListOptions = { readonly namespace: string; readonly labelSelector?: string; readonly metadataOnly?: boolean };
+
+const pageSize = '500';
+export const acceptOf = (kind: 'PartialObjectMetadataList' | 'PartialObjectMetadata') => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+
+/** All pages. */
+export async function listAll(transport: Transport, resource: Resource, { namespace, labelSelector, metadataOnly = false }: ListOptions): Promise<Page> {
+  const objects: KubeObject[] = [];
+  let next: string | undefined;
+  for (;;) {
+    const accept = metadataOnly ? { accept: acceptOf('PartialObjectMetadataList') } : {};
+    const query = { limit: pageSize, labelSelector, continue: next };
+    const { items, metadata } = List.parse(await transport.json({ method: 'GET', path: pathOf(resource, { namespace }), query, ...accept }));
+    objects.push(...items.map((item) => readObject(item, resource)));
+    next = metadata.continue;
+    if (!next) return { objects, resourceVersion: metadata.resourceVersion };
+  }
+}
+
+const unless = async <T, E>(status: number, answer: Promise<T>, otherwise: E): Promise<T | E> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === status) return otherwise;
+    throw error;
+  }
+};
+
+type ClientOptions = { readonly transport: Transport; readonly identity: string; readonly onUntold?: (error: unknown) => void };
+
+/** @param options `identity` of this process, in Events */
+export function createCluster({ transport, identity, onUntold = () => undefined }: ClientOptions): Cluster {
+  const whole = ({ apiVersion, kind }: Resource, object: object) => ({ apiVersion, kind, ...object });
+  const asApplied = { contentType: 'application/apply-patch+yaml', query: { fieldManager, force: 'true' } };
+  const answered = async (resource: Resource, answer: Promise<unknown>) => readObject(await answer, resource);
+  return {
+    get: (resource, key) => unless(404, answered(resource, transport.json({ method: 'GET', path: pathOf(resource, key) })), undefined),
+    list: async (resource, options) => (await listAll(transport, resource, options)).objects,
+    create: (resource, object) => {
+      const path = pathOf(resource, { namespace: object.metadata.namespace });
+      const call = { method: 'POST', path, body: whole(resource, object), contentType: 'application/json', query: { fieldManager } } as const;
+      return unless(409, answered(resource, transport.json(call)), 'conflict' as const);
+    },
+    apply: (resource, object) => {
+      const call = { method: 'PATCH', path: pathOf(resource, object.metadata), body: whole(resource, object), ...asApplied } as const;
+      return unless(409, answered(resource, transport.json(call)), 'conflict' as const);
+    },
+    applyStatus: (resource, { namespace, name }, status) => {
+      const body = whole(resource, { metadata: { namespace, name }, status });
+      const call = { method: 'PATCH', path: pathOf(resource, { namespace, name }, 'status'), body, ...asApplied } as const;
+      return unless(404, answered(resource, transport.json(call)), undefined);
+    },
+    patch: (resource, key, patch) => {
+      const call = { method: 'PATCH', path: pathOf(resource, key), body: patch, contentType: 'application/merge-patch+json', query: { fieldManager } } as const;
+      return unless(404, answered(resource, transport.json(call)), undefined);
+    },
+    async remove(resource, { uid, ...key }) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
+      const call = { method: 'DELETE', path: pathOf(resource, key), body, contentType: 'application/json' } as const;
+      // 409: there is another one by that name.
+      await unless(409, unless(404, transport.json(call), undefined), undefined);
+      return true;
+    },
+    async tell(object, event) {
+      try {
+        await transport.json(eventOn(object, event, identity));
+      } catch (error) {
+        onUntold(error);
+      }
+    },
+  };
+}
+
+const longestNote = 1000;
+
+function eventOn({ apiVersion, kind, metadata }: KubeObject, event: Parameters<Cluster['tell']>[1], identity: string) {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const key: Key = { namespace, name: `${name.slice(0, 200)}.${randomUUID()}` };
+  const body: Desired & object = {
+    ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event' },
+    metadata: key,
+    // Microseconds, which the API asks for.
+    eventTime: new Date().toISOString().replace('Z', '000Z'),
+    reportingController: `signalbox.dev/operator`,
+    reportingInstance: identity.slice(0, 128),
+    action: 'Reconcile',
+    reason: event.reason,
+    type: event.type,
+    note: event.message.slice(0, longestNote),
+    regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
+  };
+  return {
+    method: 'POST',
+    path: pathOf({ apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' }, { namespace }),
+    body,
+    contentType: 'application/json',
+  } as const;
+}

@@ -1,0 +1,103 @@
+// One leader among replicas, by a Lease. Times are those of the local clock: a Lease that has not changed for as long as it lasts, as we have seen it, is free.
+import { setMaxListeners } from 'node:events';
+import { z } from 'zod';
+import type { Log } from '../../platform/log.ts';
+import { sleepUntil } from '../../platform/time.ts';
+import type { Cluster, Key, Resource } from './cluster.ts';
+
+export type LeaseOptions = {
+  readonly cluster: Cluster;
+  readonly key: Key;
+  /** Of this process, another one at each start. */
+  readonly identity: string;
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+  readonly timing?: typeof defaults;
+};
+
+/** The leader gives up before another one may take over: what it had under way is cut with the signal. */
+const defaults = { lastsMs: 15_000, givesUpAfterMs: 10_000, everyMs: 2500 };
+
+const resource: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' };
+const Spec = z.object({ holderIdentity: z.string().nullish(), leaseTransitions: z.int().optional() });
+
+/** Six digits after the point, which the API asks for. */
+const microTime = () => new Date().toISOString().replace('Z', '000Z');
+
+/** Waits to lead, and runs `lead` until its signal says that it does not any more; over and over until stopping. */
+export async function whileLeading(options: LeaseOptions, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { stopping, log, timing = defaults } = options;
+  const lease = createLease(options, timing);
+  while (!stopping.aborted) {
+    const begun = performance.now();
+    const isOurs = await lease.tryToHold().catch((error: unknown) => void log.warn({ error }, 'the Lease cannot be had'));
+    if (!isOurs) {
+      await sleepUntil(stopping, timing.everyMs);
+      continue;
+    }
+    log.info('leading');
+    const leading = new AbortController();
+    setMaxListeners(0, leading.signal);
+    const kept = keep(lease, { begun, stopping, leading, log, timing });
+    await lead(AbortSignal.any([leading.signal, stopping]));
+    leading.abort();
+    await kept;
+    log.info('not leading any more');
+    if (stopping.aborted) await lease.release().catch((error: unknown) => log.warn({ error }, 'the Lease was not given back'));
+  }
+}
+
+type Keeping = {
+  readonly begun: number;
+  readonly stopping: AbortSignal;
+  readonly leading: AbortController;
+  readonly log: Log;
+  readonly timing: typeof defaults;
+};
+
+/** Renews until it is not ours, cannot be renewed in time, or nobody leads any more. */
+async function keep(lease: ReturnType<typeof createLease>, { begun: heldAt, stopping, leading, log, timing }: Keeping): Promise<void> {
+  const ends = AbortSignal.any([stopping, leading.signal]);
+  let renewedAt = heldAt;
+  while (await sleepUntil(ends, timing.everyMs)) {
+    const begun = performance.now();
+    // One that hangs is not waited for longer than the leader may lead.
+    const giveUp = setTimeout(() => leading.abort(), Math.max(0, renewedAt + timing.givesUpAfterMs - begun));
+    const isOurs = await Promise.race([lease.tryToHold().catch(() => undefined), sleepUntil(leading.signal, timing.lastsMs).then(() => undefined)]);
+    clearTimeout(giveUp);
+    if (isOurs) renewedAt = begun;
+    else if (isOurs === false) {
+      log.warn('another process holds the Lease');
+      leading.abort();
+    }
+  }
+}
+
+function createLease({ cluster, key, identity }: LeaseOptions, timing: typeof defaults) {
+  let seen = { version: '', at: 0 };
+
+  /** @returns whether we hold it now */
+  async function tryToHold(): Promise<boolean> {
+    const found = await cluster.get(resource, key);
+    const spec = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(timing.lastsMs / 1000), renewTime: microTime() };
+    if (!found) return (await cluster.create(resource, { metadata: key, spec: { ...spec, acquireTime: spec.renewTime, leaseTransitions: 0 } })) !== 'conflict';
+    const { resourceVersion } = found.metadata;
+    const { holderIdentity, leaseTransitions = 0 } = Spec.parse(found['spec'] ?? {});
+    const isOurs = holderIdentity === identity;
+    if (seen.version !== resourceVersion) seen = { version: resourceVersion, at: performance.now() };
+    const isFree = !holderIdentity || performance.now() - seen.at >= timing.lastsMs;
+    if (!isOurs && !isFree) return false;
+    const taken = isOurs ? spec : { ...spec, acquireTime: spec.renewTime, leaseTransitions: leaseTransitions + 1 };
+    // With the version in it the patch is refused when somebody was quicker.
+    return (await cluster.patch(resource, key, { metadata: { resourceVersion }, spec: taken })) !== undefined;
+  }
+
+  return {
+    tryToHold,
+    async release(): Promise<void> {
+      const found = await cluster.get(resource, key);
+      if (Spec.parse(found?.['spec'] ?? {}).holderIdentity !== identity) return;
+      await cluster.patch(resource, key, { metadata: { resourceVersion: found?.metadata.resourceVersion }, spec: { holderIdentity: '' } });
+    },
+  };
+}

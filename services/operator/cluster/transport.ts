@@ -1,0 +1,106 @@
+// Requests to the API server: found and authenticated as kubectl does it, each bounded in time, answers as they come.
+import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import { Agent, request as requestHttps, type RequestOptions } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
+import { KubeConfig } from '@kubernetes/client-node';
+import { z } from 'zod';
+
+export type Call = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly accept?: string;
+  readonly contentType?: string;
+  readonly body?: object;
+};
+
+/** The API server refused, or could not be asked. */
+export class ClusterError extends Error {
+  /** Undefined when there was no answer. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number, cause?: unknown) {
+    super(message, { cause });
+    this.status = status;
+  }
+}
+
+export type Transport = ReturnType<typeof createTransport>;
+
+const answerMs = 10_000;
+const Status = z.object({ message: z.string() });
+
+/** @throws Error where there is no cluster */
+export function findCluster(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  return config;
+}
+
+/** @param stopping aborts calls under way, and every later one */
+export function createTransport(config: KubeConfig, stopping: AbortSignal) {
+  const server = new URL(config.getCurrentCluster()?.server ?? 'http://localhost:8080');
+  const send = server.protocol === 'http:' ? requestHttp : requestHttps;
+  const agent = new Agent({ keepAlive: true });
+  stopping.addEventListener('abort', () => agent.destroy(), { once: true });
+
+  async function open({ method, path, query = {}, accept = 'application/json', contentType, body }: Call, signal: AbortSignal): Promise<IncomingMessage> {
+    const url = new URL(server.pathname.replace(/\/$/, '') + path, server);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    const given: OutgoingHttpHeaders = {};
+    const options: RequestOptions = { headers: given };
+    await config.applyToHTTPSOptions(options);
+    const text = body && JSON.stringify(body);
+    // Node sends the body of a DELETE without its length otherwise.
+    const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
+    const headers = { ...given, ...length, accept, 'user-agent': 'signalbox-operator', ...(contentType !== undefined && { 'content-type': contentType }) };
+    // The library makes an agent for each request.
+    const own = server.protocol === 'http:' ? undefined : agent;
+    return new Promise((resolve, reject) => {
+      const request = send(url, { ...options, method, headers, agent: own, signal: AbortSignal.any([signal, stopping]) });
+      request.on('error', reject).on('response', resolve);
+      request.end(text);
+    });
+  }
+
+  const unanswered = (error: unknown): never => {
+    const why =
+      error instanceof Error && error.name === 'TimeoutError' ? `no answer within ${answerMs} ms` : String(error instanceof Error ? error.message : error);
+    throw new ClusterError(`the API server cannot be asked: ${why}`, undefined, error);
+  };
+
+  return {
+    /** @throws ClusterError for what is no answer of success */
+    async json(call: Call): Promise<unknown> {
+      const signal = AbortSignal.timeout(answerMs);
+      const { status, body } = await open(call, signal)
+        .then(async (answer) => ({ status: answer.statusCode ?? 0, body: await readText(answer) }))
+        .catch((error: unknown) => unanswered(signal.aborted ? signal.reason : error));
+      if (status >= 200 && status < 300) return parse(body);
+      throw new ClusterError(Status.safeParse(parse(body, {})).data?.message ?? `the API server answers ${status}`, status);
+    },
+    /** An answer that does not end by itself. @param signal ends it */
+    async stream(call: Call, signal: AbortSignal): Promise<IncomingMessage> {
+      const begun = new AbortController();
+      const late = setTimeout(() => begun.abort(), answerMs);
+      const answer = await open(call, AbortSignal.any([signal, begun.signal]))
+        .catch(unanswered)
+        .finally(() => clearTimeout(late));
+      if (answer.statusCode === 200) return answer;
+      answer.resume();
+      throw new ClusterError(`the API server answers ${answer.statusCode}`, answer.statusCode);
+    },
+  };
+}
+
+function parse(body: string, otherwise?: unknown): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    if (otherwise !== undefined) return otherwise;
+    throw new ClusterError('what the API server answers is no JSON', undefined, cause);
+  }
+}
+
+/** The pod's, or that of the kubeconfig's context. */
+export const namespaceOf = (config: KubeConfig): string => config.getContextObject(config.getCurrentContext())?.namespace ?? 'default';

@@ -1,0 +1,21 @@
+// The operator's settings.
+import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { optional, secret, text, url } from '../platform/config/settings.ts';
+
+export const settings = {
+  namespace: text('Operator__Namespace', { summary: 'The only namespace whose objects are looked at; all when empty', default: '' }),
+  leaseName: text('Operator__LeaseName', { summary: 'The Lease by which replicas agree on a leader', default: 'signalbox-operator' }),
+  leaseNamespace: optional(text('Operator__LeaseNamespace', { summary: "The Lease's namespace (default: the pod's, or that of the kubeconfig's context)" })),
+  secretsUrl: optional(
+    url('Secrets__BaseUrl', ['http', 'https'], { summary: 'The secrets service; without it SecretApplication and SyncedSecret are left alone' }),
+  ),
+  adminKey: optional(secret('Management__AdminApiKey', { summary: "The administrator's token of the secrets service" })),
+} as const;
+
+export type OperatorConfig = Values<typeof settings>;
+
+/** @throws ConfigError with every fault */
+export const readConfig = (environment: Environment): OperatorConfig =>
+  readSettings(environment, settings, ({ secretsUrl, adminKey }) =>
+    (secretsUrl === undefined) === (adminKey === undefined) ? [] : ['Secrets__BaseUrl and Management__AdminApiKey are given together or not at all'],
+  );

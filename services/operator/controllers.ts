@@ -1,0 +1,105 @@
+// Runs controllers while this process leads: watches tell what has changed, queues hold what is due, each key is reconciled by one worker.
+import { setMaxListeners } from 'node:events';
+import type { Log } from '../platform/log.ts';
+import type { Cluster, KubeObject } from './cluster/cluster.ts';
+import type { Transport } from './cluster/transport.ts';
+import { startWatch, type Watch } from './cluster/watch.ts';
+import type { Cache, Caches, Controller } from './controller.ts';
+import type { OperatorMetrics } from './metrics.ts';
+import { createQueue, type Queue } from './queue.ts';
+
+export type Leading = { readonly transport: Transport; readonly cluster: Cluster; readonly signal: AbortSignal };
+export type ControllersOptions = {
+  readonly controllers: readonly Controller[];
+  /** Empty: all. */
+  readonly namespace: string;
+  readonly log: Log;
+  readonly metrics: () => OperatorMetrics;
+};
+
+export function createControllers({ controllers, namespace, log, metrics }: ControllersOptions) {
+  const queues = new Map<string, Queue>();
+  const watches = new Map<string, Watch>();
+
+  /** Secrets are watched once, though several controllers look at them. */
+  function watch(leading: Leading, caches: Record<string, Cache>): void {
+    const wanted = Map.groupBy(
+      controllers.flatMap((controller) => controller.watches.map((watched) => ({ controller, watched }))),
+      ({ watched }) => watched.resource.kind,
+    );
+    for (const [kind, listeners] of wanted) {
+      const first = listeners[0]?.watched;
+      if (!first) continue;
+      const onChange = (object: KubeObject) => {
+        for (const { controller, watched } of listeners) for (const key of watched.concerns(object, caches)) queues.get(controller.name)?.add(key);
+      };
+      const onList = (outcome: 'listed' | 'failed') => metrics().lists.inc({ kind, outcome });
+      const { resource, labelSelector, metadataOnly } = first;
+      const options = {
+        namespace,
+        onChange,
+        onList,
+        signal: leading.signal,
+        log,
+        ...(labelSelector !== undefined && { labelSelector }),
+        ...(metadataOnly && { metadataOnly }),
+      };
+      const started = startWatch(leading.transport, resource, options);
+      watches.set(kind, started);
+      caches[kind] = started.cache;
+    }
+  }
+
+  function createQueueOf(controller: Controller, { cluster, signal }: Leading, { caches, synced }: { caches: Caches; synced: Promise<unknown> }): Queue {
+    const { name } = controller;
+    const now = () => new Date();
+    return createQueue({
+      async work(key) {
+        // Before all is known, what is not there yet looks like what is gone.
+        await synced;
+        if (signal.aborted) return Number.POSITIVE_INFINITY;
+        const end = metrics().durations.startTimer({ controller: name });
+        try {
+          const { againAfterMs = Number.POSITIVE_INFINITY } = await controller.reconcile(key, { cluster, caches, signal, log, now });
+          metrics().reconciles.inc({ controller: name, outcome: 'done' });
+          return againAfterMs;
+        } finally {
+          end();
+        }
+      },
+      onFailure(key, error) {
+        if (signal.aborted) return;
+        metrics().reconciles.inc({ controller: name, outcome: 'failed' });
+        log.warn({ controller: name, key, error }, 'reconcile failed; retrying');
+      },
+    });
+  }
+
+  return {
+    /** Until the signal. */
+    async run(leading: Leading): Promise<void> {
+      const { signal } = leading;
+      setMaxListeners(0, signal);
+      const caches: Record<string, Cache> = {};
+      const synced = Promise.withResolvers<void>();
+      const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      for (const controller of controllers)
+        queues.set(controller.name, createQueueOf(controller, leading, { caches, synced: Promise.race([synced.promise, stopped]) }));
+      watch(leading, caches);
+      void Promise.all([...watches.values()].map((each) => each.synced)).then(() => synced.resolve());
+      const sources = controllers.flatMap(({ name, sources: own = [] }) =>
+        own.map((follow) =>
+          follow((key) => queues.get(name)?.add(key), { caches, signal, log }).catch((error: unknown) =>
+            log.error({ controller: name, error }, 'a source of changes ended'),
+          ),
+        ),
+      );
+      await stopped;
+      await Promise.all([...[...queues.values()].map((queue) => queue.close()), ...[...watches.values()].map(({ ended }) => ended), ...sources]);
+      queues.clear();
+      watches.clear();
+    },
+    depths: () => Object.fromEntries([...queues].map(([name, { depth }]) => [name, depth])),
+    eventAges: () => Object.fromEntries([...watches].map(([kind, { lastEventAgeSeconds }]) => [kind, lastEventAgeSeconds()])),
+  };
+}

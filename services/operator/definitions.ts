@@ -1,0 +1,49 @@
+// The CustomResourceDefinitions of the kinds, from the schemas of contract.ts.
+import { z } from 'zod';
+import { group, type Kind, kinds, version } from './contract.ts';
+
+type Definition = Readonly<Record<string, unknown>>;
+
+/** In alphabetical order. */
+export const definitions = (): Definition[] => [definitionOf('BrokerConnection'), definitionOf('SecretApplication'), definitionOf('SyncedSecret')];
+
+function definitionOf(kind: Kind): Definition {
+  const { plural, singular, shortNames, spec, status, columns } = kinds[kind];
+  const names = { kind, listKind: `${kind}List`, plural, singular, shortNames, categories: ['signalbox'] };
+  const properties = {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+    spec: structural(spec),
+    status: structural(status),
+  };
+  const served = {
+    name: version,
+    served: true,
+    storage: true,
+    subresources: { status: {} },
+    additionalPrinterColumns: columns,
+    schema: { openAPIV3Schema: { type: 'object', required: ['spec'], properties } },
+  };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: { group, scope: 'Namespaced', names, versions: [served] },
+  };
+}
+
+/** What JSON Schema says and a structural schema may not. */
+const unknownToKubernetes = new Set(['$schema', 'propertyNames', 'const']);
+
+/** As users write it: what has a default may be left out. */
+const structural = (schema: z.ZodType): unknown => plain(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }));
+
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(
+    ([name, member]) => !unknownToKubernetes.has(name) && !(name === 'additionalProperties' && typeof member !== 'object'),
+  );
+  return Object.fromEntries(entries.map(([name, member]) => [name, plain(member)]));
+}

@@ -1,0 +1,65 @@
+// The operator: keeps what BrokerConnections, SecretApplications and SyncedSecrets say, on one of its replicas.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Environment } from '../platform/config/config.ts';
+import type { Runtime } from '../platform/process/deployable.ts';
+import { createCluster } from './cluster/client.ts';
+import { whileLeading } from './cluster/lease.ts';
+import { createTransport, findCluster, namespaceOf } from './cluster/transport.ts';
+import { type OperatorConfig, readConfig, settings } from './config.ts';
+import type { Controller } from './controller.ts';
+import { createControllers } from './controllers.ts';
+import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
+import { createPlane } from './plane.ts';
+import { createSecretApplications } from './secret-applications/controller.ts';
+import { createSyncedSecrets } from './synced-secrets/controller.ts';
+
+function controllersOf({ secretsUrl, adminKey }: OperatorConfig): Controller[] {
+  if (secretsUrl === undefined || adminKey === undefined) return [];
+  const plane = createPlane({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
+  return [createSecretApplications(plane), createSyncedSecrets(plane)];
+}
+
+/** Begins, and goes on until the lifecycle stops. */
+async function start({ log, lifecycle, metrics, health }: Runtime, config: OperatorConfig): Promise<void> {
+  const cluster = findCluster();
+  const { stopping } = lifecycle;
+  // Outlives the leading, to give the Lease back.
+  const closing = new AbortController();
+  const identity = `${hostname()}_${randomUUID()}`;
+  const connect = (signal: AbortSignal) => {
+    const transport = createTransport(cluster, signal);
+    return { transport, cluster: createCluster({ transport, identity, onUntold: (error) => log.debug({ error }, 'an Event was not told') }), signal };
+  };
+  let isLeading = false;
+  const controllers = createControllers({ controllers: controllersOf(config), namespace: config.namespace, log, metrics: () => measured });
+  const measured: OperatorMetrics = createOperatorMetrics(metrics, {
+    isLeading: () => isLeading,
+    depths: controllers.depths,
+    eventAges: controllers.eventAges,
+  });
+  const lease = connect(closing.signal);
+  health.addCheck('api-server', async () => {
+    await lease.transport.json({ method: 'GET', path: '/version' });
+    return { ok: true };
+  });
+  const key = { namespace: config.leaseNamespace ?? namespaceOf(cluster), name: config.leaseName };
+  const running = whileLeading({ cluster: lease.cluster, key, identity, stopping, log }, async (signal) => {
+    isLeading = true;
+    await controllers.run(connect(signal));
+    isLeading = false;
+  });
+  lifecycle.onStop('operator', async () => {
+    await running;
+    closing.abort();
+  });
+  await Promise.resolve();
+}
+
+export const operator = {
+  name: 'operator',
+  summary: 'keep BrokerConnections, SecretApplications and SyncedSecrets of a cluster',
+  settings,
+  read: (environment: Environment) => readConfig(environment),
+  start,
+};

@@ -1,0 +1,63 @@
+// The secrets service as the controllers meet it: what its refusals mean for a condition, and its change feed.
+import { createConsumerClient, createManagementClient, type ManagementClient, NoAnswer, Refusal } from '../secrets/client.ts';
+import type { Change } from '../secrets/contract.ts';
+import { backOffMs, sleepUntil } from '../platform/time.ts';
+import type { SourceContext } from './controller.ts';
+import type { Reason } from './contract.ts';
+
+export type PlaneOptions = { readonly baseUrl: string; readonly adminKey: string };
+export type Plane = ReturnType<typeof createPlane>;
+
+export function createPlane({ baseUrl, adminKey }: PlaneOptions) {
+  return {
+    management: (signal: AbortSignal) => createManagementClient({ baseUrl, credential: adminKey, signal }),
+    /** @throws TypeError for a key that no header can hold */
+    consumer: (apiKey: string, signal: AbortSignal) => createConsumerClient({ baseUrl, credential: apiKey, signal }),
+  };
+}
+
+/** Undefined for what is neither the service's refusal nor its absence. */
+export function planeFailure(error: unknown): { readonly reason: Reason; readonly message: string } | undefined {
+  if (error instanceof NoAnswer) return { reason: 'PlaneUnavailable', message: error.message };
+  if (!(error instanceof Refusal)) return undefined;
+  if (error.status === 401 || error.status === 403) return { reason: 'KeyRefused', message: error.message };
+  if (error.status === 404) return { reason: 'NotFound', message: error.message };
+  if (error.status === 429 || error.status >= 500) return { reason: 'PlaneUnavailable', message: error.message };
+  return { reason: 'ValueRefused', message: error.message };
+}
+
+/** Undefined instead of a 404. */
+export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+const pauses = { firstMs: 1000, longestMs: 30_000 };
+
+/** Follows the feed until the signal. After an outage, or where the feed has no memory, everything may have changed. */
+export async function followChanges(client: ManagementClient, hear: (changes: readonly Change[] | 'all') => void, context: SourceContext): Promise<void> {
+  const { signal, log } = context;
+  let cursor: string | undefined;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const page = await client.changes(cursor);
+      if (cursor === undefined) hear('all');
+      else if (page.changes.length > 0) hear(page.changes);
+      cursor = page.cursor;
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Refusal && error.status === 410) cursor = undefined;
+      else {
+        failures += 1;
+        log.warn({ error }, 'the change feed of the secrets service cannot be read; retrying');
+        await sleepUntil(signal, backOffMs(failures, pauses));
+      }
+    }
+  }
+}

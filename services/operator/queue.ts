@@ -1,0 +1,113 @@
+// Keys that are due: each once, one worker a key, failures with growing pauses, so many starts a second at most.
+import { backOffMs, type BackOffRange } from '../platform/time.ts';
+
+export type QueueOptions = {
+  /** @returns after how long the key is due again by itself; Infinity for never */
+  readonly work: (key: string) => Promise<number>;
+  readonly onFailure: (key: string, error: unknown) => void;
+  readonly concurrency?: number;
+  readonly startsPerSecond?: number;
+  readonly backOff?: BackOffRange;
+};
+
+export type Queue = ReturnType<typeof createQueue>;
+
+/** Node's timers hold no more. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond = 100, backOff = { firstMs: 1000, longestMs: 60_000 } }: QueueOptions) {
+  const due = new Set<string>();
+  const active = new Set<string>();
+  const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
+  const failures = new Map<string, number>();
+  let isClosed = false;
+  let starts = { count: 0, since: 0 };
+  let pause: NodeJS.Timeout | undefined;
+  let idle = Promise.withResolvers<void>();
+  idle.resolve();
+
+  function add(key: string): void {
+    if (isClosed) return;
+    due.add(key);
+    start();
+  }
+
+  function addAfter(key: string, ms: number): void {
+    if (isClosed || ms === Number.POSITIVE_INFINITY) return;
+    const at = performance.now() + ms;
+    const before = timers.get(key);
+    if (before && before.at <= at) return;
+    clearTimeout(before?.timer);
+    const fire = () => {
+      timers.delete(key);
+      add(key);
+    };
+    timers.set(key, { at, timer: setTimeout(fire, Math.min(ms, longestTimerMs)) });
+  }
+
+  /** Starts what may be started. */
+  function start(): void {
+    for (const key of due) {
+      if (isClosed || active.size >= concurrency) return;
+      if (active.has(key)) continue;
+      if (!mayStart()) return;
+      due.delete(key);
+      void run(key);
+    }
+  }
+
+  function mayStart(): boolean {
+    const now = performance.now();
+    if (now - starts.since >= 1000) starts = { count: 0, since: now };
+    starts.count += 1;
+    if (starts.count <= startsPerSecond) return true;
+    pause ??= setTimeout(
+      () => {
+        pause = undefined;
+        start();
+      },
+      starts.since + 1000 - now,
+    );
+    return false;
+  }
+
+  async function run(key: string): Promise<void> {
+    if (active.size === 0) idle = Promise.withResolvers<void>();
+    active.add(key);
+    clearTimeout(timers.get(key)?.timer);
+    timers.delete(key);
+    try {
+      const againAfterMs = await work(key);
+      failures.delete(key);
+      addAfter(key, againAfterMs);
+    } catch (error) {
+      const count = (failures.get(key) ?? 0) + 1;
+      failures.set(key, count);
+      onFailure(key, error);
+      addAfter(key, backOffMs(Math.min(count, 30), backOff));
+    }
+    active.delete(key);
+    if (active.size === 0) idle.resolve();
+    start();
+  }
+
+  return {
+    /** At once, or after the work on it that goes on. */
+    add,
+    /** Unless it is due earlier. */
+    addAfter,
+    /** Due, waiting for a worker. */
+    get depth() {
+      return due.size;
+    },
+    /** Starts nothing more. @returns when nothing is worked on */
+    close(): Promise<void> {
+      isClosed = true;
+      due.clear();
+      for (const { timer } of timers.values()) clearTimeout(timer);
+      timers.clear();
+      clearTimeout(pause);
+      return idle.promise;
+    },
+  };
+}

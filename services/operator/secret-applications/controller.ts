@@ -1,0 +1,108 @@
+// SecretApplication: what makes one due, what is said of it, and what happens in the service when it is gone.
+import { type Change, slugOf } from '../../secrets/contract.ts';
+import type { Key, KubeObject } from '../cluster/cluster.ts';
+import { SecretApplicationSpec } from '../contract.ts';
+import type { Cache, Caches, Controller, ReconcileContext } from '../controller.ts';
+import { followChanges, type Plane, unlessMissing } from '../plane.ts';
+import { annotationOf, configMapResource, keyOf, keyText, ownerOf, resourceOf, secretResource } from '../secrets.ts';
+import { createSpecs } from '../specs.ts';
+import { report } from '../status.ts';
+import { applicationOf, keep } from './perform.ts';
+
+const resource = resourceOf('SecretApplication');
+const specOf = createSpecs(SecretApplicationSpec);
+
+type Kept = { readonly slug: string; readonly id: string };
+
+export function createSecretApplications(plane: Plane): Controller {
+  /** What is deleted with its object, by the object: its Secret may go first, as with a namespace. */
+  const deletable = new Map<string, Kept>();
+
+  function concernsOfSecret(secret: KubeObject, caches: Caches): readonly string[] {
+    const { namespace, name } = secret.metadata;
+    const [kind, owner] = annotationOf(secret, 'owner')?.split('/') ?? [];
+    if (kind !== 'SecretApplication' || owner === undefined)
+      return referring(caches, namespace, ({ secretValues }) => secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name));
+    const key = keyText({ namespace, name: owner });
+    const kept = annotationOf(secret, 'deletionPolicy') === 'Delete' ? applicationOf(secret) : undefined;
+    if (kept) deletable.set(key, kept);
+    else deletable.delete(key);
+    return [key];
+  }
+
+  async function removeKept(key: string, { cluster, caches, signal }: ReconcileContext): Promise<void> {
+    const kept = deletable.get(key);
+    if (!kept) return;
+    const management = plane.management(signal);
+    const application = await unlessMissing(management.application(kept.slug));
+    if (application?.id === kept.id) await management.deleteApplication(kept.slug);
+    for (const { metadata } of ownedSecrets(caches, keyOf(key))) await cluster.remove(secretResource, metadata);
+    deletable.delete(key);
+  }
+
+  return {
+    name: 'secret-applications',
+    watches: [
+      { resource, concerns: (object, caches) => [keyText(object.metadata), ...sameSlug(caches, object).map(({ metadata }) => keyText(metadata))] },
+      { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
+      { resource: configMapResource, metadataOnly: true, concerns: concernsOfConfigMap },
+    ],
+    async reconcile(key, context) {
+      const { caches, cluster, now } = context;
+      const object = caches['SecretApplication']?.get(keyOf(key));
+      if (!object) await removeKept(key, context);
+      const spec = object && specOf(object);
+      if (!object || !spec || object.metadata.deletionTimestamp !== undefined) return {};
+      const older = sameSlug(caches, object).find((other) => isOlder(other, object));
+      const { againAfterMs, failure, ...told } = await keep({ object, spec, older: older && keyText(older.metadata), plane }, context);
+      await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...told });
+      if (failure !== undefined) throw failure;
+      return { againAfterMs };
+    },
+    sources: [
+      (add, context) => {
+        const hear = (changes: readonly Change[] | 'all') => dueBy(context.caches, changes).forEach(add);
+        return followChanges(plane.management(context.signal), hear, context);
+      },
+    ],
+  };
+}
+
+const ownedSecrets = (caches: Caches, { namespace, name }: Key): readonly KubeObject[] =>
+  (caches['Secret']?.list(namespace) ?? []).filter((secret) => annotationOf(secret, 'owner') === ownerOf('SecretApplication', name));
+
+function concernsOfConfigMap({ metadata: { namespace, name } }: KubeObject, caches: Caches): readonly string[] {
+  return referring(caches, namespace, ({ configuration }) => configuration.some(({ valueFrom }) => valueFrom?.configMapKeyRef.name === name));
+}
+
+function referring(caches: Caches, namespace: string, isMeant: (spec: SecretApplicationSpec) => boolean): string[] {
+  const objects = caches['SecretApplication']?.list(namespace) ?? [];
+  return objects.flatMap((object) => {
+    const spec = specOf(object);
+    return spec && isMeant(spec) ? [keyText(object.metadata)] : [];
+  });
+}
+
+function slugOfObject(object: KubeObject): string | undefined {
+  const spec = specOf(object);
+  return spec && slugOf(spec.applicationName);
+}
+
+const sameSlug = (caches: Caches, object: KubeObject): readonly KubeObject[] =>
+  (caches['SecretApplication']?.list() ?? []).filter((other) => other.metadata.uid !== object.metadata.uid && slugOfObject(other) === slugOfObject(object));
+
+function isOlder({ metadata: one }: KubeObject, { metadata: other }: KubeObject): boolean {
+  return one.creationTimestamp === other.creationTimestamp ? one.uid < other.uid : one.creationTimestamp < other.creationTimestamp;
+}
+
+/** What the status says of the service; a verdict that cannot tell it anew leaves it. */
+function statusOf({ status }: KubeObject): Readonly<Record<string, unknown>> {
+  if (typeof status !== 'object' || status === null) return {};
+  return Object.fromEntries(Object.entries(status).filter(([name]) => ['slug', 'applicationId', 'lastRotatedAt'].includes(name)));
+}
+
+export function dueBy(caches: Readonly<Record<string, Cache | undefined>>, changes: readonly Change[] | 'all'): readonly string[] {
+  const objects = caches['SecretApplication']?.list() ?? [];
+  const slugs = changes === 'all' ? undefined : new Set(changes.map(({ application }) => application));
+  return objects.filter((object) => slugs?.has(slugOfObject(object) ?? '') ?? true).map(({ metadata }) => keyText(metadata));
+}

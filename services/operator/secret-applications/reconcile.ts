@@ -1,0 +1,131 @@
+// What is to be done for a SecretApplication, by what it wants and what there is. Nothing here asks or writes.
+import { slugOf } from '../../secrets/contract.ts';
+import type { Reason, SecretApplicationSpec } from '../contract.ts';
+import { durationMs } from '../specs.ts';
+
+/** The Secret of the application's key, as we left it or as somebody made it. */
+export type KeySecret = {
+  /** Undefined: it is not ours. */
+  readonly owner: string | undefined;
+  /** `pending`: the application was to be created, and whether it was is unknown. */
+  readonly application: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly rotatedAt: Date | undefined;
+};
+
+export type Standing = {
+  /** The owner of its Secret: `ownerOf` the object. */
+  readonly owner: string;
+  /** Another object of this slug that is older. */
+  readonly older: string | undefined;
+  /** In the service, by the slug. */
+  readonly application: { readonly id: string } | undefined;
+  /** By our status, which a Secret that was deleted by hand leaves behind. */
+  readonly knownId: string | undefined;
+  readonly keySecret: KeySecret | undefined;
+  readonly isKeyAccepted: boolean;
+};
+
+export type KeyStep =
+  | { readonly step: 'refuse'; readonly reason: Reason; readonly message: string }
+  | { readonly step: 'create' | 'keep' }
+  | { readonly step: 'rotate'; readonly why: string };
+
+export const pending = 'pending';
+
+export function decideKey(spec: SecretApplicationSpec, standing: Standing, now: Date): KeyStep {
+  const { owner, older, application, knownId, keySecret, isKeyAccepted } = standing;
+  const slug = slugOf(spec.applicationName);
+  if (slug === '') return { step: 'refuse', reason: 'ValueRefused', message: 'applicationName must hold a letter a–z or a digit' };
+  if (older !== undefined) return { step: 'refuse', reason: 'Conflict', message: `SecretApplication ${older} is older and has the slug ${slug}, too` };
+  if (keySecret && keySecret.owner !== owner)
+    return { step: 'refuse', reason: 'TargetNotOwned', message: `the Secret ${spec.apiKeySecretRef.name} is not of this object and is left as it is` };
+  if (!application) return { step: 'create' };
+  const isOurs = application.id === knownId || application.id === keySecret?.application || keySecret?.application === pending;
+  if (!isOurs && spec.existing === 'Fail') {
+    const message = `the service has an application ${slug} that no object owns; with existing: Adopt it is taken over and its key rotated`;
+    return { step: 'refuse', reason: 'Conflict', message };
+  }
+  if (!isOurs) return { step: 'rotate', why: 'the application was adopted' };
+  if (keySecret?.apiKey === undefined || !isKeyAccepted) return { step: 'rotate', why: 'the Secret does not hold its key' };
+  return rotatesInMs(spec, keySecret.rotatedAt, now) <= 0 ? { step: 'rotate', why: 'its time has come' } : { step: 'keep' };
+}
+
+/** Infinity without a time to rotate at. */
+export function rotatesInMs({ rotateEvery }: SecretApplicationSpec, rotatedAt: Date | undefined, now: Date): number {
+  const everyMs = rotateEvery === undefined ? 0 : durationMs(rotateEvery);
+  if (everyMs === 0) return Number.POSITIVE_INFINITY;
+  return rotatedAt === undefined ? 0 : rotatedAt.getTime() + everyMs - now.getTime();
+}
+
+type Entry = { readonly environment: string; readonly key: string; readonly value: string };
+type SecretValue = { readonly environment: string; readonly secret: string; readonly value: string };
+
+/** With the values of ConfigMaps and Secrets in their places. */
+export type Wanted = {
+  readonly description: string | undefined;
+  /** Names. */
+  readonly environments: readonly string[];
+  readonly prune: boolean;
+  readonly configuration: readonly Entry[];
+  readonly secretValues: readonly SecretValue[];
+  /** Entries whose value could not be read: what is in the service stays. */
+  readonly unread: readonly { readonly environment: string; readonly key: string }[];
+};
+
+/** In the service. */
+export type Contents = {
+  readonly name: string;
+  readonly description: string | null;
+  /** Slugs. */
+  readonly environments: readonly string[];
+  readonly configuration: readonly (Entry & { readonly description: string | null })[];
+  readonly secrets: readonly string[];
+  /** The active values of the wanted ones. */
+  readonly values: readonly SecretValue[];
+};
+
+export type Action =
+  | { readonly do: 'describe'; readonly name: string; readonly description: string }
+  | { readonly do: 'create-environment'; readonly name: string }
+  | { readonly do: 'delete-environment'; readonly slug: string }
+  | ({ readonly do: 'create-configuration' | 'update-configuration' } & Entry)
+  | { readonly do: 'delete-configuration'; readonly environment: string; readonly key: string }
+  | { readonly do: 'create-secret'; readonly secret: string }
+  | ({ readonly do: 'set-value' } & SecretValue);
+
+const isSamePlace = (one: { environment: string; key: string }, other: { environment: string; key: string }) =>
+  one.environment === other.environment && one.key === other.key;
+const isSameValue = (one: SecretValue, other: SecretValue) => one.environment === other.environment && one.secret === other.secret && one.value === other.value;
+
+/** In the order in which they are to be done. @param mark the description of the entries that belong to the object */
+export function planContents(wanted: Wanted, contents: Contents, mark: string): Action[] {
+  const slugs = new Set(['local', ...wanted.environments.map(slugOf)]);
+  const present = new Set(contents.environments);
+  const secrets = new Set(contents.secrets);
+  const missing = wanted.secretValues.filter((each) => !contents.values.some((value) => isSameValue(value, each)));
+  return [
+    ...describing(wanted, contents),
+    ...wanted.environments.filter((name) => !present.has(slugOf(name))).map((name): Action => ({ do: 'create-environment', name })),
+    ...(wanted.prune ? contents.environments.filter((slug) => !slugs.has(slug)) : []).map((slug): Action => ({ do: 'delete-environment', slug })),
+    ...planConfiguration(wanted, contents, mark),
+    ...[...new Set(missing.map(({ secret }) => secret))].filter((name) => !secrets.has(name)).map((secret): Action => ({ do: 'create-secret', secret })),
+    ...missing.map((each): Action => ({ do: 'set-value', ...each })),
+  ];
+}
+
+function describing({ description }: Wanted, contents: Contents): Action[] {
+  return description === undefined || description === contents.description ? [] : [{ do: 'describe', name: contents.name, description }];
+}
+
+function planConfiguration({ configuration, unread }: Wanted, contents: Contents, mark: string): Action[] {
+  const writes = configuration.flatMap((entry): Action[] => {
+    const found = contents.configuration.find((each) => isSamePlace(each, entry));
+    if (!found) return [{ do: 'create-configuration', ...entry }];
+    return found.value === entry.value && found.description === mark ? [] : [{ do: 'update-configuration', ...entry }];
+  });
+  const kept = [...configuration, ...unread];
+  const ours = contents.configuration.filter(({ description }) => description === mark);
+  const removals = ours.filter((entry) => !kept.some((each) => isSamePlace(each, entry)));
+  return [...writes, ...removals.map(({ environment, key }): Action => ({ do: 'delete-configuration', environment, key }))];
+}

@@ -1,0 +1,47 @@
+// Secrets and ConfigMaps of the cluster as the controllers read and write them.
+import { z } from 'zod';
+import type { Cluster, Key, KubeObject, Resource } from './cluster/cluster.ts';
+import { annotations, apiVersion, type Kind, kinds } from './contract.ts';
+
+export const secretResource: Resource = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' };
+export const configMapResource: Resource = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' };
+export const resourceOf = (kind: Kind): Resource => ({ apiVersion, kind, plural: kinds[kind].plural });
+
+const Texts = z.record(z.string(), z.string()).catch({});
+
+/** As they lie there, in base64. */
+export const encodedData = (secret: KubeObject): Readonly<Record<string, string>> => Texts.parse(secret['data'] ?? {});
+export const encode = (value: string): string => Buffer.from(value).toString('base64');
+
+/** Undefined for one that is not there, is empty, or is no text. */
+export function secretText(secret: KubeObject | undefined, key: string): string | undefined {
+  const encoded = secret && encodedData(secret)[key];
+  if (!encoded) return undefined;
+  const bytes = Buffer.from(encoded, 'base64');
+  const text = bytes.toString('utf8');
+  return bytes.equals(Buffer.from(text)) ? text : undefined;
+}
+
+export const configMapText = (configMap: KubeObject | undefined, key: string): string | undefined => Texts.parse(configMap?.['data'] ?? {})[key];
+
+export const annotationOf = (object: KubeObject | undefined, name: keyof typeof annotations): string | undefined =>
+  object?.metadata.annotations?.[annotations[name]];
+
+export const keyText = ({ namespace, name }: Key): string => `${namespace}/${name}`;
+export function keyOf(text: string): Key {
+  const slash = text.indexOf('/');
+  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}
+
+/** What `annotations.owner` says on a Secret that belongs to the object. */
+export const ownerOf = (kind: Kind, name: string): string => `${kind}/${name}`;
+
+/** Reads each of the objects that are named once. */
+export function createReader(cluster: Cluster, resource: Resource, namespace: string) {
+  const read = new Map<string, Promise<KubeObject | undefined>>();
+  return (name: string): Promise<KubeObject | undefined> => {
+    const found = read.get(name) ?? cluster.get(resource, { namespace, name });
+    read.set(name, found);
+    return found;
+  };
+}

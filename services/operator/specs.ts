@@ -1,0 +1,18 @@
+// What users wrote, read from objects once a version of each.
+import type { z } from 'zod';
+import type { KubeObject } from './cluster/cluster.ts';
+
+/** The spec of an object; undefined for one that the schema refuses, such as one of an older definition. */
+export function createSpecs<S extends z.ZodType>(schema: S) {
+  const known = new WeakMap<KubeObject, z.output<S> | undefined>();
+  return (object: KubeObject): z.output<S> | undefined => {
+    if (!known.has(object)) known.set(object, schema.safeParse(object['spec']).data);
+    return known.get(object);
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000 };
+
+/** `1h30m` in milliseconds. */
+export const durationMs = (duration: string): number =>
+  [...duration.matchAll(/(\d+)([hms])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * (unitMs[unit ?? ''] ?? 0), 0);

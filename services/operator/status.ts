@@ -1,0 +1,34 @@
+// Statuses: one condition, Ready, and writing only what has changed.
+import { isDeepStrictEqual } from 'node:util';
+import type { Cluster, KubeObject, Resource } from './cluster/cluster.ts';
+import { Condition, type Reason } from './contract.ts';
+
+export type Verdict = { readonly isReady: boolean; readonly reason: Reason; readonly message: string };
+
+/** Longer ones are cut: what the definitions take. */
+const longestMessage = 1000;
+
+/** Of an object as it is now. */
+function readyOf(object: KubeObject): Condition | undefined {
+  const status = object['status'];
+  const conditions: unknown = typeof status === 'object' && status !== null && 'conditions' in status ? status.conditions : [];
+  return Condition.array().catch([]).parse(conditions)[0];
+}
+
+export type Reporting = { readonly cluster: Cluster; readonly resource: Resource; readonly now: Date };
+
+/** Writes the status where it differs, and tells an Event where the verdict does. @param rest of the status beside the condition */
+export async function report({ cluster, resource, now }: Reporting, object: KubeObject, { verdict, ...rest }: { readonly verdict: Verdict }): Promise<void> {
+  const before = readyOf(object);
+  const { reason } = verdict;
+  const observedGeneration = object.metadata.generation ?? 1;
+  const message = verdict.message.slice(0, longestMessage);
+  const status = verdict.isReady ? 'True' : 'False';
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : `${now.toISOString().slice(0, 19)}Z`;
+  const condition: Condition = { type: 'Ready', status, reason, message, lastTransitionTime, observedGeneration };
+  // Without what is undefined, as it comes back.
+  const wanted: unknown = JSON.parse(JSON.stringify({ ...rest, observedGeneration, conditions: [condition] }));
+  if (isDeepStrictEqual(object['status'], wanted) || typeof wanted !== 'object' || wanted === null) return;
+  await cluster.applyStatus(resource, object.metadata, wanted);
+  if (before?.status !== status || before.reason !== reason) await cluster.tell(object, { type: verdict.isReady ? 'Normal' : 'Warning', reason, message });
+}

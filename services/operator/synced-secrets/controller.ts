@@ -1,0 +1,87 @@
+// SyncedSecret: what makes one due, and what is said of it.
+import type { Change } from '../../secrets/contract.ts';
+import { slugOf } from '../../secrets/contract.ts';
+import type { Cache, Caches, Controller } from '../controller.ts';
+import type { KubeObject } from '../cluster/cluster.ts';
+import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
+import { followChanges, type Plane } from '../plane.ts';
+import { annotationOf, keyOf, keyText, resourceOf, secretResource } from '../secrets.ts';
+import { createSpecs } from '../specs.ts';
+import { report } from '../status.ts';
+import { sync } from './perform.ts';
+
+const resource = resourceOf('SyncedSecret');
+const specOf = createSpecs(SyncedSecretSpec);
+const applicationSpec = createSpecs(SecretApplicationSpec);
+
+export const createSyncedSecrets = (plane: Plane): Controller => ({
+  name: 'synced-secrets',
+  watches: [
+    { resource, concerns: (object) => [keyText(object.metadata)] },
+    {
+      resource: resourceOf('SecretApplication'),
+      concerns: ({ metadata }, caches) => referring(caches, metadata.namespace, ({ applicationRef }) => applicationRef?.name === metadata.name),
+    },
+    { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
+  ],
+  async reconcile(key, context) {
+    const object = context.caches['SyncedSecret']?.get(keyOf(key));
+    if (!object || object.metadata.deletionTimestamp !== undefined) return {};
+    const spec = specOf(object);
+    if (!spec) return {};
+    const { againAfterMs, failure, ...told } = await sync({ object, spec, plane, applicationSpec }, context);
+    // What was true of the last content stays true of it.
+    const before = told.verdict.isReady ? {} : statusOf(object);
+    await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...told });
+    if (failure !== undefined) throw failure;
+    return { againAfterMs };
+  },
+  sources: [
+    (add, context) => {
+      const hear = (changes: readonly Change[] | 'all') => dueBy(context.caches, changes).forEach(add);
+      return followChanges(plane.management(context.signal), hear, context);
+    },
+  ],
+});
+
+function statusOf(object: KubeObject): Readonly<Record<string, unknown>> {
+  const status = object['status'];
+  if (typeof status !== 'object' || status === null) return {};
+  return Object.fromEntries(Object.entries(status).filter(([name]) => ['contentHash', 'versions', 'lastSyncedAt'].includes(name)));
+}
+
+function referring(caches: Caches, namespace: string, isMeant: (spec: SyncedSecretSpec) => boolean): string[] {
+  const objects = caches['SyncedSecret']?.list(namespace) ?? [];
+  return objects
+    .filter((object) => {
+      const spec = specOf(object);
+      return spec !== undefined && isMeant(spec);
+    })
+    .map(({ metadata }) => keyText(metadata));
+}
+
+/** The target, by its annotation even where it is gone; and the key that is read with. */
+function concernsOfSecret(secret: KubeObject, caches: Caches): readonly string[] {
+  const { namespace, name } = secret.metadata;
+  const [kind, owner] = annotationOf(secret, 'owner')?.split('/') ?? [];
+  if (kind === 'SyncedSecret' && owner !== undefined) return [keyText({ namespace, name: owner })];
+  if (kind === 'SecretApplication' && owner !== undefined) return referring(caches, namespace, ({ applicationRef }) => applicationRef?.name === owner);
+  return referring(caches, namespace, ({ apiKeySecretRef, target }) => apiKeySecretRef?.name === name || target.name === name);
+}
+
+/** Keys of the objects that may read what was changed. Of one with a key of its own the application is not known. */
+export function dueBy(caches: Readonly<Record<string, Cache | undefined>>, changes: readonly Change[] | 'all'): readonly string[] {
+  const objects = caches['SyncedSecret']?.list() ?? [];
+  const isDue = (object: KubeObject, spec: SyncedSecretSpec) => {
+    if (changes === 'all') return true;
+    const { applicationRef, environment } = spec;
+    const application = applicationRef && caches['SecretApplication']?.get({ namespace: object.metadata.namespace, name: applicationRef.name });
+    const applicationName = application && applicationSpec(application)?.applicationName;
+    const slug = applicationName === undefined ? undefined : slugOf(applicationName);
+    return changes.some((change) => (slug === undefined || change.application === slug) && (change.environment === null || change.environment === environment));
+  };
+  return objects.flatMap((object) => {
+    const spec = specOf(object);
+    return spec && isDue(object, spec) ? [keyText(object.metadata)] : [];
+  });
+}

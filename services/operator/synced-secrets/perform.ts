@@ -1,0 +1,164 @@
+// Brings the target of a SyncedSecret to what the secrets service tells, and rolls the workloads that use it.
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { toError } from '../../platform/errors.ts';
+import type { ConsumerClient } from '../../secrets/client.ts';
+import type { KubeObject, Resource } from '../cluster/cluster.ts';
+import { annotations, apiVersion, type SecretApplicationSpec, type SyncedSecretSpec } from '../contract.ts';
+import type { ReconcileContext } from '../controller.ts';
+import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
+import { annotationOf, encodedData, ownerOf, secretResource, secretText } from '../secrets.ts';
+import { durationMs } from '../specs.ts';
+import type { Verdict } from '../status.ts';
+import { compose, contentHash, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
+import { TemplateError } from './template.ts';
+
+export type Outcome = {
+  readonly verdict: Verdict;
+  readonly contentHash?: string;
+  readonly versions?: Readonly<Record<string, number>>;
+  /** When the content last became another. */
+  readonly lastSyncedAt?: string;
+  readonly againAfterMs: number;
+  /** The service was away: to be tried again with growing pauses. */
+  readonly failure?: Error;
+};
+
+export type Subject = {
+  readonly object: KubeObject;
+  readonly spec: SyncedSecretSpec;
+  readonly plane: Plane;
+  readonly applicationSpec: (object: KubeObject) => SecretApplicationSpec | undefined;
+};
+
+const notReady = (reason: Verdict['reason'], message: string): Verdict => ({ isReady: false, reason, message });
+
+/** @throws what the cluster refuses or does not answer */
+export async function sync(subject: Subject, context: ReconcileContext): Promise<Outcome> {
+  const { object, spec, plane } = subject;
+  const againAfterMs = Math.max(durationMs(spec.refreshInterval), 1000);
+  const fail = (verdict: Verdict, failure?: Error): Outcome => ({ verdict, againAfterMs, ...(failure && { failure }) });
+  const key = await findKey(subject, context);
+  if (typeof key !== 'string') return fail(key);
+  let sources: ReturnType<typeof sourcesOf>;
+  let read: Read;
+  try {
+    sources = sourcesOf(spec);
+    read = await readPlane(plane.consumer(key, context.signal), sources, spec.environment);
+  } catch (error) {
+    if (error instanceof TemplateError) return fail(notReady('InvalidTemplate', error.message));
+    if (error instanceof TypeError) return fail(notReady('KeyRefused', error.message));
+    const failure = planeFailure(error);
+    if (!failure) throw error;
+    return fail(notReady(failure.reason, `${failure.message}; the Secret stays as it is`), failure.reason === 'PlaneUnavailable' ? toError(error) : undefined);
+  }
+  const composed = compose(sources, read);
+  if ('missing' in composed) {
+    const message = `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`;
+    return fail(notReady('NotFound', message));
+  }
+  const target = await writeTarget(subject, composed.data, context);
+  if (!target) return fail(notReady('TargetNotOwned', `the Secret ${targetName(object, spec)} is not of this object and is left as it is`));
+  const { hash, changedAt, writtenAt } = target;
+  const rolled = await rollOut(subject, { hash, changedAt }, context);
+  const message = [`${Object.keys(composed.data).length} keys`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
+  const versions = Object.fromEntries([...read.secrets].map(([name, { version }]) => [name, version]));
+  const verdict: Verdict = { isReady: true, reason: 'Synced', message };
+  return { verdict, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs: Math.min(againAfterMs, rolled.againAfterMs) };
+}
+
+const targetName = (object: KubeObject, { target }: SyncedSecretSpec) => target.name ?? object.metadata.name;
+
+async function findKey({ object, spec, applicationSpec }: Subject, { cluster, caches }: ReconcileContext): Promise<string | Verdict> {
+  const { namespace } = object.metadata;
+  const { applicationRef, apiKeySecretRef } = spec;
+  const application = applicationRef && caches['SecretApplication']?.get({ namespace, name: applicationRef.name });
+  if (applicationRef && !application) return notReady('ApplicationNotReady', `there is no SecretApplication ${applicationRef.name}`);
+  const ref = apiKeySecretRef ?? (application && applicationSpec(application)?.apiKeySecretRef);
+  const key = ref && secretText(await cluster.get(secretResource, { namespace, name: ref.name }), ref.key);
+  if (key !== undefined) return key;
+  if (applicationRef) return notReady('ApplicationNotReady', `SecretApplication ${applicationRef.name} has no key yet`);
+  return notReady('SecretMissing', `there is no Secret ${ref?.name ?? ''} with a text at ${ref?.key ?? ''}`);
+}
+
+/** So many questions at once. */
+const questions = 8;
+
+async function readPlane(client: ConsumerClient, sources: ReturnType<typeof sourcesOf>, environment: string): Promise<Read> {
+  const secrets = new Map<string, { value: string; version: number }>();
+  const names = namesIn(sources, 'secret');
+  for (let from = 0; from < names.length; from += questions) {
+    const batch = names.slice(from, from + questions);
+    const answers = await Promise.all(batch.map((name) => unlessMissing(client.secret(name, environment))));
+    answers.forEach((answer, index) => answer && secrets.set(batch[index] ?? '', { value: answer.value, version: answer.properties.version }));
+  }
+  const wantsConfiguration = namesIn(sources, 'configuration').length > 0;
+  const entries = wantsConfiguration ? ((await unlessMissing(client.configurations(environment))) ?? []) : [];
+  return { secrets, configuration: new Map(entries.map(({ key, value }) => [key, value])) };
+}
+
+type Written = { readonly hash: string; readonly changedAt: Date | undefined; readonly writtenAt: string };
+
+/** Undefined when a Secret of that name is not ours. */
+async function writeTarget({ object, spec }: Subject, data: Readonly<Record<string, string>>, context: ReconcileContext): Promise<Written | undefined> {
+  const { cluster, now } = context;
+  const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
+  const owner = ownerOf('SyncedSecret', object.metadata.name);
+  const { labels, annotations: noted, type, deletionPolicy } = spec.target;
+  const reference = { apiVersion, kind: 'SyncedSecret', name: object.metadata.name, uid: object.metadata.uid, controller: true };
+  const ownerReference = deletionPolicy === 'Delete' ? reference : undefined;
+  const found = await cluster.get(secretResource, key);
+  if (!found) {
+    const salt = randomBytes(16).toString('hex');
+    const hash = contentHash(data, salt);
+    const notes = { ...noted, [annotations.owner]: owner, [annotations.salt]: salt, [annotations.contentHash]: hash };
+    const metadata = { ...key, labels, annotations: notes, ownerReferences: ownerReference ? [ownerReference] : [] };
+    // Never applied: that would change one that somebody made just now.
+    const created = await cluster.create(secretResource, { metadata, type, data });
+    return created === 'conflict' ? undefined : { hash, changedAt: undefined, writtenAt: created.metadata.creationTimestamp };
+  }
+  if (annotationOf(found, 'owner') !== owner) return undefined;
+  const { metadata } = found;
+  const salt = annotationOf(found, 'salt') ?? randomBytes(16).toString('hex');
+  const hash = contentHash(data, salt);
+  const isOwnedBy = metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid) ?? false;
+  const target = {
+    resourceVersion: metadata.resourceVersion,
+    data: encodedData(found),
+    labels: metadata.labels ?? {},
+    annotations: metadata.annotations ?? {},
+    isOwnedBy,
+  };
+  const patch = planTarget(target, { data, hash, labels, annotations: { ...noted, [annotations.salt]: salt }, ownerReference }, now());
+  const written = patch ? await cluster.patch(secretResource, key, patch) : found;
+  const changed = annotationOf(written, 'contentChangedAt');
+  return { hash, changedAt: changed === undefined ? undefined : new Date(changed), writtenAt: changed ?? metadata.creationTimestamp };
+}
+
+const plurals = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
+/** What we read of a workload. */
+const WorkloadSpec = z.object({ template: z.object({ metadata: z.object({ annotations: z.record(z.string(), z.string()).optional() }).optional() }) });
+
+async function rollOut({ object, spec }: Subject, { hash, changedAt }: Omit<Written, 'writtenAt'>, context: ReconcileContext) {
+  const { cluster, now } = context;
+  const annotation = rolloutAnnotation(object.metadata.name);
+  const missing: string[] = [];
+  let againAfterMs = Number.POSITIVE_INFINITY;
+  for (const { kind, name } of spec.rollout) {
+    const resource: Resource = { apiVersion: 'apps/v1', kind, plural: plurals[kind] };
+    const key = { namespace: object.metadata.namespace, name };
+    const found = await cluster.get(resource, key);
+    const template = WorkloadSpec.safeParse(found?.['spec']).data?.template;
+    if (!found || !template) {
+      missing.push(`${kind} ${name}`);
+      continue;
+    }
+    const workload = { createdAt: new Date(found.metadata.creationTimestamp), rolledFor: template.metadata?.annotations?.[annotation] };
+    const plan = planRollout(workload, { hash, changedAt }, now());
+    if (plan === 'roll') {
+      await cluster.patch(resource, key, { spec: { template: { metadata: { annotations: { [annotation]: hash } } } } });
+      await cluster.tell(object, { type: 'Normal', reason: 'Synced', message: `rolled ${kind} ${name}` });
+    } else if (plan !== 'keep') againAfterMs = Math.min(againAfterMs, plan.againAfterMs);
+  }
+  return { missing, againAfterMs };
+}

@@ -1,0 +1,115 @@
+// What the target of a SyncedSecret is to hold, and what is to be done to it and to the workloads that use it. Nothing here asks or writes.
+import { createHmac } from 'node:crypto';
+import { annotations, group, type SyncedSecretSpec } from '../contract.ts';
+import { encode } from '../secrets.ts';
+import { fill, parseTemplate, type Placeholder, placeholdersOf, TemplateError } from './template.ts';
+
+/** What the secrets service has told, by name. */
+export type Read = {
+  readonly secrets: ReadonlyMap<string, { readonly value: string; readonly version: number }>;
+  readonly configuration: ReadonlyMap<string, string>;
+};
+
+/** A key of the target, and what makes its value. */
+type Source = { readonly key: string; readonly parts: ReturnType<typeof parseTemplate> };
+
+/** @throws TemplateError naming the template and its line */
+export function sourcesOf({ data, template }: SyncedSecretSpec): Source[] {
+  const direct = data.map(({ key, secret, configuration }): Source => {
+    const place: Placeholder = secret === undefined ? { kind: 'configuration', name: configuration ?? '' } : { kind: 'secret', name: secret };
+    return { key, parts: [place] };
+  });
+  const filled = Object.entries(template).map(([key, text]): Source => {
+    try {
+      return { key, parts: parseTemplate(text) };
+    } catch (error) {
+      throw error instanceof TemplateError ? new TemplateError(`template ${key}, ${error.message}`) : error;
+    }
+  });
+  const twice = filled.find(({ key }) => data.some((entry) => entry.key === key));
+  if (twice) throw new TemplateError(`${twice.key} stands in data and in template`);
+  return [...direct, ...filled];
+}
+
+/** Names, each once. */
+export const namesIn = (sources: readonly Source[], kind: Placeholder['kind']): string[] => [
+  ...new Set(sources.flatMap(({ parts }) => placeholdersOf(parts).filter((place) => place.kind === kind)).map(({ name }) => name)),
+];
+
+/** The target's data in base64, or what is not in the service. */
+export function compose(
+  sources: readonly Source[],
+  { secrets, configuration }: Read,
+): { readonly data: Readonly<Record<string, string>> } | { readonly missing: readonly string[] } {
+  const missing = [
+    ...namesIn(sources, 'secret').filter((name) => !secrets.has(name)),
+    ...namesIn(sources, 'configuration')
+      .filter((name) => !configuration.has(name))
+      .map((name) => `configuration ${name}`),
+  ];
+  if (missing.length > 0) return { missing };
+  const value = ({ kind, name }: Placeholder) => (kind === 'secret' ? secrets.get(name)?.value : configuration.get(name)) ?? '';
+  return { data: Object.fromEntries(sources.map(({ key, parts }) => [key, encode(fill(parts, value))])) };
+}
+
+/** Tells nobody who does not have the salt a value that could be guessed. */
+export const contentHash = (data: Readonly<Record<string, string>>, salt: string): string =>
+  createHmac('sha256', salt)
+    .update(JSON.stringify(Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1))))
+    .digest('hex')
+    .slice(0, 32);
+
+type Texts = Readonly<Record<string, string>>;
+export type Target = {
+  readonly resourceVersion: string;
+  readonly data: Texts;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  readonly isOwnedBy: boolean;
+};
+type Wished = { readonly data: Texts; readonly hash: string; readonly labels: Texts; readonly annotations: Texts; readonly ownerReference: object | undefined };
+
+const differs = (present: Texts, wished: Texts) => Object.entries(wished).some(([key, value]) => present[key] !== value);
+
+/** A merge patch of a Secret that is ours, by which it holds the data and nothing else; undefined where it does. Somebody's later version is not overwritten. */
+export function planTarget(target: Target, { data, hash, labels, annotations: noted, ownerReference }: Wished, now: Date): object | undefined {
+  const hasChanged = target.annotations[annotations.contentHash] !== hash;
+  const stamps = { [annotations.contentHash]: hash, ...(hasChanged && { [annotations.contentChangedAt]: now.toISOString() }) };
+  const extra = Object.keys(target.data).filter((key) => !Object.hasOwn(data, key));
+  const wishedNotes = { ...noted, ...stamps };
+  const isAsWished =
+    !differs(target.data, data) &&
+    extra.length === 0 &&
+    !differs(target.labels, labels) &&
+    !differs(target.annotations, wishedNotes) &&
+    target.isOwnedBy === (ownerReference !== undefined);
+  if (isAsWished) return undefined;
+  const { resourceVersion } = target;
+  const metadata = { resourceVersion, labels, annotations: wishedNotes, ownerReferences: ownerReference ? [ownerReference] : [] };
+  return { metadata, data: { ...data, ...Object.fromEntries(extra.map((key) => [key, null])) } };
+}
+
+/** Changes that come within it roll a workload once. */
+const settleMs = 3000;
+const longestPart = 63;
+
+/** On the pod template of a workload; one for each object, since several may concern the same workload. */
+export function rolloutAnnotation(name: string): string {
+  const part = `content-hash-${name}`;
+  return `${group}/${part.length <= longestPart ? part : `content-hash-${createHmac('sha256', '').update(name).digest('hex').slice(0, 12)}`}`;
+}
+
+export type Workload = { readonly createdAt: Date; readonly rolledFor: string | undefined };
+
+/** One that was never rolled runs with the content that it started with. @param content `changedAt` undefined until the content has become another than the first one */
+export function planRollout(
+  { createdAt, rolledFor }: Workload,
+  content: { readonly hash: string; readonly changedAt: Date | undefined },
+  now: Date,
+): 'roll' | 'keep' | { readonly againAfterMs: number } {
+  const { hash, changedAt } = content;
+  if (rolledFor === hash || changedAt === undefined) return 'keep';
+  if (rolledFor === undefined && createdAt >= changedAt) return 'keep';
+  const waitMs = changedAt.getTime() + settleMs - now.getTime();
+  return waitMs > 0 ? { againAfterMs: waitMs } : 'roll';
+}

@@ -1,0 +1,112 @@
+// The operator of the tests: its controllers in this process, on a namespace of the real API server.
+import { setMaxListeners } from 'node:events';
+import { z } from 'zod';
+import { createCluster } from '../../services/operator/cluster/client.ts';
+import type { Cluster, KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
+import { createTransport, type Transport } from '../../services/operator/cluster/transport.ts';
+import { Condition, type Kind } from '../../services/operator/contract.ts';
+import type { Controller } from '../../services/operator/controller.ts';
+import { createControllers } from '../../services/operator/controllers.ts';
+import { definitions } from '../../services/operator/definitions.ts';
+import { createOperatorMetrics } from '../../services/operator/metrics.ts';
+import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
+import type { Log } from '../../services/platform/log.ts';
+import { createMetrics } from '../../services/platform/metrics.ts';
+import { sharedApiServer } from '../support/kubernetes.ts';
+import { eventually } from '../support/wait.ts';
+
+const crd: Resource = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions' };
+export const deployment: Resource = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' };
+
+export type TestCluster = {
+  readonly namespace: string;
+  readonly transport: Transport;
+  readonly cluster: Cluster;
+  /** @returns what was applied */
+  apply(
+    resource: Resource,
+    object: { readonly metadata: { readonly name: string; readonly [member: string]: unknown }; readonly [member: string]: unknown },
+  ): Promise<KubeObject>;
+  find(resource: Resource, name: string): Promise<KubeObject | undefined>;
+  /** Deletes it, and waits for nothing. */
+  remove(resource: Resource, name: string): Promise<void>;
+  /** Reason and message of the condition Ready, for the object as it is now. */
+  readyOf(kind: Kind, name: string): Promise<Condition | undefined>;
+  /** Texts by key; undefined when there is none. */
+  secretData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  close(): Promise<void>;
+};
+
+const Conditions = z.object({ conditions: z.array(Condition).default([]) }).catch({ conditions: [] });
+const Data = z.record(z.string(), z.string()).catch({});
+
+/** A namespace of its own on the real API server, which knows our kinds. */
+export async function createTestCluster(): Promise<TestCluster> {
+  const server = await sharedApiServer();
+  const { name: namespace, drop } = await server.createNamespace();
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const transport = createTransport(server.config, closing.signal);
+  const cluster = createCluster({ transport, identity: 'tests' });
+  for (const definition of definitions()) await transport.json(applied(definition));
+  await eventually(() => cluster.list(resourceOf('SyncedSecret'), { namespace }));
+  const find: TestCluster['find'] = (resource, name) => cluster.get(resource, { namespace, name });
+  return {
+    namespace,
+    transport,
+    cluster,
+    find,
+    async apply(resource, object) {
+      const done = await cluster.apply(resource, { ...object, metadata: { ...object.metadata, namespace } });
+      if (done === 'conflict') throw new Error('another version was there');
+      return done;
+    },
+    async remove(resource, name) {
+      const found = await find(resource, name);
+      if (found) await cluster.remove(resource, found.metadata);
+    },
+    async readyOf(kind, name) {
+      const object = await find(resourceOf(kind), name);
+      return Conditions.parse(object?.['status']).conditions.find(({ observedGeneration }) => observedGeneration === object?.metadata.generation);
+    },
+    async secretData(name) {
+      const secret = await find(secretResource, name);
+      return (
+        secret && Object.fromEntries(Object.entries(Data.parse(secret['data'])).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]))
+      );
+    },
+    async close() {
+      closing.abort();
+      await drop();
+    },
+  };
+}
+
+const applied = (definition: Readonly<Record<string, unknown>>) => {
+  const { name } = z.object({ name: z.string() }).parse(definition['metadata']);
+  return {
+    method: 'PATCH',
+    path: `/apis/${crd.apiVersion}/${crd.plural}/${name}`,
+    query: { fieldManager: 'tests', force: 'true' },
+    contentType: 'application/apply-patch+yaml',
+    body: definition,
+  } as const;
+};
+
+export type RunningOperator = { stop(): Promise<void> };
+
+/** Leads at once. */
+export async function runControllers(controllers: readonly Controller[], namespace: string, log: Log): Promise<RunningOperator> {
+  const { config } = await sharedApiServer();
+  const stopping = new AbortController();
+  const transport = createTransport(config, stopping.signal);
+  const running = createControllers({ controllers, namespace, log, metrics: () => metrics });
+  const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, depths: running.depths, eventAges: running.eventAges });
+  const ended = running.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
+  return {
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,280 @@
+// SecretApplication and SyncedSecret: on the real API server, with a real secrets service.
+import { expect } from 'chai';
+import { createPlane } from '../../services/operator/plane.ts';
+import { createSecretApplications } from '../../services/operator/secret-applications/controller.ts';
+import { configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
+import { createSyncedSecrets } from '../../services/operator/synced-secrets/controller.ts';
+import { createConsumerClient, createManagementClient, type ManagementClient, Refusal } from '../../services/secrets/client.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { adminToken, migrations, secretValue, startService, type TestService } from '../services/secrets/service.ts';
+import { kubernetes } from '../support/kubernetes.ts';
+import { describeWith } from '../support/need.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { eventually } from '../support/wait.ts';
+import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
+
+const applications = resourceOf('SecretApplication');
+const synced = resourceOf('SyncedSecret');
+
+describeWith(kubernetes, 'objects of the secrets service', () => {
+  let database: TestDatabase;
+  let service: TestService;
+  let cluster: TestCluster;
+  let operator: RunningOperator;
+  let management: ManagementClient;
+
+  before(async () => {
+    database = await createTestDatabase({ schema: 'secrets', migrations });
+    service = await startService({ databaseUrl: database.url });
+    management = createManagementClient({ baseUrl: service.url, credential: adminToken });
+  });
+  after(async () => {
+    await service.close();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    cluster = await createTestCluster();
+    operator = await start();
+  });
+  afterEach(async () => {
+    await operator.stop();
+    await cluster.close();
+  });
+
+  const start = () => {
+    const plane = createPlane({ baseUrl: service.url, adminKey: adminToken });
+    return runControllers([createSecretApplications(plane), createSyncedSecrets(plane)], cluster.namespace, silentLog);
+  };
+  const apply = (name: string, spec: object) =>
+    cluster.apply(applications, { metadata: { name }, spec: { apiKeySecretRef: { name: `${name}-key`, key: 'api-key' }, ...spec } });
+  const isReady = (kind: 'SecretApplication' | 'SyncedSecret', name: string, reason: string) =>
+    eventually(async () => {
+      const ready = await cluster.readyOf(kind, name);
+      expect(ready?.reason, ready?.message).to.equal(reason);
+      return ready?.message ?? '';
+    });
+  const keyOf = async (name: string) => (await cluster.secretData(`${name}-key`))?.['api-key'] ?? '';
+  const isAccepted = (credential: string) =>
+    createConsumerClient({ baseUrl: service.url, credential })
+      .configurations('local')
+      .then(() => true)
+      .catch((error: unknown) => {
+        if (error instanceof Refusal && error.status === 401) return false;
+        throw error;
+      });
+
+  describe('a SecretApplication', () => {
+    it('makes the application with its environments, entries and values, and keeps its key in a Secret', async () => {
+      await cluster.apply(secretResource, { metadata: { name: 'made-db' }, data: { password: Buffer.from(secretValue('one')).toString('base64') } });
+      await cluster.apply(configMapResource, { metadata: { name: 'features' }, data: { beta: 'on' } });
+      await apply('made', {
+        applicationName: 'Made Here',
+        environments: ['Staging', 'Production'],
+        configuration: [
+          { environment: 'production', key: 'Http:Timeout', value: '30' },
+          { environment: 'production', key: 'Feature:Beta', valueFrom: { configMapKeyRef: { name: 'features', key: 'beta' } } },
+        ],
+        secretValues: [{ environment: 'production', secret: 'database-password', valueFrom: { secretKeyRef: { name: 'made-db', key: 'password' } } }],
+      });
+      await isReady('SecretApplication', 'made', 'InSync');
+      const slugs = (await management.environments('made-here')).map(({ slug }) => slug);
+      expect(slugs).to.have.members(['local', 'staging', 'production']);
+      const consumer = createConsumerClient({ baseUrl: service.url, credential: await keyOf('made') });
+      expect((await consumer.configurations('production')).map(({ key, value }) => [key, value])).to.deep.equal([
+        ['Feature:Beta', 'on'],
+        ['Http:Timeout', '30'],
+      ]);
+      const { value } = await consumer.secret('database-password', 'production');
+      expect(value).to.equal((await cluster.secretData('made-db'))?.['password']);
+      expect(await cluster.find(applications, 'made')).to.have.nested.property('status.slug', 'made-here');
+    });
+
+    it('stores a new version when a value changes, and none when it does not', async () => {
+      const write = (value: string) =>
+        cluster.apply(secretResource, { metadata: { name: 'versions-db' }, data: { password: Buffer.from(value).toString('base64') } });
+      await write(secretValue('first'));
+      const spec = {
+        applicationName: 'Versions',
+        secretValues: [{ environment: 'local', secret: 'password', valueFrom: { secretKeyRef: { name: 'versions-db', key: 'password' } } }],
+      };
+      await apply('versions', spec);
+      await isReady('SecretApplication', 'versions', 'InSync');
+      await apply('versions', { ...spec, description: 'touched' });
+      await eventually(async () => expect((await management.application('versions')).description).to.equal('touched'));
+      expect(await management.versions('versions', 'password', 'local')).to.have.length(1);
+      await write(secretValue('second'));
+      await eventually(async () => expect(await management.versions('versions', 'password', 'local')).to.have.length(2));
+    });
+
+    it('puts right what was changed in the service by hand, and deletes entries that are taken out but none of others', async () => {
+      const configuration = [{ environment: 'local', key: 'a', value: '1' }];
+      await apply('entries', { applicationName: 'Entries', configuration: [...configuration, { environment: 'local', key: 'b', value: '2' }] });
+      await isReady('SecretApplication', 'entries', 'InSync');
+      await management.createConfiguration('entries', { environmentSlug: 'local', key: 'by hand', value: 'stays' });
+      await management.updateConfiguration('entries', { environmentSlug: 'local', key: 'a', value: 'edited' });
+      await apply('entries', { applicationName: 'Entries', configuration });
+      await eventually(async () =>
+        expect((await management.configurations('entries')).map(({ key, value }) => `${key}=${value}`)).to.deep.equal(['a=1', 'by hand=stays']),
+      );
+    });
+
+    it('keeps environments that are taken out, unless prune is true', async () => {
+      const slugs = async () => (await management.environments('pruned')).map(({ slug }) => slug).sort();
+      await apply('pruned', { applicationName: 'Pruned', environments: ['One', 'Two'] });
+      await isReady('SecretApplication', 'pruned', 'InSync');
+      await apply('pruned', { applicationName: 'Pruned', environments: ['One'] });
+      await isReady('SecretApplication', 'pruned', 'InSync');
+      expect(await slugs()).to.deep.equal(['local', 'one', 'two']);
+      await apply('pruned', { applicationName: 'Pruned', environments: ['One'], prune: true });
+      await eventually(async () => expect(await slugs()).to.deep.equal(['local', 'one']));
+    });
+
+    it('rotates a key that was edited, deleted or rotated by hand, and one whose time has come', async () => {
+      await apply('rotated', { applicationName: 'Rotated' });
+      await isReady('SecretApplication', 'rotated', 'InSync');
+      const seen = new Set([await keyOf('rotated')]);
+      const isAnother = async () => {
+        const key = await eventually(async () => {
+          const found = await keyOf('rotated');
+          return found !== '' && !seen.has(found) && (await isAccepted(found)) && found;
+        });
+        seen.add(key);
+      };
+      await cluster.apply(secretResource, { metadata: { name: 'rotated-key' }, data: { 'api-key': Buffer.from('key_edited').toString('base64') } });
+      seen.add('key_edited');
+      await isAnother();
+      await cluster.remove(secretResource, 'rotated-key');
+      await isAnother();
+      await management.rotateKey('rotated');
+      await isAnother();
+      await apply('rotated', { applicationName: 'Rotated', rotateEvery: '1s' });
+      await isAnother();
+      await isAnother();
+    });
+
+    it('refuses an application that no object owns, and takes it over when told to', async () => {
+      const { plainApiKey } = await management.createApplication({ name: 'There' });
+      await apply('there', { applicationName: 'There' });
+      await isReady('SecretApplication', 'there', 'Conflict');
+      expect([await isAccepted(plainApiKey), await keyOf('there')]).to.deep.equal([true, '']);
+      await apply('there', { applicationName: 'There', existing: 'Adopt' });
+      await isReady('SecretApplication', 'there', 'InSync');
+      expect([await isAccepted(plainApiKey), await isAccepted(await keyOf('there'))]).to.deep.equal([false, true]);
+    });
+
+    it('rotates after a crash between the creation and the Secret, and loses no key', async () => {
+      await operator.stop();
+      await cluster.apply(secretResource, {
+        metadata: { name: 'crashed-key', annotations: { 'signalbox.dev/owner': 'SecretApplication/crashed', 'signalbox.dev/application': 'crashed/pending' } },
+      });
+      await management.createApplication({ name: 'Crashed' });
+      await apply('crashed', { applicationName: 'Crashed' });
+      operator = await start();
+      await isReady('SecretApplication', 'crashed', 'InSync');
+      expect(await isAccepted(await keyOf('crashed'))).to.equal(true);
+    });
+
+    it('leaves a Secret alone that is not its own', async () => {
+      await cluster.apply(secretResource, { metadata: { name: 'alien-key' }, data: { 'api-key': 'bWluZQ==' } });
+      await apply('alien', { applicationName: 'Alien' });
+      await isReady('SecretApplication', 'alien', 'TargetNotOwned');
+      expect(await cluster.secretData('alien-key')).to.deep.equal({ 'api-key': 'mine' });
+    });
+
+    it('deletes the application with the object when told to, and keeps it otherwise', async () => {
+      await apply('kept', { applicationName: 'Kept' });
+      await apply('gone', { applicationName: 'Gone', deletionPolicy: 'Delete' });
+      await isReady('SecretApplication', 'kept', 'InSync');
+      await isReady('SecretApplication', 'gone', 'InSync');
+      await cluster.remove(applications, 'kept');
+      await cluster.remove(applications, 'gone');
+      await eventually(async () => expect((await management.applications()).map(({ slug }) => slug)).not.to.include('gone'));
+      expect((await management.applications()).map(({ slug }) => slug)).to.include('kept');
+      await eventually(async () => expect(await cluster.secretData('gone-key')).to.equal(undefined));
+      expect(await isAccepted(await keyOf('kept'))).to.equal(true);
+    });
+
+    it('says what is missing, and keeps what it can', async () => {
+      await apply('partly', {
+        applicationName: 'Partly',
+        configuration: [
+          { environment: 'local', key: 'a', value: '1' },
+          { environment: 'nowhere', key: 'b', value: '2' },
+        ],
+        secretValues: [{ environment: 'local', secret: 'password', valueFrom: { secretKeyRef: { name: 'absent', key: 'password' } } }],
+      });
+      const message = await isReady('SecretApplication', 'partly', 'ValueMissing');
+      expect(message).to.include('Secret absent').and.include('configuration nowhere b');
+      expect((await management.configurations('partly')).map(({ key }) => key)).to.deep.equal(['a']);
+    });
+  });
+
+  describe('a SyncedSecret', () => {
+    const prepare = async (name: string, values: Readonly<Record<string, string>>) => {
+      await apply(name, { applicationName: name, environments: ['Production'] });
+      await isReady('SecretApplication', name, 'InSync');
+      for (const [secret, value] of Object.entries(values)) {
+        await management.createSecret(name, { name: secret });
+        await management.setValues(name, secret, [{ environmentSlug: 'production', value }]);
+      }
+    };
+    const sync = (name: string, spec: object) =>
+      cluster.apply(synced, { metadata: { name }, spec: { applicationRef: { name }, environment: 'production', ...spec } });
+
+    it('writes values, entries and templates, follows changes, and restores what was edited by hand', async () => {
+      const [first, second] = [secretValue('first'), secretValue('second')];
+      await prepare('shop', { password: first });
+      await management.createConfiguration('shop', { environmentSlug: 'production', key: 'Http:Timeout', value: '30' });
+      await sync('shop', {
+        data: [
+          { key: 'PASSWORD', secret: 'password' },
+          { key: 'TIMEOUT', configuration: 'Http:Timeout' },
+        ],
+        template: { 'app.conf': 'password={{ secret password }}\ntimeout={{configuration Http:Timeout}}\n' },
+      });
+      await isReady('SyncedSecret', 'shop', 'Synced');
+      const expected = (value: string) => ({ PASSWORD: value, TIMEOUT: '30', 'app.conf': `password=${value}\ntimeout=30\n` });
+      expect(await cluster.secretData('shop')).to.deep.equal(expected(first));
+      await management.setValues('shop', 'password', [{ environmentSlug: 'production', value: second }]);
+      await eventually(async () => expect(await cluster.secretData('shop')).to.deep.equal(expected(second)));
+      await cluster.apply(secretResource, { metadata: { name: 'shop' }, data: { PASSWORD: 'ZWRpdGVk', MORE: 'ZWRpdGVk' } });
+      await eventually(async () => expect(await cluster.secretData('shop')).to.deep.equal(expected(second)));
+      await cluster.remove(secretResource, 'shop');
+      await eventually(async () => expect(await cluster.secretData('shop')).to.deep.equal(expected(second)));
+      await eventually(async () => expect(await cluster.find(synced, 'shop')).to.have.nested.property('status.versions.password', 2));
+    });
+
+    it('keeps the last good value when there is no active one any more, or the service is away', async () => {
+      const value = secretValue('good');
+      await prepare('lasting', { password: value });
+      await sync('lasting', { data: [{ key: 'PASSWORD', secret: 'password' }] });
+      await isReady('SyncedSecret', 'lasting', 'Synced');
+      await management.deleteSecret('lasting', 'password');
+      await isReady('SyncedSecret', 'lasting', 'NotFound');
+      expect(await cluster.secretData('lasting')).to.deep.equal({ PASSWORD: value });
+    });
+
+    it('never touches a Secret of that name that is not its own', async () => {
+      await prepare('alien2', { password: secretValue('alien') });
+      await cluster.apply(secretResource, { metadata: { name: 'alien2' }, data: { mine: 'bWluZQ==' } });
+      await sync('alien2', { data: [{ key: 'PASSWORD', secret: 'password' }] });
+      await isReady('SyncedSecret', 'alien2', 'TargetNotOwned');
+      expect(await cluster.secretData('alien2')).to.deep.equal({ mine: 'mine' });
+    });
+
+    it('says what stands wrong: a template, an application without a key, a key that is refused', async () => {
+      await prepare('wrong', { password: secretValue('wrong') });
+      await sync('wrong', { template: { conf: 'a\n{{ secrets password }}' } });
+      expect(await isReady('SyncedSecret', 'wrong', 'InvalidTemplate')).to.include('template conf, line 2');
+      await cluster.apply(synced, {
+        metadata: { name: 'early' },
+        spec: { applicationRef: { name: 'later' }, environment: 'production', data: [{ key: 'A', secret: 'password' }] },
+      });
+      await isReady('SyncedSecret', 'early', 'ApplicationNotReady');
+      await cluster.apply(secretResource, { metadata: { name: 'bad-key' }, data: { key: Buffer.from('key_of_nobody').toString('base64') } });
+      const spec = { apiKeySecretRef: { name: 'bad-key', key: 'key' }, environment: 'production', data: [{ key: 'A', secret: 'password' }] };
+      await cluster.apply(synced, { metadata: { name: 'refused' }, spec });
+      await isReady('SyncedSecret', 'refused', 'KeyRefused');
+    });
+  });
+});
