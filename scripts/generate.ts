@@ -1,11 +1,12 @@
-// Writes what is generated from the code: API descriptions and the settings table. With --check it only says what is out of date.
+// Writes what is generated from the code: API descriptions, CustomResourceDefinitions and the settings table. With --check it only says what is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
+import { definitionFiles } from './definitions.ts';
 import { openapiFiles } from './openapi.ts';
 import { settingsFile } from './settings-table.ts';
 
 const isCheck = process.argv.includes('--check');
 const root = new URL('../', import.meta.url);
-const files = { ...(await openapiFiles()), ...(await settingsFile()) };
+const files = { ...(await openapiFiles()), ...(await settingsFile()), ...definitionFiles() };
 
 const stale: string[] = [];
 for (const [path, text] of Object.entries(files)) {

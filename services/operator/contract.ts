@@ -89,9 +89,9 @@ export type Condition = z.output<typeof Condition>;
 const conditions = { observedGeneration: z.int().optional(), conditions: z.array(Condition).meta(keyedBy('type')).optional() };
 
 export const BrokerConnectionSpec = z.object({
-  position: z.int().min(1).max(99).meta(immutable),
-  urlSecretRef: KeyRef,
-  monthlyLimit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+  position: z.int().min(1).max(99).meta(immutable).describe('The number of the broker: brokers are asked in this order. Immutable.'),
+  urlSecretRef: KeyRef.describe('The key of a Secret that holds the amqp or amqps URL.'),
+  monthlyLimit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe('Messages a month; 0 publishes nothing, none given is no limit.'),
 });
 export type BrokerConnectionSpec = z.output<typeof BrokerConnectionSpec>;
 export const BrokerConnectionStatus = z.object({
@@ -117,17 +117,16 @@ const ConfigurationEntry = z
 const SecretValue = z.object({ environment: z.string().min(1).max(100), secret: z.string().min(1).max(200), valueFrom: z.object({ secretKeyRef: KeyRef }) });
 
 export const SecretApplicationSpec = z.object({
-  applicationName: z.string().min(1).max(200).meta(immutable),
+  applicationName: z.string().min(1).max(200).meta(immutable).describe('The name in the secrets service, which makes the slug of it. Immutable.'),
   description: z.string().max(1000).optional(),
   environments: z.array(z.string().min(1).max(100)).max(100).default([]).meta({ 'x-kubernetes-list-type': 'set' }),
-  /** Whether an environment that is taken out is deleted, with its values. */
-  prune: z.boolean().default(false),
+  prune: z.boolean().default(false).describe('Whether an environment that is taken out is deleted, with its values.'),
   configuration: z.array(ConfigurationEntry).max(1000).default([]).meta(keyedBy('environment', 'key')),
   secretValues: z.array(SecretValue).max(1000).default([]).meta(keyedBy('environment', 'secret')),
-  apiKeySecretRef: KeyRef,
-  rotateEvery: Duration.optional(),
-  deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain'),
-  existing: z.enum(['Fail', 'Adopt']).default('Fail'),
+  apiKeySecretRef: KeyRef.describe('The Secret that the operator writes the key of the application into.'),
+  rotateEvery: Duration.optional().describe('How old the key may become, such as 720h.'),
+  deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What becomes of the application in the service when this object is deleted.'),
+  existing: z.enum(['Fail', 'Adopt']).default('Fail').describe('What to do with an application that is there and belongs to no object; Adopt rotates its key.'),
 });
 export type SecretApplicationSpec = z.output<typeof SecretApplicationSpec>;
 export const SecretApplicationStatus = z.object({
@@ -145,13 +144,12 @@ const Texts = z.record(z.string().max(253), z.string().max(65_536));
 
 export const SyncedSecretSpec = z
   .object({
-    applicationRef: z.object({ name: Name }).optional(),
-    apiKeySecretRef: KeyRef.optional(),
+    applicationRef: z.object({ name: Name }).optional().describe('A SecretApplication of this namespace, whose key reads the values.'),
+    apiKeySecretRef: KeyRef.optional().describe('Instead of applicationRef: the key of a Secret that holds an API key.'),
     environment: z.string().min(1).max(100),
     target: z
       .object({
-        /** The object's own unless given. */
-        name: Name.optional(),
+        name: Name.optional().describe("The name of the Secret; the object's own unless given."),
         type: z.string().max(253).default('Opaque').meta(immutable),
         labels: Texts.default({}),
         annotations: Texts.default({}),
@@ -159,8 +157,8 @@ export const SyncedSecretSpec = z
       })
       .prefault({}),
     data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')),
-    template: Texts.default({}),
-    refreshInterval: Duration.default('5m'),
+    template: Texts.default({}).describe('Texts by key, with {{ secret NAME }} and {{ configuration KEY }} replaced.'),
+    refreshInterval: Duration.default('5m').describe('How often values are read though no change was heard of.'),
     rollout: z
       .array(z.object({ kind: z.enum(['Deployment', 'StatefulSet', 'DaemonSet']), name: Name }))
       .max(50)
@@ -185,6 +183,7 @@ const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTi
 /** What the definitions are generated from. */
 export const kinds = {
   BrokerConnection: {
+    description: 'A message broker of the relay in the same namespace.',
     plural: 'brokerconnections',
     singular: 'brokerconnection',
     shortNames: ['bc'],
@@ -202,6 +201,7 @@ export const kinds = {
     ],
   },
   SecretApplication: {
+    description: 'An application of the secrets service, and the Secret with its key.',
     plural: 'secretapplications',
     singular: 'secretapplication',
     shortNames: ['sapp'],
@@ -216,6 +216,7 @@ export const kinds = {
     ],
   },
   SyncedSecret: {
+    description: 'A Secret that is kept equal to values of the secrets service.',
     plural: 'syncedsecrets',
     singular: 'syncedsecret',
     shortNames: ['ssec'],

@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { group, type Kind, kinds, version } from './contract.ts';
 
-type Definition = Readonly<Record<string, unknown>>;
+type Definition = {
+  readonly spec: { readonly names: { readonly plural: string }; readonly [member: string]: unknown };
+  readonly [member: string]: unknown;
+};
 
 /** In alphabetical order. */
 export const definitions = (): Definition[] => [definitionOf('BrokerConnection'), definitionOf('SecretApplication'), definitionOf('SyncedSecret')];
 
 function definitionOf(kind: Kind): Definition {
-  const { plural, singular, shortNames, spec, status, columns } = kinds[kind];
+  const { description, plural, singular, shortNames, spec, status, columns } = kinds[kind];
   const names = { kind, listKind: `${kind}List`, plural, singular, shortNames, categories: ['signalbox'] };
   const properties = {
     apiVersion: { type: 'string' },
@@ -23,7 +26,7 @@ function definitionOf(kind: Kind): Definition {
     storage: true,
     subresources: { status: {} },
     additionalPrinterColumns: columns,
-    schema: { openAPIV3Schema: { type: 'object', required: ['spec'], properties } },
+    schema: { openAPIV3Schema: { type: 'object', description, required: ['spec'], properties } },
   };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

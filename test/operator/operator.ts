@@ -20,6 +20,8 @@ export const deployment: Resource = { apiVersion: 'apps/v1', kind: 'Deployment',
 
 export type TestCluster = {
   readonly namespace: string;
+  /** The path of an administrator's. */
+  readonly kubeconfig: string;
   readonly transport: Transport;
   readonly cluster: Cluster;
   /** @returns what was applied */
@@ -53,6 +55,7 @@ export async function createTestCluster(): Promise<TestCluster> {
   const find: TestCluster['find'] = (resource, name) => cluster.get(resource, { namespace, name });
   return {
     namespace,
+    kubeconfig: server.kubeconfig,
     transport,
     cluster,
     find,
