@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Environment } from '../platform/config/config.ts';
 import type { Runtime } from '../platform/process/deployable.ts';
+import { createBrokerConnections } from './broker-connections/controller.ts';
 import { createCluster } from './cluster/client.ts';
 import { whileLeading } from './cluster/lease.ts';
 import { createTransport, findCluster, namespaceOf } from './cluster/transport.ts';
@@ -15,9 +16,9 @@ import { createSecretApplications } from './secret-applications/controller.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
 
 function controllersOf({ secretsUrl, adminKey }: OperatorConfig): Controller[] {
-  if (secretsUrl === undefined || adminKey === undefined) return [];
+  if (secretsUrl === undefined || adminKey === undefined) return [createBrokerConnections()];
   const plane = createPlane({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
-  return [createSecretApplications(plane), createSyncedSecrets(plane)];
+  return [createBrokerConnections(), createSecretApplications(plane), createSyncedSecrets(plane)];
 }
 
 /** Begins, and goes on until the lifecycle stops. */

@@ -1,0 +1,174 @@
+// BrokerConnection: one file of connections for the relay of each namespace, followed by all its pods.
+import { z } from 'zod';
+import type { KubeObject, Resource } from '../cluster/cluster.ts';
+import { annotations, BrokerConnectionSpec } from '../contract.ts';
+import type { Controller, ReconcileContext } from '../controller.ts';
+import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
+import { createSpecs } from '../specs.ts';
+import { report, type Verdict } from '../status.ts';
+import { type Draining, judge, type Plan, planFile, type Present, type Said, type Told, type Wish } from './reconcile.ts';
+import { followers, listConnections, periodOf, type Pod, queuedMessages, readPod } from './relays.ts';
+
+const resource = resourceOf('BrokerConnection');
+const pods: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
+const specOf = createSpecs(BrokerConnectionSpec);
+
+/** Of the Secret of a file that the operator keeps. */
+const owner = 'BrokerConnections';
+/** The key of the chart's `environmentFileKey`. */
+const fileKey = 'brokers.env';
+const unsettledMs = 2000;
+const settledMs = 60_000;
+
+const ofNamespace = ({ metadata }: KubeObject) => [metadata.namespace];
+
+export const createBrokerConnections = (): Controller => ({
+  name: 'broker-connections',
+  watches: [
+    { resource, concerns: ofNamespace },
+    { resource: pods, labelSelector: followers, concerns: ofNamespace },
+    {
+      resource: secretResource,
+      metadataOnly: true,
+      concerns: (secret, caches) => {
+        const { namespace, name } = secret.metadata;
+        const isReferred = (caches['BrokerConnection']?.list(namespace) ?? []).some((object) => specOf(object)?.urlSecretRef.name === name);
+        return isReferred || annotationOf(secret, 'owner') === owner ? [namespace] : [];
+      },
+    },
+  ],
+  async reconcile(namespace, context) {
+    const objects = (context.caches['BrokerConnection']?.list(namespace) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const found = (context.caches['Pod']?.list(namespace) ?? []).map(readPod);
+    const fileSecret = found.find(({ isRelay, fileSecret: name }) => isRelay && name !== undefined)?.fileSecret;
+    if (fileSecret === undefined) {
+      const verdict: Verdict = { isReady: false, reason: 'RelayMissing', message: 'no relay of this namespace follows a file of connections' };
+      for (const object of objects) await say(object, { verdict }, context);
+      return {};
+    }
+    const wishes = await readWishes(objects, namespace, context);
+    const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
+    return keepFile({ namespace, fileSecret, objects, wishes, followers: followersOf }, context);
+  },
+});
+
+type Room = {
+  readonly namespace: string;
+  readonly fileSecret: string;
+  readonly objects: readonly KubeObject[];
+  readonly wishes: readonly Wish[];
+  readonly followers: readonly Pod[];
+};
+
+async function keepFile(room: Room, context: ReconcileContext): Promise<{ againAfterMs: number }> {
+  const { namespace, fileSecret, objects, wishes, followers: all } = room;
+  const secret = await context.cluster.get(secretResource, { namespace, name: fileSecret });
+  if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
+    const verdict: Verdict = { isReady: false, reason: 'TargetNotOwned', message: `the Secret ${fileSecret} is kept by somebody else and is left as it is` };
+    for (const object of objects) await say(object, { verdict }, context);
+    return { againAfterMs: settledMs };
+  }
+  if (objects.length === 0 && annotationOf(secret, 'owner') !== owner) return { againAfterMs: Number.POSITIVE_INFINITY };
+  const relays = all.filter(({ isRelay }) => isRelay);
+  const draining = readDraining(secret);
+  const present: Present = {
+    text: secretText(secret, fileKey),
+    draining,
+    empty: Object.keys(draining).length === 0 ? new Set() : await emptyPositions(relays, draining, context.signal),
+    given: new Set(relays.flatMap(({ given }) => given)),
+  };
+  const plan = planFile(wishes, present, context.now());
+  const written = await writeFile({ namespace, name: fileSecret, secret, plan }, context);
+  for (const { object } of all) await remind(object, written, context);
+  const told = await askRelays(relays, namespace, context);
+  const said = wishes.map((wish) => ({ wish, ...sayingOf(wish, plan, told) }));
+  for (const { wish, ...saying } of said) {
+    const object = objects.find(({ metadata }) => metadata.name === wish.name);
+    if (object) await say(object, saying, context);
+  }
+  const isSettled =
+    Object.keys(plan.draining).length === 0 && said.every(({ verdict }) => verdict.reason !== 'NotFollowed' && verdict.reason !== 'NotConnected');
+  return { againAfterMs: isSettled ? settledMs : unsettledMs };
+}
+
+function sayingOf(wish: Wish, { refused }: Plan, told: Told): Said {
+  const refusal = refused.get(wish.name);
+  return refusal ? { verdict: { isReady: false, ...refusal } } : judge(wish, told);
+}
+
+const say = (object: KubeObject, said: Said, { cluster, now }: ReconcileContext) => report({ cluster, resource, now: now() }, object, said);
+
+async function readWishes(objects: readonly KubeObject[], namespace: string, { cluster }: ReconcileContext): Promise<Wish[]> {
+  const secret = createReader(cluster, secretResource, namespace);
+  const wishes: Wish[] = [];
+  for (const object of objects) {
+    const spec = specOf(object);
+    if (!spec) continue;
+    const { position, monthlyLimit: limit, urlSecretRef } = spec;
+    const { name, uid, creationTimestamp: createdAt } = object.metadata;
+    const url = secretText(await secret(urlSecretRef.name), urlSecretRef.key)?.trim();
+    wishes.push({ name, uid, createdAt, position, limit, url, source: `Secret ${urlSecretRef.name} with a text at ${urlSecretRef.key}` });
+  }
+  return wishes;
+}
+
+const DrainingText = z.record(z.string(), z.string()).catch({});
+
+function readDraining(secret: KubeObject | undefined): Draining {
+  try {
+    return DrainingText.parse(JSON.parse(annotationOf(secret, 'draining') ?? '{}'));
+  } catch {
+    return {};
+  }
+}
+
+/** Those on which a relay finds no message, and to which none publishes any more. */
+async function emptyPositions(relays: readonly Pod[], draining: Draining, signal: AbortSignal): Promise<ReadonlySet<number>> {
+  const urls = relays.flatMap(({ metricsUrl }) => metricsUrl ?? []);
+  const counts = await Promise.all(urls.map((url) => queuedMessages(url, signal)));
+  const isEmpty = (position: string) => counts.length > 0 && counts.every((count) => count.get(`BROKER_URL_${position}`) === 0);
+  return new Set(Object.keys(draining).filter(isEmpty).map(Number));
+}
+
+type Writing = { readonly namespace: string; readonly name: string; readonly secret: KubeObject | undefined; readonly plan: Plan };
+
+/** @returns the Secret as it is then */
+async function writeFile({ namespace, name, secret, plan }: Writing, { cluster }: ReconcileContext): Promise<KubeObject> {
+  const draining = Object.keys(plan.draining).length > 0 ? JSON.stringify(plan.draining) : null;
+  const data = { [fileKey]: encode(plan.text) };
+  if (!secret) {
+    const created = await cluster.create(secretResource, { metadata: { namespace, name, annotations: { [annotations.owner]: owner } }, type: 'Opaque', data });
+    if (created === 'conflict') throw new Error(`the Secret ${name} was made by somebody else just now`);
+    return created;
+  }
+  if (secretText(secret, fileKey) === plan.text && (annotationOf(secret, 'draining') ?? null) === draining) return secret;
+  const { resourceVersion } = secret.metadata;
+  const patched = await cluster.patch(
+    secretResource,
+    { namespace, name },
+    { metadata: { resourceVersion, annotations: { [annotations.draining]: draining } }, data },
+  );
+  if (!patched) throw new Error(`the Secret ${name} is gone`);
+  return patched;
+}
+
+/** A pod that is changed gets its changed Secret within a second, else within a minute or two. */
+async function remind(pod: KubeObject, { metadata: { resourceVersion } }: KubeObject, { cluster }: ReconcileContext): Promise<void> {
+  if (annotationOf(pod, 'brokersChanged') === resourceVersion) return;
+  await cluster.patch(pods, pod.metadata, { metadata: { annotations: { [annotations.brokersChanged]: resourceVersion } } });
+}
+
+async function askRelays(relays: readonly Pod[], namespace: string, { cluster, signal }: ReconcileContext): Promise<Told> {
+  const secret = createReader(cluster, secretResource, namespace);
+  const ready = relays.flatMap(({ url, token }) => (url === undefined || token === undefined ? [] : [{ url, token }]));
+  const answers = await Promise.all(
+    ready.map(async ({ url, token: ref }) => {
+      const token = secretText(await secret(ref.name), ref.key)
+        ?.split(',')[0]
+        ?.trim();
+      if (token === undefined) return undefined;
+      return { list: await listConnections(url, { token, signal }), period: await periodOf(url, { token, signal }) };
+    }),
+  );
+  return { lists: answers.map((answer) => answer?.list), period: answers.find((answer) => answer?.period !== undefined)?.period };
+}

@@ -1,0 +1,134 @@
+// What the relay's file of connections is to hold, and what is said of each BrokerConnection. Nothing here asks or writes.
+import { parseDotenv } from '../../platform/config/dotenv.ts';
+import { parseBrokerUrl } from '../../platform/broker/environment.ts';
+import type { ConnectionList } from '../../webhook-relay/contract.ts';
+import type { BrokerConnectionStatus, Reason } from '../contract.ts';
+import type { Verdict } from '../status.ts';
+
+/** A connection that somebody wishes for. */
+export type Wish = {
+  readonly name: string;
+  readonly uid: string;
+  readonly createdAt: string;
+  readonly position: number;
+  readonly limit: number | undefined;
+  /** Undefined where its Secret has none. */
+  readonly url: string | undefined;
+  /** Which Secret and key it is to come from, for a person. */
+  readonly source: string;
+};
+
+export type Refused = { readonly reason: Reason; readonly message: string };
+/** Positions of which no object speaks any more, and since when, in ISO 8601. */
+export type Draining = Readonly<Record<string, string>>;
+export type Plan = {
+  readonly text: string;
+  readonly draining: Draining;
+  /** By the name of the object: those that are not in the file as they are wished. */
+  readonly refused: ReadonlyMap<string, Refused>;
+};
+
+type Connection = { readonly url: string; readonly limit: number | undefined };
+export type Present = {
+  /** The file as it is. */
+  readonly text: string | undefined;
+  readonly draining: Draining;
+  /** Positions whose queues are empty. */
+  readonly empty: ReadonlySet<number>;
+  /** Positions that the installation gives itself. */
+  readonly given: ReadonlySet<number>;
+};
+
+const longestDrainMs = 3_600_000;
+const header = '# Kept by the operator of Signalbox, by the BrokerConnections of this namespace: what is edited here is overwritten.';
+
+export function planFile(wishes: readonly Wish[], present: Present, now: Date): Plan {
+  const before = readFile(present.text);
+  const after = new Map<number, Connection>();
+  const refused = new Map<string, Refused>();
+  const taken = new Map<number, Wish>();
+  for (const wish of [...wishes].sort(byAge)) {
+    const { position, limit, name } = wish;
+    const first = taken.get(position);
+    if (present.given.has(position)) refused.set(name, { reason: 'Conflict', message: `BROKER_URL_${position} is given by the installation itself` });
+    else if (first) refused.set(name, { reason: 'Conflict', message: `BrokerConnection ${first.name} is older and has position ${position}, too` });
+    else {
+      taken.set(position, wish);
+      const fault = faultOf(wish);
+      if (fault) refused.set(name, fault);
+      // The last good one stays.
+      const url = fault ? before.get(position)?.url : wish.url;
+      if (url !== undefined) after.set(position, { url, limit });
+    }
+  }
+  const left = [...before].filter(([position]) => !taken.has(position));
+  const draining = Object.fromEntries(left.flatMap(([position]) => stillDraining(position, present, now)));
+  for (const [position, { url }] of left) if (Object.hasOwn(draining, String(position))) after.set(position, { url, limit: 0 });
+  return { text: writeFile(after), draining, refused };
+}
+
+function stillDraining(position: number, { draining, empty }: Present, now: Date): (readonly [string, string])[] {
+  const since = draining[position] ?? now.toISOString();
+  if (draining[position] !== undefined && empty.has(position)) return [];
+  return now.getTime() - new Date(since).getTime() > longestDrainMs ? [] : [[String(position), since]];
+}
+
+const byAge = (one: Wish, other: Wish) => (one.createdAt + one.uid < other.createdAt + other.uid ? -1 : 1);
+
+function faultOf({ url, source }: Wish): Refused | undefined {
+  if (url === undefined) return { reason: 'SecretMissing', message: `there is no ${source}` };
+  if (/[\r\n\0']/.test(url)) return { reason: 'InvalidUrl', message: `the URL of ${source} holds a quote or a line break` };
+  try {
+    parseBrokerUrl(url);
+    return undefined;
+  } catch (error) {
+    // Its words repeat nothing of the URL.
+    return { reason: 'InvalidUrl', message: `the URL of ${source} ${error instanceof Error ? error.message : 'is none'}` };
+  }
+}
+
+/** By position. One that is no file of ours counts as empty. */
+function readFile(text: string | undefined): Map<number, Connection> {
+  try {
+    const entries = parseDotenv(text ?? '');
+    return new Map(
+      entries.flatMap(({ name, value }) => {
+        const position = /^BROKER_URL_(\d+)$/.exec(name)?.[1];
+        return position === undefined ? [] : [[Number(position), { url: value, limit: undefined }]];
+      }),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+function writeFile(connections: ReadonlyMap<number, Connection>): string {
+  const lines = [...connections]
+    .sort(([one], [other]) => one - other)
+    .flatMap(([position, { url, limit }]) => [`BROKER_URL_${position}='${url}'`, ...(limit === undefined ? [] : [`BROKER_LIMIT_${position}=${limit}`])]);
+  return [header, ...lines, ''].join('\n');
+}
+
+/** What the relays of the namespace say: one list each; undefined for one that did not answer. */
+export type Told = { readonly lists: readonly (ConnectionList | undefined)[]; readonly period: string | undefined };
+export type Said = { readonly verdict: Verdict } & Omit<BrokerConnectionStatus, 'conditions' | 'observedGeneration'>;
+
+const notReady = (reason: Reason, message: string): Verdict => ({ isReady: false, reason, message });
+
+/** Of a connection that is in the file. */
+export function judge({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, period }: Told): Said {
+  const broker = `BROKER_URL_${position}`;
+  if (lists.length === 0) return { broker, verdict: notReady('RelayMissing', 'no relay of this namespace is ready') };
+  const found = lists.map((list) => list?.connections.find(({ name }) => name === broker));
+  const known = found.filter((each) => each !== undefined);
+  const [first] = known;
+  const following = known.filter(({ monthlyLimit }) => limit === undefined || monthlyLimit === limit);
+  if (!first || following.length < found.length) {
+    return { broker, verdict: notReady('NotFollowed', `${following.length} of ${found.length} relays have read it`) };
+  }
+  const counts = { used: first.messageCount, limit: first.monthlyLimit, remaining: first.remaining, ...(period !== undefined && { period }) };
+  const status = { broker, active: known.some(({ isActive }) => isActive), ...counts };
+  const away = known.find(({ isConnected }) => !isConnected);
+  if (away) return { ...status, verdict: notReady('NotConnected', away.lastError ?? 'a relay has no connection to it') };
+  return { ...status, verdict: { isReady: true, reason: 'InUse', message: `used by ${found.length} of ${found.length} relays` } };
+}

@@ -1,0 +1,100 @@
+// The relays of a namespace: which pods they are, what they follow, and what they say of their connections.
+import { z } from 'zod';
+import { ConnectionList, PeriodUsage } from '../../webhook-relay/contract.ts';
+import type { KubeObject } from '../cluster/cluster.ts';
+
+const Variable = z.object({
+  name: z.string(),
+  valueFrom: z.object({ secretKeyRef: z.object({ name: z.string(), key: z.string() }).optional() }).optional(),
+});
+const Container = z.object({
+  env: z.array(Variable).default([]),
+  ports: z.array(z.object({ name: z.string().optional(), containerPort: z.int() })).default([]),
+});
+const Spec = z.object({
+  containers: z.array(Container),
+  volumes: z.array(z.object({ name: z.string(), secret: z.object({ secretName: z.string() }).optional() })).default([]),
+});
+const Status = z.object({ podIP: z.string().optional(), conditions: z.array(z.object({ type: z.string(), status: z.string() })).default([]) });
+
+export type Pod = {
+  readonly object: KubeObject;
+  /** The Secret of the file that it follows. */
+  readonly fileSecret: string | undefined;
+  readonly isRelay: boolean;
+  /** `http://10.0.0.1:8080`; undefined while it is not ready. */
+  readonly url: string | undefined;
+  readonly metricsUrl: string | undefined;
+  readonly token: { readonly name: string; readonly key: string } | undefined;
+  /** Positions that its own environment gives. */
+  readonly given: readonly number[];
+};
+
+/** The chart sets it on pods that follow a file of connections. */
+export const followers = 'signalbox.dev/brokers=followed';
+
+export function readPod(object: KubeObject): Pod {
+  const { containers, volumes } = Spec.catch({ containers: [], volumes: [] }).parse(object['spec']);
+  const { podIP, conditions } = Status.catch({ conditions: [] }).parse(object['status'] ?? {});
+  const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True') && object.metadata.deletionTimestamp === undefined;
+  const variables = containers.flatMap(({ env }) => env);
+  const urlOf = (port: string) => {
+    const number = containers.flatMap(({ ports }) => ports).find(({ name }) => name === port)?.containerPort;
+    const host = podIP?.includes(':') ? `[${podIP}]` : podIP;
+    return isReady && host !== undefined && number !== undefined ? `http://${host}:${number}` : undefined;
+  };
+  return {
+    object,
+    fileSecret: volumes.find(({ name }) => name === 'brokers')?.secret?.secretName,
+    isRelay: object.metadata.labels?.['app.kubernetes.io/component'] === 'webhook-relay',
+    url: urlOf('http'),
+    metricsUrl: urlOf('metrics'),
+    token: variables.find(({ name }) => name === 'Broker__AuthToken')?.valueFrom?.secretKeyRef,
+    given: variables.flatMap(({ name }) => /^BROKER_URL_(\d+)$/.exec(name)?.[1] ?? []).map(Number),
+  };
+}
+
+const answerMs = 5000;
+
+async function ask(url: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
+  try {
+    const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) });
+    const text = await answer.text();
+    return answer.ok ? text : undefined;
+  } catch {
+    // A relay that does not answer is one that says nothing; what is said of it is in the condition.
+    return undefined;
+  }
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '', (name, value: unknown) => (/At$|^updated$/.test(name) && typeof value === 'string' ? new Date(value) : value));
+  } catch {
+    return undefined;
+  }
+}
+
+type Asking = { readonly token: string; readonly signal: AbortSignal };
+
+export async function listConnections(url: string, { token, signal }: Asking): Promise<ConnectionList | undefined> {
+  return ConnectionList.safeParse(parseJson(await ask(`${url}/Broker/connections`, signal, { authorization: `Bearer ${token}` }))).data;
+}
+
+/** The month that the counts are of. */
+export async function periodOf(url: string, { token, signal }: Asking): Promise<string | undefined> {
+  const answer = parseJson(await ask(`${url}/broker/usage/current`, signal, { authorization: `Bearer ${token}` }));
+  return PeriodUsage.pick({ period: true }).safeParse(answer).data?.period;
+}
+
+/** Messages that wait on a connection, by its name, dead letters aside; undefined where the relay does not say. */
+export async function queuedMessages(metricsUrl: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+  const text = (await ask(`${metricsUrl}/metrics`, signal)) ?? '';
+  const counts = new Map<string, number>();
+  for (const [, labels = '', value] of text.matchAll(/^signalbox_broker_queue_messages\{([^}]*)\} (\S+)$/gm)) {
+    const broker = /broker="([^"]*)"/.exec(labels)?.[1];
+    const queue = /queue="([^"]*)"/.exec(labels)?.[1];
+    if (broker !== undefined && queue !== 'forge.dead') counts.set(broker, (counts.get(broker) ?? 0) + Number(value));
+  }
+  return counts;
+}
