@@ -71,16 +71,16 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
   if (objects.length === 0 && annotationOf(secret, 'owner') !== owner) return { againAfterMs: Number.POSITIVE_INFINITY };
   const relays = all.filter(({ isRelay }) => isRelay);
   const draining = readDraining(secret);
+  const told = await askRelays(relays, namespace, context);
   const present: Present = {
     text: secretText(secret, fileKey),
     draining,
-    empty: Object.keys(draining).length === 0 ? new Set() : await emptyPositions(relays, draining, context.signal),
+    empty: Object.keys(draining).length === 0 ? new Set() : await emptyPositions(relays, { draining, told }, context.signal),
     given: new Set(relays.flatMap(({ given }) => given)),
   };
   const plan = planFile(wishes, present, context.now());
   const written = await writeFile({ namespace, name: fileSecret, secret, plan }, context);
   for (const { object } of all) await remind(object, written, context);
-  const told = await askRelays(relays, namespace, context);
   const said = wishes.map((wish) => ({ wish, ...sayingOf(wish, plan, told) }));
   for (const { wish, ...saying } of said) {
     const object = objects.find(({ metadata }) => metadata.name === wish.name);
@@ -122,12 +122,16 @@ function readDraining(secret: KubeObject | undefined): Draining {
   }
 }
 
-/** Those on which a relay finds no message, and to which none publishes any more. */
-async function emptyPositions(relays: readonly Pod[], draining: Draining, signal: AbortSignal): Promise<ReadonlySet<number>> {
+type Leaving = { readonly draining: Draining; readonly told: Told };
+
+/** Those to which no relay publishes any more, and on which none finds a message. */
+async function emptyPositions(relays: readonly Pod[], { draining, told }: Leaving, signal: AbortSignal): Promise<ReadonlySet<number>> {
   const urls = relays.flatMap(({ metricsUrl }) => metricsUrl ?? []);
   const counts = await Promise.all(urls.map((url) => queuedMessages(url, signal)));
-  const isEmpty = (position: string) => counts.length > 0 && counts.every((count) => count.get(`BROKER_URL_${position}`) === 0);
-  return new Set(Object.keys(draining).filter(isEmpty).map(Number));
+  const isLeft = (broker: string) => told.lists.every((list) => list?.connections.some(({ name, monthlyLimit }) => name === broker && monthlyLimit === 0));
+  const isEmpty = (broker: string) => counts.length > 0 && counts.every((count) => count.get(broker) === 0);
+  const names = Object.keys(draining).filter((position) => isLeft(`BROKER_URL_${position}`) && isEmpty(`BROKER_URL_${position}`));
+  return new Set(names.map(Number));
 }
 
 type Writing = { readonly namespace: string; readonly name: string; readonly secret: KubeObject | undefined; readonly plan: Plan };

@@ -1,0 +1,191 @@
+// BrokerConnection: on the real API server, with real relays that follow the file; only the kubelet is played, by what it does to a pod that was changed.
+import { expect } from 'chai';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createBrokerConnections } from '../../services/operator/broker-connections/controller.ts';
+import type { Resource } from '../../services/operator/cluster/cluster.ts';
+import { annotationOf, resourceOf, secretResource } from '../../services/operator/secrets.ts';
+import { connectBroker } from '../../services/platform/broker/connect.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { forgeTopology } from '../../services/webhook-relay/contract.ts';
+import { examples, message } from '../services/webhook-intake/deliveries.ts';
+import { temporaryDirectory } from '../support/guard.ts';
+import { kubernetes } from '../support/kubernetes.ts';
+import { describeWith } from '../support/need.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { type RunningProcess, startProcess } from '../support/processes.ts';
+import { eventually, freePort } from '../support/wait.ts';
+import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
+
+const connections = resourceOf('BrokerConnection');
+const podResource: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
+const token = 'the token of the relays of the operator';
+
+describeWith(kubernetes, 'BrokerConnections', function () {
+  this.timeout(180_000);
+  let cluster: TestCluster;
+  let operator: RunningOperator;
+  let databases: TestDatabase[];
+  let relays: RunningProcess[];
+  let kubelet: NodeJS.Timeout;
+  const places = () => databases.slice(1).map(({ url }) => url);
+
+  before(async () => {
+    cluster = await createTestCluster();
+    databases = await Promise.all([createTestDatabase(), createTestDatabase(), createTestDatabase()]);
+    const [first] = databases;
+    await startProcess(['migrate', 'webhook-relay'], { env: { DATABASE_URL: first?.url ?? '' } }).exited;
+    await cluster.apply(secretResource, { metadata: { name: 'credentials' }, data: { token: Buffer.from(token).toString('base64') } });
+    const folders = await Promise.all(['relay-0', 'relay-1'].map((name) => startRelay(name, first?.url ?? '')));
+    kubelet = setInterval(() => void Promise.all(folders.map(bring)).catch(() => undefined), 100);
+    operator = await runControllers([createBrokerConnections()], cluster.namespace, silentLog);
+  });
+  after(async () => {
+    clearInterval(kubelet);
+    await operator.stop();
+    await Promise.all(relays.map((relay) => relay.kill()));
+    await cluster.close();
+    await Promise.all(databases.map((database) => database.drop()));
+  });
+
+  type Volume = { readonly pod: string; readonly folder: string; seen: string | undefined };
+
+  async function startRelay(pod: string, databaseUrl: string): Promise<Volume> {
+    const folder = join(temporaryDirectory('brokers'), 'volume');
+    await mkdir(folder);
+    const [port, metricsPort] = [await freePort(), await freePort()];
+    const env = {
+      DATABASE_URL: databaseUrl,
+      APP_ENV: 'development',
+      Forge__WebhookSecrets: 'the secret of the forge',
+      Broker__AuthToken: token,
+      Broker__EnvironmentFile: join(folder, 'brokers.env'),
+      FailedPayloads__Directory: temporaryDirectory('spool'),
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+    };
+    const relay = startProcess(['serve', 'webhook-relay'], { env });
+    (relays ??= []).push(relay);
+    await relay.waitForLine(/"msg":"listening"/);
+    await createPod(pod, port, metricsPort);
+    return { pod, folder, seen: undefined };
+  }
+
+  async function createPod(name: string, port: number, metricsPort: number): Promise<void> {
+    const labels = { 'app.kubernetes.io/component': 'webhook-relay', 'signalbox.dev/brokers': 'followed' };
+    const ports = [
+      { name: 'http', containerPort: port },
+      { name: 'metrics', containerPort: metricsPort },
+    ];
+    const variables = [
+      { name: 'Broker__AuthToken', valueFrom: { secretKeyRef: { name: 'credentials', key: 'token' } } },
+      { name: 'BROKER_URL_9', value: 'amqp://own' },
+    ];
+    const volumes = [{ name: 'brokers', secret: { secretName: 'brokers', optional: true } }];
+    // Of no scheduler: nobody runs it.
+    const spec = { schedulerName: 'nobody', containers: [{ name: 'relay', image: 'none', ports, env: variables }], volumes };
+    await cluster.apply(podResource, { metadata: { name, labels }, spec });
+    const status = { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }], conditions: [{ type: 'Ready', status: 'True' }] };
+    await cluster.cluster.applyStatus(podResource, { namespace: cluster.namespace, name }, status);
+  }
+
+  /** As the kubelet: when the pod has changed, and not before. */
+  async function bring(volume: Volume): Promise<void> {
+    const pod = await cluster.find(podResource, volume.pod);
+    const reminded = annotationOf(pod, 'brokersChanged');
+    if (reminded === volume.seen) return;
+    const text = (await cluster.secretData('brokers'))?.['brokers.env'];
+    if (text === undefined) return;
+    await writeFile(join(volume.folder, 'brokers.env'), text);
+    volume.seen = reminded;
+  }
+
+  const connect = async (name: string, position: number, url: string | undefined, more: object = {}) => {
+    if (url !== undefined) await cluster.apply(secretResource, { metadata: { name: `${name}-url` }, data: { url: Buffer.from(url).toString('base64') } });
+    await cluster.apply(connections, { metadata: { name }, spec: { position, urlSecretRef: { name: `${name}-url`, key: 'url' }, ...more } });
+  };
+  const becomes = (name: string, reason: string) =>
+    eventually(
+      async () => {
+        const ready = await cluster.readyOf('BrokerConnection', name);
+        expect(ready?.reason, ready?.message).to.equal(reason);
+        return (await cluster.find(connections, name))?.['status'];
+      },
+      { withinMs: 60_000 },
+    );
+  const file = async () => (await cluster.secretData('brokers'))?.['brokers.env'] ?? '';
+
+  it('is in use on every relay without a restart, and shows what is used of its limit', async () => {
+    await connect('first', 1, places()[0], { monthlyLimit: 1000 });
+    const status = await becomes('first', 'InUse');
+    expect(status).to.include({ broker: 'BROKER_URL_1', active: true, used: 0, limit: 1000, remaining: 1000 });
+    expect(status)
+      .to.have.property('period')
+      .match(/^\d{4}-\d\d$/);
+    await connect('second', 2, places()[1]);
+    expect(await becomes('second', 'InUse')).to.include({ broker: 'BROKER_URL_2', active: false });
+  });
+
+  it('follows a changed limit', async () => {
+    await connect('first', 1, undefined, { monthlyLimit: 5 });
+    await eventually(async () => expect((await cluster.find(connections, 'first'))?.['status']).to.include({ limit: 5 }), { withinMs: 60_000 });
+    await becomes('first', 'InUse');
+  });
+
+  it('says Conflict of a position that is taken, by an older one or by the installation, and lets it wait', async () => {
+    await connect('late', 1, places()[1]);
+    await becomes('late', 'Conflict');
+    await connect('own', 9, places()[1]);
+    await becomes('own', 'Conflict');
+    expect(await file()).not.to.include('BROKER_URL_9');
+    await cluster.remove(connections, 'late');
+    await cluster.remove(connections, 'own');
+  });
+
+  it('says what is wrong with a URL and keeps the last good one', async () => {
+    const before = await file();
+    await connect('second', 2, 'https://nowhere');
+    await becomes('second', 'InvalidUrl');
+    expect(await file()).to.equal(before);
+    await cluster.remove(secretResource, 'second-url');
+    await becomes('second', 'SecretMissing');
+    expect(await file()).to.equal(before);
+    await connect('second', 2, places()[1]);
+    await becomes('second', 'InUse');
+  });
+
+  it('leaves the file with limit 0 first, and goes when its queues are empty', async () => {
+    const broker = connectBroker(places()[1] ?? '', forgeTopology, { log: silentLog, name: 'test' });
+    await broker.ready(60_000);
+    const [example] = examples;
+    const { outcome } = await broker.publish(
+      message({ event: example?.event ?? 'push', payload: example?.payload ?? {}, deliveryId: '1', priority: 1 }),
+      30_000,
+    );
+    expect(outcome).to.equal('confirmed');
+    await cluster.remove(connections, 'second');
+    await eventually(async () => expect(await file()).to.include('BROKER_LIMIT_2=0'), { withinMs: 60_000 });
+    const relaySays = async () => annotationOf(await cluster.find(secretResource, 'brokers'), 'draining');
+    expect(await relaySays()).to.match(/^\{"2":"2/);
+    const consumers = forgeTopology.queues.map(({ name }) =>
+      broker.consume(name, { batchSize: 10, prefetch: 10 }, (batch) => Promise.resolve(batch.map(() => 'ack' as const))),
+    );
+    await eventually(async () => expect(await file()).not.to.include('BROKER_URL_2'), { withinMs: 90_000 });
+    expect(await relaySays()).to.equal(undefined);
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+    await broker.close();
+  });
+
+  it('writes nothing while nothing changes', async () => {
+    const versions = async () =>
+      Promise.all([cluster.find(connections, 'first'), cluster.find(secretResource, 'brokers'), cluster.find(podResource, 'relay-0')]).then((all) =>
+        all.map((each) => each?.metadata.resourceVersion),
+      );
+    await becomes('first', 'InUse');
+    const before = await versions();
+    // Due once more, by a change that concerns it and changes nothing.
+    await cluster.cluster.patch(secretResource, { namespace: cluster.namespace, name: 'first-url' }, { metadata: { labels: { touched: 'yes' } } });
+    await eventually(async () => expect(await becomes('first', 'InUse')).to.include({ limit: 5 }));
+    expect(await versions()).to.deep.equal(before);
+  });
+});
