@@ -6,7 +6,7 @@ type Part = string | Placeholder;
 export class TemplateError extends Error {}
 
 const braces = /\{\{(?:(?!\}\}).)*(?:\}\}|$)/gmsu;
-const placeholder = /^\{\{\s*(secret|configuration)\s+(\S(?:.*\S)?)\s*\}\}$/u;
+const placeholder = /^\{\{\s*(secret|configuration)\s+([^{}\s](?:[^{}]*[^{}\s])?)\s*\}\}$/u;
 
 /** @throws TemplateError naming the line */
 export function parseTemplate(text: string): Part[] {

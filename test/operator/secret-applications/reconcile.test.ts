@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { SecretApplicationSpec } from '../../../services/operator/contract.ts';
+import {
+  type Contents,
+  decideKey,
+  type KeySecret,
+  pending,
+  planContents,
+  rotatesInMs,
+  type Standing,
+  type Wanted,
+} from '../../../services/operator/secret-applications/reconcile.ts';
+
+const now = new Date('2026-11-23T12:00:00Z');
+const spec = (more: object = {}) => SecretApplicationSpec.parse({ applicationName: 'Shop', apiKeySecretRef: { name: 'key', key: 'k' }, ...more });
+const keySecret = (more: Partial<KeySecret> = {}): KeySecret => ({
+  owner: 'SecretApplication/shop',
+  application: '1',
+  apiKey: 'key_x',
+  rotatedAt: now,
+  ...more,
+});
+const standing = (more: Partial<Standing> = {}): Standing => ({
+  owner: 'SecretApplication/shop',
+  older: undefined,
+  application: { id: '1' },
+  knownId: '1',
+  keySecret: keySecret(),
+  isKeyAccepted: true,
+  ...more,
+});
+
+describe('the key of a SecretApplication', () => {
+  const fresh = { application: undefined, knownId: undefined, keySecret: undefined, isKeyAccepted: false };
+  for (const [says, more, has, step] of [
+    ['stays while it is accepted', {}, {}, 'keep'],
+    ['comes with a new application', {}, fresh, 'create'],
+    ['comes with an application that was deleted in the service', {}, { application: undefined, isKeyAccepted: false }, 'create'],
+    ['is rotated when the service refuses it', {}, { isKeyAccepted: false }, 'rotate'],
+    ['is rotated when its Secret is gone', {}, { keySecret: undefined, isKeyAccepted: false }, 'rotate'],
+    ['is rotated when its Secret is empty', {}, { keySecret: keySecret({ apiKey: undefined }), isKeyAccepted: false }, 'rotate'],
+    [
+      'is rotated after a crash while the application was made',
+      {},
+      { knownId: undefined, keySecret: keySecret({ application: pending, apiKey: undefined }) },
+      'rotate',
+    ],
+    ['is rotated when its time has come', { rotateEvery: '1h' }, { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_600_000) }) }, 'rotate'],
+    ['stays until then', { rotateEvery: '1h' }, { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_599_000) }) }, 'keep'],
+    ['is not taken from an application of nobody', {}, { ...fresh, application: { id: '2' } }, 'refuse'],
+    ['is taken from it with existing: Adopt', { existing: 'Adopt' }, { ...fresh, application: { id: '2' } }, 'rotate'],
+    ['is not taken from another application in the place of ours', {}, { application: { id: '2' } }, 'refuse'],
+    ['is not written into a Secret of somebody else', { existing: 'Adopt' }, { keySecret: keySecret({ owner: undefined }) }, 'refuse'],
+    ['is left to the older of two objects', {}, { older: 'a/b' }, 'refuse'],
+    ['needs a name that makes a slug', { applicationName: '!!!' }, {}, 'refuse'],
+  ] as const)
+    it(says, () => expect(decideKey(spec(more), standing(has), now)).to.have.property('step', step));
+
+  it('is due at once where nobody knows when it was rotated', () => expect(rotatesInMs(spec({ rotateEvery: '1h30m' }), undefined, now)).to.equal(0));
+});
+
+describe('the contents of an application', () => {
+  const wanted: Wanted = { description: undefined, environments: [], prune: false, configuration: [], secretValues: [], unread: [] };
+  const contents: Contents = { name: 'Shop', description: null, environments: ['local'], configuration: [], secrets: [], values: [] };
+  const plan = (want: Partial<Wanted>, have: Partial<Contents> = {}) => planContents({ ...wanted, ...want }, { ...contents, ...have }, 'ours');
+  const entry = { environment: 'local', key: 'a', value: '1' };
+
+  it('are left alone when all is there', () => {
+    const have = {
+      environments: ['local', 'staging'],
+      configuration: [{ ...entry, description: 'ours' }],
+      secrets: ['s'],
+      values: [{ environment: 'local', secret: 's', value: 'v' }],
+    };
+    const want = { environments: ['Staging'], configuration: [entry], secretValues: [{ environment: 'local', secret: 's', value: 'v' }] };
+    expect(plan(want, have)).to.deep.equal([]);
+  });
+
+  it('are made in an order in which each finds what it needs', () => {
+    const want = { environments: ['Staging'], configuration: [entry], secretValues: [{ environment: 'staging', secret: 's', value: 'v' }] };
+    expect(plan(want).map((action) => action.do)).to.deep.equal(['create-environment', 'create-configuration', 'create-secret', 'set-value']);
+  });
+
+  it('lose environments with prune only, and local never', () => {
+    const have = { environments: ['local', 'old'] };
+    expect(plan({}, have)).to.deep.equal([]);
+    expect(plan({ prune: true }, have)).to.deep.equal([{ do: 'delete-environment', slug: 'old' }]);
+  });
+
+  it('lose entries of ours that are taken out, not those of others, and not those whose ConfigMap is away', () => {
+    const configuration = [
+      { ...entry, key: 'taken out', description: 'ours' },
+      { ...entry, key: 'of others', description: null },
+      { ...entry, key: 'unread', description: 'ours' },
+    ];
+    expect(plan({ unread: [{ environment: 'local', key: 'unread' }] }, { configuration })).to.deep.equal([
+      { do: 'delete-configuration', environment: 'local', key: 'taken out' },
+    ]);
+  });
+
+  it('take over an entry of another description, and change a description only when one is given', () => {
+    expect(plan({ configuration: [entry] }, { configuration: [{ ...entry, description: 'by hand' }] })).to.have.length(1);
+    expect(plan({}, { description: 'theirs' })).to.deep.equal([]);
+    expect(plan({ description: 'new' }, { description: 'theirs' })).to.deep.equal([{ do: 'describe', name: 'Shop', description: 'new' }]);
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { annotations, SyncedSecretSpec } from '../../../services/operator/contract.ts';
+import {
+  compose,
+  contentHash,
+  planRollout,
+  planTarget,
+  rolloutAnnotation,
+  sourcesOf,
+  type Target,
+} from '../../../services/operator/synced-secrets/reconcile.ts';
+import { TemplateError } from '../../../services/operator/synced-secrets/template.ts';
+
+const now = new Date('2026-11-23T12:00:00Z');
+const spec = (more: object) => SyncedSecretSpec.parse({ applicationRef: { name: 'shop' }, environment: 'production', ...more });
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const read = { secrets: new Map([['password', { value: 'hidden', version: 3 }]]), configuration: new Map([['Http:Timeout', '30']]) };
+
+describe('what a SyncedSecret writes', () => {
+  it('is composed of secrets, entries and templates', () => {
+    const data = [
+      { key: 'A', secret: 'password' },
+      { key: 'B', configuration: 'Http:Timeout' },
+    ];
+    const sources = sourcesOf(spec({ data, template: { c: '{{ secret password }}/{{ configuration Http:Timeout }}' } }));
+    expect(compose(sources, read)).to.deep.equal({ data: { A: base64('hidden'), B: base64('30'), c: base64('hidden/30') } });
+  });
+
+  it('is nothing while one of them is missing: values that belong together change together', () => {
+    const sources = sourcesOf(
+      spec({
+        data: [
+          { key: 'A', secret: 'password' },
+          { key: 'B', secret: 'absent' },
+        ],
+        template: { c: '{{ configuration gone }}' },
+      }),
+    );
+    expect(compose(sources, read)).to.deep.equal({ missing: ['absent', 'configuration gone'] });
+  });
+
+  it('refuses a key that stands in data and in template', () => {
+    expect(() => sourcesOf(spec({ data: [{ key: 'A', secret: 'password' }], template: { A: '' } }))).to.throw(
+      TemplateError,
+      'A stands in data and in template',
+    );
+  });
+
+  it('has a hash that depends on content alone, and on a salt', () => {
+    const hash = contentHash({ A: '1', B: '2' }, 'salt');
+    expect(contentHash({ B: '2', A: '1' }, 'salt')).to.equal(hash);
+    expect(contentHash({ A: '1', B: '2' }, 'other')).not.to.equal(hash);
+    expect(contentHash({ A: '2', B: '1' }, 'salt')).not.to.equal(hash);
+  });
+});
+
+describe('the target of a SyncedSecret', () => {
+  const wished = { data: { A: base64('1') }, hash: 'h1', labels: { team: 'a' }, annotations: {}, ownerReference: { uid: 'u' } };
+  const target: Target = {
+    resourceVersion: '7',
+    data: wished.data,
+    labels: { team: 'a', other: 'x' },
+    annotations: { [annotations.contentHash]: 'h1', theirs: 'y' },
+    isOwnedBy: true,
+  };
+
+  it('is left alone when it is as it should be, with labels and annotations of others', () => {
+    expect(planTarget(target, wished, now)).to.equal(undefined);
+  });
+
+  it('loses keys that are not wanted, at the version that was seen', () => {
+    const patch = planTarget({ ...target, data: { ...target.data, more: 'x' } }, wished, now);
+    expect(patch).to.deep.include({ data: { A: base64('1'), more: null } });
+    expect(patch).to.have.nested.property('metadata.resourceVersion', '7');
+    expect(patch).not.to.have.nested.property(`metadata.annotations.${annotations.contentChangedAt.replaceAll('.', '\\.')}`);
+  });
+
+  it('is stamped with the time when the content is another', () => {
+    const patch = planTarget(target, { ...wished, data: { A: base64('2') }, hash: 'h2' }, now);
+    expect(patch)
+      .to.have.property('metadata')
+      .that.has.property('annotations')
+      .that.includes({
+        [annotations.contentHash]: 'h2',
+        [annotations.contentChangedAt]: now.toISOString(),
+      });
+  });
+
+  it('gets and loses its owner with the deletion policy', () => {
+    expect(planTarget({ ...target, isOwnedBy: false }, wished, now))
+      .to.have.nested.property('metadata.ownerReferences')
+      .with.length(1);
+    expect(planTarget(target, { ...wished, ownerReference: undefined }, now))
+      .to.have.nested.property('metadata.ownerReferences')
+      .with.length(0);
+  });
+});
+
+describe('a rollout', () => {
+  const changedAt = new Date(now.getTime() - 60_000);
+  const before = new Date(changedAt.getTime() - 1000);
+  for (const [says, workload, changed, expected] of [
+    ['rolls a workload that runs with older content', { createdAt: before, rolledFor: 'h0' }, changedAt, 'roll'],
+    ['rolls one that started before the content changed', { createdAt: before, rolledFor: undefined }, changedAt, 'roll'],
+    ['leaves one that was rolled for it', { createdAt: before, rolledFor: 'h1' }, changedAt, 'keep'],
+    ['leaves one that started with the content', { createdAt: now, rolledFor: undefined }, changedAt, 'keep'],
+    ['leaves all at the first content', { createdAt: before, rolledFor: undefined }, undefined, 'keep'],
+  ] as const)
+    it(says, () => expect(planRollout(workload, { hash: 'h1', changedAt: changed }, now)).to.equal(expected));
+
+  it('waits until the content has been the same for three seconds', () => {
+    const justNow = new Date(now.getTime() - 1000);
+    expect(planRollout({ createdAt: before, rolledFor: 'h0' }, { hash: 'h1', changedAt: justNow }, now)).to.deep.equal({ againAfterMs: 2000 });
+  });
+
+  it('is remembered by an annotation of the object, which fits into 63 characters', () => {
+    expect(rolloutAnnotation('shop')).to.equal('signalbox.dev/content-hash-shop');
+    const [one, other] = ['x'.repeat(200), `${'x'.repeat(199)}y`].map(rolloutAnnotation);
+    expect(one?.split('/')[1]?.length).to.be.at.most(63);
+    expect(one).not.to.equal(other);
+  });
+});
