@@ -153,6 +153,16 @@ describeWith(helm, 'the relay', () => {
     expect(container.env).to.deep.include({ name: 'Broker__EnvironmentFile', value: '/etc/signalbox/brokers/mine.env' });
   });
 
+  it('says by a label, for the operator, whether it follows a connection file', async () => {
+    for (const set of ['a connection file of another name', 'everything on']) {
+      const pods = podsOf(await render(sets.get(set)));
+      const following = pods.filter(({ pod }) => pod.spec.volumes?.some(({ name }) => name === 'brokers'));
+      const labelled = pods.filter(({ pod }) => pod.metadata?.labels?.['signalbox.dev/brokers'] === 'followed');
+      expect(labelled.map(({ owner }) => keyOf(owner))).to.deep.equal(following.map(({ owner }) => keyOf(owner)));
+    }
+    expect(JSON.stringify(await render(sets.get('a connection file of another name')))).to.contain('signalbox.dev/brokers');
+  });
+
   it('leaves its number to the autoscaler that is on', async () => {
     for (const set of ['everything on', 'a relay with claims that scales']) {
       const manifests = await render(sets.get(set));

@@ -7,6 +7,10 @@
 metadata:
   labels:
     {{- include "signalbox.podLabels" $names | nindent 4 }}
+    {{- /* By it the operator finds the pods that follow a file of broker connections. */}}
+    {{- if include "signalbox.environmentFileSecret" . }}
+    signalbox.dev/brokers: followed
+    {{- end }}
   {{- with .workload.podAnnotations }}
   annotations:
     {{- toYaml . | nindent 4 }}

@@ -15,8 +15,6 @@ const specOf = createSpecs(BrokerConnectionSpec);
 
 /** Of the Secret of a file that the operator keeps. */
 const owner = 'BrokerConnections';
-/** The key of the chart's `environmentFileKey`. */
-const fileKey = 'brokers.env';
 const unsettledMs = 2000;
 const settledMs = 60_000;
 
@@ -40,7 +38,7 @@ export const createBrokerConnections = (): Controller => ({
   async reconcile(namespace, context) {
     const objects = (context.caches['BrokerConnection']?.list(namespace) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const found = (context.caches['Pod']?.list(namespace) ?? []).map(readPod);
-    const fileSecret = found.find(({ isRelay, fileSecret: name }) => isRelay && name !== undefined)?.fileSecret;
+    const { fileSecret, fileKey = '' } = found.find(({ isRelay, fileSecret: name }) => isRelay && name !== undefined) ?? {};
     if (fileSecret === undefined) {
       const verdict: Verdict = { isReady: false, reason: 'RelayMissing', message: 'no relay of this namespace follows a file of connections' };
       for (const object of objects) await say(object, { verdict }, context);
@@ -48,20 +46,21 @@ export const createBrokerConnections = (): Controller => ({
     }
     const wishes = await readWishes(objects, namespace, context);
     const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
-    return keepFile({ namespace, fileSecret, objects, wishes, followers: followersOf }, context);
+    return keepFile({ namespace, fileSecret, fileKey, objects, wishes, followers: followersOf }, context);
   },
 });
 
 type Room = {
   readonly namespace: string;
   readonly fileSecret: string;
+  readonly fileKey: string;
   readonly objects: readonly KubeObject[];
   readonly wishes: readonly Wish[];
   readonly followers: readonly Pod[];
 };
 
 async function keepFile(room: Room, context: ReconcileContext): Promise<{ againAfterMs: number }> {
-  const { namespace, fileSecret, objects, wishes, followers: all } = room;
+  const { namespace, fileSecret, fileKey, objects, wishes, followers: all } = room;
   const secret = await context.cluster.get(secretResource, { namespace, name: fileSecret });
   if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
     const verdict: Verdict = { isReady: false, reason: 'TargetNotOwned', message: `the Secret ${fileSecret} is kept by somebody else and is left as it is` };
@@ -79,7 +78,7 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
     given: new Set(relays.flatMap(({ given }) => given)),
   };
   const plan = planFile(wishes, present, context.now());
-  const written = await writeFile({ namespace, name: fileSecret, secret, plan }, context);
+  const written = await writeFile({ namespace, name: fileSecret, fileKey, secret, plan }, context);
   for (const { object } of all) await remind(object, written, context);
   const said = wishes.map((wish) => ({ wish, ...sayingOf(wish, plan, told) }));
   for (const { wish, ...saying } of said) {
@@ -134,10 +133,10 @@ async function emptyPositions(relays: readonly Pod[], { draining, told }: Leavin
   return new Set(names.map(Number));
 }
 
-type Writing = { readonly namespace: string; readonly name: string; readonly secret: KubeObject | undefined; readonly plan: Plan };
+type Writing = { readonly namespace: string; readonly name: string; readonly fileKey: string; readonly secret: KubeObject | undefined; readonly plan: Plan };
 
 /** @returns the Secret as it is then */
-async function writeFile({ namespace, name, secret, plan }: Writing, { cluster }: ReconcileContext): Promise<KubeObject> {
+async function writeFile({ namespace, name, fileKey, secret, plan }: Writing, { cluster }: ReconcileContext): Promise<KubeObject> {
   const draining = Object.keys(plan.draining).length > 0 ? JSON.stringify(plan.draining) : null;
   const data = { [fileKey]: encode(plan.text) };
   if (!secret) {

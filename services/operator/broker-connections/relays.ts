@@ -5,6 +5,7 @@ import type { KubeObject } from '../cluster/cluster.ts';
 
 const Variable = z.object({
   name: z.string(),
+  value: z.string().optional(),
   valueFrom: z.object({ secretKeyRef: z.object({ name: z.string(), key: z.string() }).optional() }).optional(),
 });
 const Container = z.object({
@@ -21,6 +22,8 @@ export type Pod = {
   readonly object: KubeObject;
   /** The Secret of the file that it follows. */
   readonly fileSecret: string | undefined;
+  /** Its key in that Secret. */
+  readonly fileKey: string;
   readonly isRelay: boolean;
   /** `http://10.0.0.1:8080`; undefined while it is not ready. */
   readonly url: string | undefined;
@@ -46,6 +49,11 @@ export function readPod(object: KubeObject): Pod {
   return {
     object,
     fileSecret: volumes.find(({ name }) => name === 'brokers')?.secret?.secretName,
+    fileKey:
+      variables
+        .find(({ name }) => name === 'Broker__EnvironmentFile')
+        ?.value?.split('/')
+        .at(-1) ?? 'brokers.env',
     isRelay: object.metadata.labels?.['app.kubernetes.io/component'] === 'webhook-relay',
     url: urlOf('http'),
     metricsUrl: urlOf('metrics'),

@@ -56,7 +56,7 @@ describe('the file of connections', () => {
       const present = { ...nothing, text: `BROKER_URL_1='amqp://u:p@good'` };
       const { text, refused } = planFile([wish('a', 1, { url })], present, now);
       expect(refused.get('a')).to.include({ reason });
-      expect(refused.get('a')?.message).not.to.match(/amqp|https|@|'/);
+      expect(refused.get('a')?.message).not.to.match(/@|:\/\/|'/);
       expect(lines(text)).to.deep.equal([`BROKER_URL_1='amqp://u:p@good'`]);
       expect(lines(planFile([wish('a', 1, { url })], nothing, now).text)).to.deep.equal([]);
     });
