@@ -1,24 +1,29 @@
 #!/usr/bin/env bash
-# Writes the chart's README.md from the comments of values.yaml and README.md.gotmpl, with helm-docs (https://github.com/norwoodj/helm-docs).
+# Writes the charts' README.md from the comments of values.yaml and README.md.gotmpl, with helm-docs (https://github.com/norwoodj/helm-docs).
 #
-#   scripts/chart-readme.sh            writes it
-#   scripts/chart-readme.sh --check    says whether it is current, and has a comment of every value
+#   scripts/chart-readme.sh            writes them
+#   scripts/chart-readme.sh --check    says whether they are current, and have a comment of every value
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# The library has no values.
+charts=(charts/signalbox charts/signalbox-operator)
+
 generate() {
-  helm-docs --chart-search-root charts --sort-values-order file --log-level error "$@"
+  helm-docs --chart-search-root "$1" --sort-values-order file --log-level error "${@:2}"
 }
 
-if [ "${1:-}" = --check ]; then
-  if ! generate --dry-run | diff -u charts/signalbox/README.md -; then
-    echo 'charts/signalbox/README.md is out of date, run scripts/chart-readme.sh' >&2
-    exit 1
+check() {
+  if ! generate "$1" --dry-run | diff -u "$1/README.md" -; then
+    echo "$1/README.md is out of date, run scripts/chart-readme.sh" >&2
+    return 1
   fi
-  if grep '^| .* | *|$' charts/signalbox/README.md; then
-    echo 'these values have no comment in charts/signalbox/values.yaml' >&2
-    exit 1
+  if grep '^| .* | *|$' "$1/README.md"; then
+    echo "these values have no comment in $1/values.yaml" >&2
+    return 1
   fi
-else
-  generate
-fi
+}
+
+for chart in "${charts[@]}"; do
+  if [ "${1:-}" = --check ]; then check "$chart"; else generate "$chart"; fi
+done

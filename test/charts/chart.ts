@@ -72,7 +72,8 @@ export const readValues = async (): Promise<Values> => parse(await readFile(join
 /** A copy of the chart with other versions in its Chart.yaml: the next release. */
 export async function chartOfVersion(version: string, appVersion: string, into: string): Promise<string> {
   const folder = join(await mkdtemp(join(into, 'chart-')), 'signalbox');
-  await cp(chart, folder, { recursive: true });
+  // With the library itself, which is a link there.
+  await cp(chart, folder, { recursive: true, dereference: true });
   const file = join(folder, 'Chart.yaml');
   const described: Record<string, unknown> = parse(await readFile(file, 'utf8'));
   await writeFile(file, JSON.stringify({ ...described, version, appVersion }));

@@ -29,14 +29,3 @@ volumeMounts:
   {{- . | nindent 2 }}
 {{- end }}
 {{- end -}}
-
-{{/* A worker has no public port; its health is beside its metrics. */}}
-{{- define "signalbox.probes" -}}
-{{- $port := ternary "metrics" "http" .isWorker -}}
-{{- $paths := dict "startup" "/health" "readiness" "/health/ready" "liveness" "/health" -}}
-{{- range $probe := list "startup" "readiness" "liveness" }}
-{{ $probe }}Probe:
-  httpGet: { path: {{ get $paths $probe }}, port: {{ $port }} }
-  {{- toYaml (get $.probes $probe) | nindent 2 }}
-{{- end }}
-{{- end -}}

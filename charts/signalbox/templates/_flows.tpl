@@ -18,30 +18,6 @@
     {{- include "signalbox.ports" .ports | trim | nindent 4 }}
 {{- end -}}
 
-{{- define "signalbox.ports" -}}
-{{- range . }}
-- { protocol: TCP, port: {{ . }} }
-{{- end }}
-{{- end -}}
-
-{{/* A rule to what is outside the release; without peers any address. peers, ports */}}
-{{- define "signalbox.flowOutside" -}}
-- ports:
-    {{- include "signalbox.ports" .ports | trim | nindent 4 }}
-  {{- with .peers }}
-  to:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-{{- end -}}
-
-{{- define "signalbox.toDns" -}}
-- to:
-    {{- toYaml .Values.networkPolicy.dns | nindent 4 }}
-  ports:
-    - { protocol: UDP, port: 53 }
-    - { protocol: TCP, port: 53 }
-{{- end -}}
-
 {{- define "signalbox.toPostgres" -}}
 {{- if .Values.postgres.enabled -}}
 {{ include "signalbox.flow" (dict "root" . "direction" "to" "components" (list "postgres") "ports" (list 5432)) }}
@@ -67,14 +43,5 @@
 {{ include "signalbox.flow" (dict "root" . "direction" "to" "components" (list "redis") "ports" (list 6379)) }}
 {{- else if eq $kind "external" -}}
 {{ include "signalbox.flowOutside" (dict "peers" .Values.redis.external.peers "ports" (list .Values.redis.external.port)) }}
-{{- end -}}
-{{- end -}}
-
-{{- define "signalbox.fromPrometheus" -}}
-{{- if and .root.Values.monitoring.serviceMonitor.enabled .root.Values.networkPolicy.prometheus -}}
-- from:
-    {{- toYaml .root.Values.networkPolicy.prometheus | nindent 4 }}
-  ports:
-    - { protocol: TCP, port: {{ .port }} }
 {{- end -}}
 {{- end -}}

@@ -51,22 +51,3 @@ spec:
     {{- end }}
   {{- end }}
 {{- end -}}
-
-{{/* Where a pod may run: of a workload, or of a server's values */}}
-{{- define "signalbox.scheduling" -}}
-{{- with .priorityClassName }}
-priorityClassName: {{ . }}
-{{- end }}
-{{- with .nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .affinity }}
-affinity:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- end -}}

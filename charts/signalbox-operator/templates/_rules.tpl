@@ -1,0 +1,21 @@
+{{/* What the operator may do with objects of the namespaces that it looks at. test/operator/rbac.test.ts holds it against the calls. */}}
+{{- define "signalbox-operator.rules" -}}
+- apiGroups: [signalbox.dev]
+  resources: [secretapplications, syncedsecrets]
+  verbs: [list, watch]
+- apiGroups: [signalbox.dev]
+  resources: [secretapplications/status, syncedsecrets/status]
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, list, watch]
+- apiGroups: [apps]
+  resources: [deployments, statefulsets, daemonsets]
+  verbs: [get, patch]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create]
+{{- end -}}

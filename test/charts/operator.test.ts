@@ -1,0 +1,136 @@
+// The chart of the operator: linted, scored, before the real API server, and what its values change.
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { temporaryDirectory } from '../support/guard.ts';
+import { sharedApiServer } from '../support/kubernetes.ts';
+import { describeWith } from '../support/need.ts';
+import { runTool, tools } from '../support/tools.ts';
+import type { Values } from '../support/values.ts';
+import { apiServer, isKnown } from './api-server.ts';
+import { chart as services, helm, render, renderText, template } from './chart.ts';
+import { type Manifest, ofKind } from './manifests.ts';
+
+const folder = join(services, '../signalbox-operator');
+const everything: Values = {
+  secrets: { url: 'http://signalbox-secrets' },
+  replicas: 2,
+  commonLabels: { team: 'platform' },
+  podAnnotations: { note: 'a' },
+  image: { pullSecrets: ['registry'] },
+  monitoring: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, grafanaDashboard: { enabled: true } },
+};
+const namespaced: Values = { ...everything, watchNamespace: 'shop' };
+const sets = new Map<string, Values>([
+  ['the defaults', {}],
+  ['everything on', everything],
+  ['one namespace', namespaced],
+]);
+const rendered = (values: Values = {}): Promise<readonly Manifest[]> => render(values, { folder });
+const kindsOf = (manifests: readonly Manifest[]) => new Set(manifests.map(({ kind }) => kind));
+
+/** Those of the other chart that are found here, too; score.test.ts has the reasons. */
+const explained = new Set([
+  'container-image-pull-policy',
+  'container-security-context-user-group-id',
+  'container-resources',
+  'deployment-replicas',
+  'deployment-has-host-podantiaffinity',
+]);
+
+describeWith(helm, 'the chart of the operator', () => {
+  for (const program of ['helm', 'helm3'] as const) {
+    for (const [name, values] of sets) {
+      it(`is without findings of helm lint in ${name} (${program})`, async () => {
+        const { code, stdout, stderr } = await runTool(program, ['lint', '--strict', '--values', '-', folder], { input: JSON.stringify(values) });
+        expect(code, stdout + stderr).to.equal(0);
+      });
+    }
+    it(`is packed with its library (${program})`, async () => {
+      const into = temporaryDirectory(`packed-${program}`);
+      const packed = await runTool(program, ['package', folder, '--destination', into]);
+      expect(packed.code, packed.stderr).to.equal(0);
+      const text = await renderText({}, { folder: join(into, 'signalbox-operator-0.1.0.tgz'), program });
+      expect(text).to.equal(await renderText({}, { folder, program }));
+    });
+  }
+
+  it('brings the definitions as they are generated, to stay when it goes', async () => {
+    const definitions = ofKind(await rendered(), 'CustomResourceDefinition');
+    expect(definitions).to.have.length(3);
+    for (const { metadata, spec } of definitions) {
+      expect(metadata.annotations).to.deep.equal({ 'helm.sh/resource-policy': 'keep' });
+      const file = join(folder, 'files/crds', `${metadata.name.split('.')[0] ?? ''}.yaml`);
+      expect(spec).to.deep.equal(parse(await readFile(file, 'utf8')).spec);
+    }
+  });
+
+  it('leaves them out when told so', async () => {
+    expect(ofKind(await rendered({ crds: { install: false } }), 'CustomResourceDefinition')).to.deep.equal([]);
+  });
+
+  it('asks for nothing cluster-wide where it looks at one namespace', async () => {
+    const own = await rendered({ ...namespaced, crds: { install: false } });
+    expect([...kindsOf(own)].filter((kind) => kind.startsWith('Cluster'))).to.deep.equal([]);
+    expect(own.filter(({ metadata }) => metadata.namespace === 'shop').map(({ kind }) => kind)).to.have.members(['Role', 'RoleBinding']);
+    expect([...kindsOf(await rendered())]).to.include.members(['ClusterRole', 'ClusterRoleBinding']);
+  });
+
+  it('gives no credential to an operator without a secrets service', async () => {
+    expect(JSON.stringify(ofKind(await rendered(), 'Deployment'))).to.not.include('Management__AdminApiKey');
+    expect(JSON.stringify(ofKind(await rendered(everything), 'Deployment'))).to.include('Management__AdminApiKey');
+  });
+
+  it('refuses values that it does not know, and settings that it sets itself', async () => {
+    for (const wrong of [{ replica: 2 }, { settings: { Operator__Namespace: 'a' } }, { secrets: { url: 'shop' } }, { networkPolicy: { services: ['a'] } }])
+      expect((await template(wrong, { folder })).code, JSON.stringify(wrong)).to.not.equal(0);
+  });
+});
+
+describeWith({ name: 'kube-score', missing: helm.missing ?? tools('kube-score').missing }, 'kube-score on the chart of the operator', () => {
+  for (const [name, values] of sets) {
+    it(`finds nothing in ${name} that is not explained`, async () => {
+      const args = ['score', '--output-format', 'json', '--disable-ignore-checks-annotations', '--kubernetes-version', 'v1.34', '-'];
+      const { stdout, stderr } = await runTool('kube-score', args, { input: await renderText(values, { folder }) });
+      expect(stdout, stderr).to.match(/^\[/);
+      const scored: readonly { readonly object_name: string; readonly checks: readonly { check: { id: string }; grade: number; skipped: boolean }[] }[] =
+        JSON.parse(stdout);
+      const found = scored.flatMap(({ object_name: object, checks }) =>
+        checks.filter(({ check, grade, skipped }) => !skipped && grade < 10 && !explained.has(check.id)).map(({ check }) => `${object}: ${check.id}`),
+      );
+      expect(found).to.deep.equal([]);
+    });
+  }
+});
+
+describeWith(apiServer, 'the API server', () => {
+  for (const [name, values] of sets) {
+    it(`takes the chart of the operator with ${name}`, async () => {
+      const { kubeconfig, createNamespace } = await sharedApiServer();
+      const { name: namespace, drop } = await createNamespace({ 'pod-security.kubernetes.io/warn': 'restricted' });
+      const own = { ...values, ...(values['watchNamespace'] !== undefined && { watchNamespace: namespace }) };
+      const input = (await render(own, { folder, namespace }))
+        .filter(isKnown)
+        .map((manifest) => `---\n${JSON.stringify(manifest)}\n`)
+        .join('');
+      const args = ['apply', '--server-side', '--force-conflicts', '--validate=strict', '--dry-run=server', '--filename', '-'];
+      const { code, stderr } = await runTool('kubectl', args, { input, env: { KUBECONFIG: kubeconfig } });
+      await drop();
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    });
+  }
+});
+
+describeWith(helm, 'the doors of the services', () => {
+  const operator = [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'signalbox-operator' } } }];
+  const opened = async (values: Values) =>
+    ofKind(await render(values), 'NetworkPolicy')
+      .filter((policy) => JSON.stringify(policy).includes('signalbox-operator'))
+      .map(({ metadata }) => metadata.name);
+
+  it('are open to the operator at relay and secrets when asked for, and not else', async () => {
+    expect(await opened({})).to.deep.equal([]);
+    expect(await opened({ networkPolicy: { operator } })).to.have.members(['signalbox-webhook-relay', 'signalbox-secrets']);
+  });
+});
