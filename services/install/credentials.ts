@@ -2,7 +2,8 @@
 import type { Deployable } from '../platform/process/deployable.ts';
 import { generators, randomCredential } from '../platform/config/settings.ts';
 import { retryUntil } from '../platform/time.ts';
-import { type ClusterSecret, createClusterSecret, describeClusterError, findCluster, isClusterUnavailable, isForbidden } from './cluster.ts';
+import { type ClusterSecret, createClusterSecret, describeClusterError, isClusterUnavailable, isForbidden } from './cluster.ts';
+import { findCluster } from '../platform/kubernetes.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

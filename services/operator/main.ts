@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Environment } from '../platform/config/config.ts';
+import { findCluster } from '../platform/kubernetes.ts';
 import type { Runtime } from '../platform/process/deployable.ts';
 import { createBrokerConnections } from './broker-connections/controller.ts';
 import { createCluster } from './cluster/client.ts';
 import { whileLeading } from './cluster/lease.ts';
-import { createTransport, findCluster, namespaceOf } from './cluster/transport.ts';
+import { createTransport } from './cluster/transport.ts';
 import { type OperatorConfig, readConfig, settings } from './config.ts';
 import type { Controller } from './controller.ts';
 import { createControllers } from './controllers.ts';
@@ -23,7 +24,7 @@ function controllersOf({ secretsUrl, adminKey }: OperatorConfig): Controller[] {
 
 /** Begins, and goes on until the lifecycle stops. */
 async function start({ log, lifecycle, metrics, health }: Runtime, config: OperatorConfig): Promise<void> {
-  const cluster = findCluster();
+  const { config: cluster, namespace } = findCluster();
   const { stopping } = lifecycle;
   // Outlives the leading, to give the Lease back.
   const closing = new AbortController();
@@ -44,7 +45,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     await lease.transport.json({ method: 'GET', path: '/version' });
     return { ok: true };
   });
-  const key = { namespace: config.leaseNamespace ?? namespaceOf(cluster), name: config.leaseName };
+  const key = { namespace: config.leaseNamespace ?? namespace, name: config.leaseName };
   const running = whileLeading({ cluster: lease.cluster, key, identity, stopping, log }, async (signal) => {
     isLeading = true;
     await controllers.run(connect(signal));

@@ -11,7 +11,7 @@ import { kubernetes } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually } from '../support/wait.ts';
-import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
+import { createTestCluster, deployment, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
 
 const applications = resourceOf('SecretApplication');
 const synced = resourceOf('SyncedSecret');
@@ -252,6 +252,36 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       await management.deleteSecret('lasting', 'password');
       await isReady('SyncedSecret', 'lasting', 'NotFound');
       expect(await cluster.secretData('lasting')).to.deep.equal({ PASSWORD: value });
+    });
+
+    it('rolls a workload once for a change, and not for the first content or a restart of the operator', async () => {
+      await prepare('rolled', { password: secretValue('first') });
+      const labels = { app: 'rolled' };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'none' }] } };
+      await cluster.apply(deployment, { metadata: { name: 'rolled' }, spec: { replicas: 0, selector: { matchLabels: labels }, template } });
+      await sync('rolled', { data: [{ key: 'PASSWORD', secret: 'password' }], rollout: [{ kind: 'Deployment', name: 'rolled' }] });
+      await isReady('SyncedSecret', 'rolled', 'Synced');
+      const generation = async () => (await cluster.find(deployment, 'rolled'))?.metadata.generation;
+      expect(await generation()).to.equal(1);
+      for (const label of ['second', 'third']) await management.setValues('rolled', 'password', [{ environmentSlug: 'production', value: secretValue(label) }]);
+      await eventually(async () => expect(await cluster.find(synced, 'rolled')).to.have.nested.property('status.versions.password', 3));
+      await eventually(async () => expect(await generation()).to.equal(2));
+      await operator.stop();
+      operator = await start();
+      await management.setValues('rolled', 'password', [{ environmentSlug: 'production', value: secretValue('fourth') }]);
+      await eventually(async () => expect(await generation()).to.equal(3));
+    });
+
+    it('leaves its Secret to the garbage collector, or keeps it, by its policy', async () => {
+      await prepare('owned', { password: secretValue('owned') });
+      const data = [{ key: 'PASSWORD', secret: 'password' }];
+      await sync('owned', { data });
+      await isReady('SyncedSecret', 'owned', 'Synced');
+      const { metadata } = (await cluster.find(synced, 'owned')) ?? {};
+      const owners = async () => (await cluster.find(secretResource, 'owned'))?.metadata.ownerReferences?.map(({ uid }) => uid) ?? [];
+      expect(await owners()).to.deep.equal([metadata?.uid]);
+      await sync('owned', { data, target: { deletionPolicy: 'Retain' } });
+      await eventually(async () => expect(await owners()).to.deep.equal([]));
     });
 
     it('never touches a Secret of that name that is not its own', async () => {

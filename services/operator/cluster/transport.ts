@@ -2,7 +2,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps, type RequestOptions } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { z } from 'zod';
 
 export type Call = {
@@ -29,13 +29,6 @@ export type Transport = ReturnType<typeof createTransport>;
 
 const answerMs = 10_000;
 const Status = z.object({ message: z.string() });
-
-/** @throws Error where there is no cluster */
-export function findCluster(): KubeConfig {
-  const config = new KubeConfig();
-  config.loadFromDefault();
-  return config;
-}
 
 /** @param stopping aborts calls under way, and every later one */
 export function createTransport(config: KubeConfig, stopping: AbortSignal) {
@@ -101,6 +94,3 @@ function parse(body: string, otherwise?: unknown): unknown {
     throw new ClusterError('what the API server answers is no JSON', undefined, cause);
   }
 }
-
-/** The pod's, or that of the kubeconfig's context. */
-export const namespaceOf = (config: KubeConfig): string => config.getContextObject(config.getCurrentContext())?.namespace ?? 'default';
