@@ -124,6 +124,7 @@ const changes: Readonly<Record<string, Change>> = {
   'networkPolicy.ingressController': { to: pods, beside: ingress },
   'networkPolicy.prometheus': { to: pods, beside: monitoring('serviceMonitor') },
   'networkPolicy.applications': { to: pods },
+  'networkPolicy.operator': { to: pods },
   'networkPolicy.dns': { to: pods },
   'networkPolicy.apiServer.peers': { to: peer },
   'networkPolicy.apiServer.ports': { to: [8443] },

@@ -19,7 +19,7 @@ const everything: Values = {
   commonLabels: { team: 'platform' },
   podAnnotations: { note: 'a' },
   image: { pullSecrets: ['registry'] },
-  monitoring: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, grafanaDashboard: { enabled: true } },
+  monitoring: { serviceMonitor: { enabled: true } },
 };
 const namespaced: Values = { ...everything, watchNamespace: 'shop' };
 const sets = new Map<string, Values>([

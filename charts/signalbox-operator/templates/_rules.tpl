@@ -1,10 +1,10 @@
-{{/* What the operator may do with objects of the namespaces that it looks at. test/operator/rbac.test.ts holds it against the calls. */}}
+{{/* What the operator may do with objects of the namespaces that it looks at. */}}
 {{- define "signalbox-operator.rules" -}}
 - apiGroups: [signalbox.dev]
-  resources: [secretapplications, syncedsecrets]
+  resources: [brokerconnections, secretapplications, syncedsecrets]
   verbs: [list, watch]
 - apiGroups: [signalbox.dev]
-  resources: [secretapplications/status, syncedsecrets/status]
+  resources: [brokerconnections/status, secretapplications/status, syncedsecrets/status]
   verbs: [patch]
 - apiGroups: [""]
   resources: [secrets]
@@ -12,6 +12,10 @@
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch]
+# The pods that follow a file of broker connections.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, watch, patch]
 - apiGroups: [apps]
   resources: [deployments, statefulsets, daemonsets]
   verbs: [get, patch]
