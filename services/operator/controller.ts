@@ -13,6 +13,8 @@ export type Watched = {
   readonly labelSelector?: string;
   /** Only names, labels, annotations and versions are fetched and kept: Secrets and ConfigMaps are many, and hold what we need not hold. */
   readonly metadataOnly?: boolean;
+  /** What changes nothing but the status concerns nobody. */
+  readonly specOnly?: boolean;
   /** The keys of the controller's queue that a change of this object concerns. */
   readonly concerns: (object: KubeObject, caches: Caches) => readonly string[];
 };

@@ -1,9 +1,9 @@
 // Runs controllers while this process leads: watches tell what has changed, queues hold what is due, each key is reconciled by one worker.
 import { setMaxListeners } from 'node:events';
 import type { Log } from '../platform/log.ts';
-import type { Cluster, KubeObject } from './cluster/cluster.ts';
+import type { Cluster } from './cluster/cluster.ts';
 import type { Transport } from './cluster/transport.ts';
-import { startWatch, type Watch } from './cluster/watch.ts';
+import { type ObjectChange, startWatch, type Watch } from './cluster/watch.ts';
 import type { Cache, Caches, Controller } from './controller.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { createQueue, type Queue } from './queue.ts';
@@ -30,8 +30,11 @@ export function createControllers({ controllers, namespace, log, metrics }: Cont
     for (const [kind, listeners] of wanted) {
       const first = listeners[0]?.watched;
       if (!first) continue;
-      const onChange = (object: KubeObject) => {
-        for (const { controller, watched } of listeners) for (const key of watched.concerns(object, caches)) queues.get(controller.name)?.add(key);
+      const onChange = (change: ObjectChange) => {
+        for (const { controller, watched } of listeners) {
+          if (watched.specOnly && isOfStatus(change)) continue;
+          for (const key of watched.concerns(change.object, caches)) queues.get(controller.name)?.add(key);
+        }
       };
       const onList = (outcome: 'listed' | 'failed') => metrics().lists.inc({ kind, outcome });
       const { resource, labelSelector, metadataOnly } = first;
@@ -103,3 +106,7 @@ export function createControllers({ controllers, namespace, log, metrics }: Cont
     eventAges: () => Object.fromEntries([...watches].map(([kind, { lastEventAgeSeconds }]) => [kind, lastEventAgeSeconds()])),
   };
 }
+
+/** Or of labels and annotations, which say nothing to us. */
+const isOfStatus = ({ object, before, isGone }: ObjectChange) =>
+  !isGone && before?.metadata.uid === object.metadata.uid && before.metadata.generation === object.metadata.generation;

@@ -15,15 +15,15 @@ const specOf = createSpecs(BrokerConnectionSpec);
 
 /** Of the Secret of a file that the operator keeps. */
 const owner = 'BrokerConnections';
-const unsettledMs = 2000;
-const settledMs = 60_000;
+/** While something is under way; while a broker is away; else. */
+const pausesMs = { underWay: 2000, away: 15_000, settled: 60_000 };
 
 const ofNamespace = ({ metadata }: KubeObject) => [metadata.namespace];
 
 export const createBrokerConnections = (): Controller => ({
   name: 'broker-connections',
   watches: [
-    { resource, concerns: ofNamespace },
+    { resource, specOnly: true, concerns: ofNamespace },
     { resource: pods, labelSelector: followers, concerns: ofNamespace },
     {
       resource: secretResource,
@@ -65,7 +65,7 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
   if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
     const verdict: Verdict = { isReady: false, reason: 'TargetNotOwned', message: `the Secret ${fileSecret} is kept by somebody else and is left as it is` };
     for (const object of objects) await say(object, { verdict }, context);
-    return { againAfterMs: settledMs };
+    return { againAfterMs: pausesMs.settled };
   }
   if (objects.length === 0 && annotationOf(secret, 'owner') !== owner) return { againAfterMs: Number.POSITIVE_INFINITY };
   const relays = all.filter(({ isRelay }) => isRelay);

@@ -27,8 +27,12 @@ const Items = z
   .transform((items) => items ?? []);
 const List = z.object({ items: Items, metadata: z.object({ resourceVersion: z.string(), continue: z.string().optional() }) });
 
-/** Items of a list do not say what they are. */
-export const readObject = (value: unknown, { apiVersion, kind }: Resource): KubeObject => ({ ...PlainObject.parse(value), apiVersion, kind });
+/** Items of a list do not say what they are. Who set which field is of no use to us, and often the larger part. */
+export function readObject(value: unknown, { apiVersion, kind }: Resource): KubeObject {
+  const object = PlainObject.parse(value);
+  delete object.metadata['managedFields'];
+  return { ...object, apiVersion, kind };
+}
 
 /** Of all namespaces with an empty one. */
 export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: { readonly namespace: string; readonly name?: string }, sub?: string): string {

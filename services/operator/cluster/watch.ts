@@ -8,9 +8,11 @@ import type { KubeObject, Resource } from './cluster.ts';
 import { acceptOf, listAll, type ListOptions, pathOf, readObject } from './client.ts';
 import { ClusterError, type Transport } from './transport.ts';
 
+export type ObjectChange = { readonly object: KubeObject; readonly before: KubeObject | undefined; readonly isGone: boolean };
+
 export type WatchOptions = ListOptions & {
   /** Told of what is new, another or gone, after the cache has it. */
-  readonly onChange: (object: KubeObject, change: 'there' | 'gone') => void;
+  readonly onChange: (change: ObjectChange) => void;
   readonly onList?: (outcome: 'listed' | 'failed') => void;
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -40,10 +42,11 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
     const before = objects.get(keyOf(object));
     if (before && isNotNewer(object, before)) return;
     objects.set(keyOf(object), object);
-    onChange(object, 'there');
+    onChange({ object, before, isGone: false });
   }
   function drop(object: KubeObject): void {
-    if (objects.delete(keyOf(object))) onChange(object, 'gone');
+    const before = objects.get(keyOf(object));
+    if (objects.delete(keyOf(object))) onChange({ object, before, isGone: true });
   }
 
   async function list(): Promise<string> {

@@ -43,7 +43,11 @@ export function createSecretApplications(plane: Plane): Controller {
   return {
     name: 'secret-applications',
     watches: [
-      { resource, concerns: (object, caches) => [keyText(object.metadata), ...sameSlug(caches, object).map(({ metadata }) => keyText(metadata))] },
+      {
+        resource,
+        specOnly: true,
+        concerns: (object, caches) => [keyText(object.metadata), ...sameSlug(caches, object).map(({ metadata }) => keyText(metadata))],
+      },
       { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
       { resource: configMapResource, metadataOnly: true, concerns: concernsOfConfigMap },
     ],

@@ -17,9 +17,10 @@ const applicationSpec = createSpecs(SecretApplicationSpec);
 export const createSyncedSecrets = (plane: Plane): Controller => ({
   name: 'synced-secrets',
   watches: [
-    { resource, concerns: (object) => [keyText(object.metadata)] },
+    { resource, specOnly: true, concerns: (object) => [keyText(object.metadata)] },
     {
       resource: resourceOf('SecretApplication'),
+      specOnly: true,
       concerns: ({ metadata }, caches) => referring(caches, metadata.namespace, ({ applicationRef }) => applicationRef?.name === metadata.name),
     },
     { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
