@@ -21,7 +21,7 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
   const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   const failures = new Map<string, number>();
   let isClosed = false;
-  let starts = { count: 0, since: 0 };
+  let starts = { count: 0, since: Number.NEGATIVE_INFINITY };
   let pause: NodeJS.Timeout | undefined;
   let idle = Promise.withResolvers<void>();
   idle.resolve();

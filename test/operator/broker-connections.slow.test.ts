@@ -19,6 +19,8 @@ import { createTestCluster, runControllers, type RunningOperator, type TestClust
 
 const connections = resourceOf('BrokerConnection');
 const podResource: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
+/** Not the usual one: the pod says which. */
+const fileKey = 'connections.env';
 const token = 'the token of the relays of the operator';
 
 describeWith(kubernetes, 'BrokerConnections', function () {
@@ -80,6 +82,7 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     const variables = [
       { name: 'Broker__AuthToken', valueFrom: { secretKeyRef: { name: 'credentials', key: 'token' } } },
       { name: 'BROKER_URL_9', value: 'amqp://own' },
+      { name: 'Broker__EnvironmentFile', value: `/etc/signalbox/brokers/${fileKey}` },
     ];
     const volumes = [{ name: 'brokers', secret: { secretName: 'brokers', optional: true } }];
     // Of no scheduler: nobody runs it.
@@ -94,7 +97,7 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     const pod = await cluster.find(podResource, volume.pod);
     const reminded = annotationOf(pod, 'brokersChanged');
     if (reminded === volume.seen) return;
-    const text = (await cluster.secretData('brokers'))?.['brokers.env'];
+    const text = (await cluster.secretData('brokers'))?.[fileKey];
     if (text === undefined) return;
     await writeFile(join(volume.folder, 'brokers.env'), text);
     volume.seen = reminded;
@@ -113,7 +116,7 @@ describeWith(kubernetes, 'BrokerConnections', function () {
       },
       { withinMs: 60_000 },
     );
-  const file = async () => (await cluster.secretData('brokers'))?.['brokers.env'] ?? '';
+  const file = async () => (await cluster.secretData('brokers'))?.[fileKey] ?? '';
 
   it('is in use on every relay without a restart, and shows what is used of its limit', async () => {
     await connect('first', 1, places()[0], { monthlyLimit: 1000 });

@@ -85,9 +85,9 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
     const object = objects.find(({ metadata }) => metadata.name === wish.name);
     if (object) await say(object, saying, context);
   }
-  const isSettled =
-    Object.keys(plan.draining).length === 0 && said.every(({ verdict }) => verdict.reason !== 'NotFollowed' && verdict.reason !== 'NotConnected');
-  return { againAfterMs: isSettled ? settledMs : unsettledMs };
+  const reasons = new Set(said.map(({ verdict }) => verdict.reason));
+  if (Object.keys(plan.draining).length > 0 || reasons.has('NotFollowed')) return { againAfterMs: pausesMs.underWay };
+  return { againAfterMs: reasons.has('NotConnected') ? pausesMs.away : pausesMs.settled };
 }
 
 function sayingOf(wish: Wish, { refused }: Plan, told: Told): Said {
