@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Log } from '../platform/log.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Transport } from './cluster/transport.ts';
-import { type ObjectChange, startWatch, type Watch } from './cluster/watch.ts';
+import { type ObjectChange, startWatch, type Watch, type WatchOptions } from './cluster/watch.ts';
 import type { Cache, Caches, Controller } from './controller.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { createQueue, type Queue } from './queue.ts';
@@ -15,9 +15,10 @@ export type ControllersOptions = {
   readonly namespace: string;
   readonly log: Log;
   readonly metrics: () => OperatorMetrics;
+  readonly timing?: WatchOptions['timing'];
 };
 
-export function createControllers({ controllers, namespace, log, metrics }: ControllersOptions) {
+export function createControllers({ controllers, namespace, log, metrics, timing = {} }: ControllersOptions) {
   const queues = new Map<string, Queue>();
   const watches = new Map<string, Watch>();
 
@@ -33,7 +34,12 @@ export function createControllers({ controllers, namespace, log, metrics }: Cont
       const onChange = (change: ObjectChange) => {
         for (const { controller, watched } of listeners) {
           if (watched.specOnly && isOfStatus(change)) continue;
-          for (const key of watched.concerns(change.object, caches)) queues.get(controller.name)?.add(key);
+          try {
+            for (const key of watched.concerns(change.object, caches)) queues.get(controller.name)?.add(key);
+          } catch (error) {
+            // Others hear of the object all the same, and the watch goes on.
+            log.error({ controller: controller.name, kind, error }, 'a change was not understood');
+          }
         }
       };
       const onList = (outcome: 'listed' | 'failed') => metrics().lists.inc({ kind, outcome });
@@ -44,6 +50,7 @@ export function createControllers({ controllers, namespace, log, metrics }: Cont
         onList,
         signal: leading.signal,
         log,
+        timing,
         ...(labelSelector !== undefined && { labelSelector }),
         ...(metadataOnly && { metadataOnly }),
       };

@@ -48,8 +48,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
   const key = { namespace: config.leaseNamespace ?? namespace, name: config.leaseName };
   const running = whileLeading({ cluster: lease.cluster, key, identity, stopping, log }, async (signal) => {
     isLeading = true;
-    await controllers.run(connect(signal));
-    isLeading = false;
+    await controllers.run(connect(signal)).finally(() => (isLeading = false));
   });
   lifecycle.onStop('operator', async () => {
     await running;

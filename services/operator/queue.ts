@@ -15,7 +15,7 @@ export type Queue = ReturnType<typeof createQueue>;
 /** Node's timers hold no more. */
 const longestTimerMs = 2 ** 31 - 1;
 
-export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond = 100, backOff = { firstMs: 1000, longestMs: 60_000 } }: QueueOptions) {
+export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond = 100, backOff = { firstMs: 1000, longestMs: 15_000 } }: QueueOptions) {
   const due = new Set<string>();
   const active = new Set<string>();
   const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();

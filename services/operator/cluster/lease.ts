@@ -16,7 +16,7 @@ export type LeaseOptions = {
 };
 
 /** The leader gives up before another one may take over: what it had under way is cut with the signal. */
-const defaults = { lastsMs: 15_000, givesUpAfterMs: 10_000, everyMs: 2500 };
+const defaults = { lastsMs: 12_000, givesUpAfterMs: 8000, everyMs: 2000 };
 
 const resource: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' };
 const Spec = z.object({ holderIdentity: z.string().nullish(), leaseTransitions: z.int().optional() });
@@ -39,7 +39,7 @@ export async function whileLeading(options: LeaseOptions, lead: (signal: AbortSi
     const leading = new AbortController();
     setMaxListeners(0, leading.signal);
     const kept = keep(lease, { begun, stopping, leading, log, timing });
-    await lead(AbortSignal.any([leading.signal, stopping]));
+    await lead(AbortSignal.any([leading.signal, stopping])).catch((error: unknown) => log.error({ error }, 'leading failed'));
     leading.abort();
     await kept;
     log.info('not leading any more');
@@ -58,19 +58,21 @@ type Keeping = {
 /** Renews until it is not ours, cannot be renewed in time, or nobody leads any more. */
 async function keep(lease: ReturnType<typeof createLease>, { begun: heldAt, stopping, leading, log, timing }: Keeping): Promise<void> {
   const ends = AbortSignal.any([stopping, leading.signal]);
-  let renewedAt = heldAt;
+  const giveUpAt = (at: number) => setTimeout(() => leading.abort(), Math.max(0, at - performance.now()));
+  // Whatever a renewal does, or the pause before it, the leader leads no longer than it may.
+  let giveUp = giveUpAt(heldAt + timing.givesUpAfterMs);
   while (await sleepUntil(ends, timing.everyMs)) {
     const begun = performance.now();
-    // One that hangs is not waited for longer than the leader may lead.
-    const giveUp = setTimeout(() => leading.abort(), Math.max(0, renewedAt + timing.givesUpAfterMs - begun));
     const isOurs = await Promise.race([lease.tryToHold().catch(() => undefined), sleepUntil(leading.signal, timing.lastsMs).then(() => undefined)]);
-    clearTimeout(giveUp);
-    if (isOurs) renewedAt = begun;
-    else if (isOurs === false) {
+    if (isOurs && !leading.signal.aborted) {
+      clearTimeout(giveUp);
+      giveUp = giveUpAt(begun + timing.givesUpAfterMs);
+    } else if (isOurs === false) {
       log.warn('another process holds the Lease');
       leading.abort();
     }
   }
+  clearTimeout(giveUp);
 }
 
 function createLease({ cluster, key, identity }: LeaseOptions, timing: typeof defaults) {

@@ -80,7 +80,7 @@ export function createTransport(config: KubeConfig, stopping: AbortSignal) {
         .catch(unanswered)
         .finally(() => clearTimeout(late));
       if (answer.statusCode === 200) return answer;
-      answer.resume();
+      answer.destroy();
       throw new ClusterError(`the API server answers ${answer.statusCode}`, answer.statusCode);
     },
   };

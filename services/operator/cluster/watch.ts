@@ -16,13 +16,13 @@ export type WatchOptions = ListOptions & {
   readonly onList?: (outcome: 'listed' | 'failed') => void;
   readonly signal: AbortSignal;
   readonly log: Log;
-  readonly timing?: Partial<typeof defaults>;
+  readonly timing?: Partial<typeof defaults> | undefined;
 };
 
 export type Watch = ReturnType<typeof startWatch>;
 
 /** `silenceMs`: bookmarks come about once a minute, so that one that says nothing for longer is cut, and goes on anew. */
-const defaults = { silenceMs: 150_000, relistMs: 600_000, backOff: { firstMs: 500, longestMs: 20_000 } };
+const defaults = { silenceMs: 75_000, relistMs: 600_000, backOff: { firstMs: 500, longestMs: 10_000 } };
 
 const Event = z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']), object: z.unknown() });
 const Bookmark = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
@@ -60,9 +60,10 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
     return page.resourceVersion;
   }
 
-  /** @returns the version to go on at, or undefined where all has to be listed anew */
-  async function follow(from: string, until: AbortSignal): Promise<string | undefined> {
-    let version = from;
+  /** The version to go on at; undefined where all has to be listed anew. */
+  let version: string | undefined;
+
+  async function follow(from: string, until: AbortSignal): Promise<void> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), timing.silenceMs);
     const query = {
@@ -76,29 +77,35 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
     try {
       const ends = AbortSignal.any([until, silence.signal]);
       const answer = await transport.stream({ method: 'GET', path: pathOf(resource, { namespace }), query, ...accept }, ends);
-      answer.on('error', () => undefined); // the lines end then
-      for await (const line of createInterface({ input: answer })) {
+      const lines = createInterface({ input: answer });
+      // Also after the last line that is read.
+      lines.on('error', () => undefined);
+      // Nobody else tells the lines of it.
+      answer.on('error', () => lines.close()).on('close', () => lines.close());
+      for await (const line of lines) {
         lastEventAt = performance.now();
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), timing.silenceMs);
         const { type, object } = Event.parse(JSON.parse(line));
-        if (type === 'ERROR') return hearError(object);
-        version = Bookmark.parse(object).metadata.resourceVersion;
+        const next = type === 'ERROR' ? hearError(object) : Bookmark.parse(object).metadata.resourceVersion;
+        // Out of order: what is late may be of an object that is gone.
+        const isLate = next !== undefined && version !== undefined && isOlder(next, version);
+        version = isLate ? undefined : next;
+        if (version === undefined) return;
         if (type === 'DELETED') drop(readObject(object, resource));
         else if (type !== 'BOOKMARK') keep(readObject(object, resource));
       }
-      return version;
     } catch (error) {
-      if (error instanceof ClusterError && error.status === gone) return undefined;
-      throw error;
+      if (!(error instanceof ClusterError) || error.status !== gone) throw error;
+      version = undefined;
     } finally {
       clearTimeout(timer);
+      silence.abort();
     }
   }
 
   async function run(): Promise<void> {
     let failures = 0;
-    let version: string | undefined;
     let listedAt = 0;
     while (!signal.aborted) {
       const begun = performance.now();
@@ -107,12 +114,14 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
           version = await list();
           listedAt = performance.now();
         }
-        version = await follow(version, signal);
+        await follow(version, signal);
         // One that ends at once, again and again, is no better than one that fails.
-        failures = performance.now() - begun > timing.backOff.firstMs ? 0 : failures + 1;
+        failures = performance.now() - begun > timing.backOff.longestMs ? 0 : failures + 1;
       } catch (error) {
         if (signal.aborted) return;
-        failures += 1;
+        failures = performance.now() - begun > timing.backOff.longestMs ? 1 : failures + 1;
+        // Whatever cannot be read or gone on with is not met for ever.
+        if (failures > 3) version = undefined;
         onList('failed');
         log.warn({ kind: resource.kind, error }, 'watch broke; going on');
       }
@@ -145,5 +154,7 @@ function hearError(object: unknown): undefined {
 function isNotNewer(object: KubeObject, before: KubeObject): boolean {
   const [now, then] = [object, before].map(({ metadata }) => metadata.resourceVersion);
   if (object.metadata.uid !== before.metadata.uid || now === undefined || then === undefined) return false;
-  return /^\d+$/.test(now) && /^\d+$/.test(then) ? BigInt(now) <= BigInt(then) : now === then;
+  return now === then || isOlder(now, then);
 }
+
+const isOlder = (now: string, then: string) => /^\d+$/.test(now) && /^\d+$/.test(then) && BigInt(now) < BigInt(then);
