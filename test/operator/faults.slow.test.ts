@@ -1,0 +1,101 @@
+// What the core of the operator does while the API server fails, and after it: a controller that copies ConfigMaps into Secrets, through the fault proxy.
+import { expect } from 'chai';
+import { createCluster } from '../../services/operator/cluster/client.ts';
+import { createTransport } from '../../services/operator/cluster/transport.ts';
+import type { Controller } from '../../services/operator/controller.ts';
+import { createControllers } from '../../services/operator/controllers.ts';
+import { createOperatorMetrics } from '../../services/operator/metrics.ts';
+import { configMapResource, secretResource } from '../../services/operator/secrets.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { createMetrics } from '../../services/platform/metrics.ts';
+import { createFaultProxy, type Fault, type FaultProxy } from '../support/fault-proxy.ts';
+import { kubernetes, sharedApiServer } from '../support/kubernetes.ts';
+import { describeWith } from '../support/need.ts';
+import { eventually } from '../support/wait.ts';
+import { createTestCluster, type TestCluster } from './operator.ts';
+
+const label = 'copied-by-test';
+
+/** A Secret for each ConfigMap of the label, while there is one. */
+const copying: Controller = {
+  name: 'copying',
+  watches: [{ resource: configMapResource, labelSelector: label, metadataOnly: true, concerns: ({ metadata }) => [`${metadata.namespace}/${metadata.name}`] }],
+  async reconcile(key, { cluster, caches }) {
+    const [namespace = '', name = ''] = key.split('/');
+    const wanted = caches['ConfigMap']?.get({ namespace, name });
+    const copy = await cluster.get(secretResource, { namespace, name });
+    if (!wanted && copy) await cluster.remove(secretResource, copy.metadata);
+    const state = wanted?.metadata.annotations?.['state'] ?? '';
+    if (wanted && copy?.metadata.annotations?.['state'] !== state)
+      await cluster.apply(secretResource, { metadata: { namespace, name, annotations: { state } } });
+    return {};
+  },
+};
+
+describeWith(kubernetes, 'the operator through faults of the API server', () => {
+  let cluster: TestCluster;
+  let proxy: FaultProxy;
+  let stop: () => Promise<void>;
+
+  before(async () => {
+    cluster = await createTestCluster();
+    proxy = await createFaultProxy((await sharedApiServer()).config);
+    const stopping = new AbortController();
+    const transport = createTransport(proxy.config, stopping.signal);
+    const timing = { silenceMs: 4000, backOff: { firstMs: 100, longestMs: 1000 } };
+    const { namespace } = cluster;
+    const controllers = createControllers({ controllers: [copying], namespace, log: silentLog, metrics: () => metrics, timing });
+    const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, depths: controllers.depths, eventAges: controllers.eventAges });
+    const ended = controllers.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
+    stop = async () => {
+      stopping.abort();
+      await ended;
+    };
+  });
+  after(async () => {
+    await stop();
+    await proxy.close();
+    await cluster.close();
+  });
+
+  const put = (name: string, state: string) => cluster.apply(configMapResource, { metadata: { name, labels: { [label]: 'yes' }, annotations: { state } } });
+  const isCopied = (name: string, state: string | undefined) =>
+    eventually(async () => expect((await cluster.find(secretResource, name))?.metadata.annotations?.['state']).to.equal(state));
+
+  const faults: readonly Fault[] = ['cut', 'hang', 'slow', 410, 429, 500, 'duplicated', 'reordered'];
+  for (const fault of faults)
+    it(`converges after: ${fault}`, async () => {
+      const [changed, gone, made] = ['changed', 'gone', 'made'].map((name) => `${name}-${fault}`);
+      if (changed === undefined || gone === undefined || made === undefined) throw new Error('no names');
+      for (const name of [changed, gone]) await put(name, 'before');
+      for (const name of [changed, gone]) await isCopied(name, 'before');
+      proxy.takeCounts();
+      proxy.set(fault);
+      await put(changed, 'after');
+      await cluster.remove(configMapResource, gone);
+      await put(made, 'after');
+      const faultMs = 3000;
+      await new Promise((resolve) => setTimeout(resolve, faultMs));
+      proxy.set('none');
+      const { GET: asked = 0 } = proxy.takeCounts();
+      expect(asked, 'requests during the fault').to.be.below(60);
+      await isCopied(changed, 'after');
+      await isCopied(made, 'after');
+      await isCopied(gone, undefined);
+      await put(changed, 'later');
+      await isCopied(changed, 'later');
+    });
+
+  it('writes nothing once all is as it should be', async () => {
+    await put('settled', 'once');
+    await isCopied('settled', 'once');
+    proxy.takeCounts();
+    // Once more all is listed, and nothing is another.
+    proxy.set('cut');
+    proxy.set('none');
+    await eventually(() => (proxy.takeCounts()['GET'] ?? 0) > 0);
+    await put('last', 'once');
+    await isCopied('last', 'once');
+    expect(proxy.takeCounts()['PATCH']).to.equal(1);
+  });
+});

@@ -1,0 +1,102 @@
+// An HTTP server in front of a real Kubernetes API server that does to requests and watches what networks and busy servers do.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type RequestOptions, request } from 'node:https';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { freePort } from './wait.ts';
+
+/** 410 is what a watch says whose version is too old, the other numbers are the answer to everything. */
+export type Fault = 'none' | 'cut' | 'hang' | 'slow' | 410 | 429 | 500 | 'duplicated' | 'reordered';
+
+export type FaultProxy = {
+  /** Of the proxy: plain HTTP, no credentials. */
+  readonly config: KubeConfig;
+  /** From now on; watches that go on are cut, or hang. */
+  set(fault: Fault): void;
+  /** Requests since the last call, by method. */
+  takeCounts(): Readonly<Record<string, number>>;
+  close(): Promise<void>;
+};
+
+const slowMs = 700;
+
+export async function createFaultProxy(upstream: KubeConfig): Promise<FaultProxy> {
+  let fault: Fault = 'none';
+  let counts: Record<string, number> = {};
+  const isHanging = () => fault === 'hang';
+  const open = new Set<ServerResponse>();
+
+  async function forward(call: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const method = call.method ?? 'GET';
+    counts = { ...counts, [method]: (counts[method] ?? 0) + 1 };
+    if (fault === 'cut') return void answer.destroy();
+    if (isHanging()) return;
+    const isWatch = (call.url ?? '').includes('watch=true');
+    if (fault === 429 || fault === 500) return void answer.writeHead(fault).end(JSON.stringify({ message: 'a fault of the test' }));
+    if (fault === 410 && isWatch) return void answer.end(`${JSON.stringify({ type: 'ERROR', object: { code: 410, message: 'too old' } })}\n`);
+    if (fault === 'slow') await pause(slowMs);
+    const headers = { ...call.headers };
+    delete headers.host;
+    const options: RequestOptions = { headers };
+    await upstream.applyToHTTPSOptions(options);
+    const url = new URL(call.url ?? '/', upstream.getCurrentCluster()?.server);
+    const sent = request(url, { ...options, agent: false, method }, (got) => {
+      answer.writeHead(got.statusCode ?? 502, got.headers);
+      if (isWatch) passEvents(got, answer).catch(() => answer.destroy());
+      else got.on('error', () => answer.destroy()).pipe(answer);
+    });
+    sent.on('error', () => answer.destroy());
+    answer.on('close', () => sent.destroy());
+    call.pipe(sent);
+  }
+
+  async function passEvents(got: IncomingMessage, answer: ServerResponse): Promise<void> {
+    answer.flushHeaders();
+    const lines = createInterface({ input: got });
+    lines.on('error', () => undefined);
+    got.on('error', () => lines.close()).on('close', () => lines.close());
+    let held: string | undefined;
+    for await (const line of lines) {
+      if (isHanging()) continue;
+      if (fault === 'slow') await pause(slowMs);
+      if (fault === 'reordered' && held === undefined) {
+        held = line;
+        continue;
+      }
+      answer.write(`${line}\n`);
+      if (fault === 'duplicated') answer.write(`${line}\n`);
+      if (held !== undefined) answer.write(`${held}\n`);
+      held = undefined;
+    }
+    answer.end();
+  }
+
+  const server = createServer((call, answer) => {
+    open.add(answer);
+    answer.on('close', () => open.delete(answer));
+    forward(call, answer).catch(() => answer.destroy());
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser({ name: 'proxy', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'nobody' });
+  return {
+    config,
+    set(next) {
+      // What hung goes on hanging: its connections are dead.
+      if (next !== 'hang' && fault !== 'hang') for (const answer of open) answer.destroy();
+      fault = next;
+    },
+    takeCounts() {
+      const taken = counts;
+      counts = {};
+      return taken;
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
