@@ -40,6 +40,8 @@ export async function createFaultProxy(upstream: KubeConfig): Promise<FaultProxy
     delete headers.host;
     const options: RequestOptions = { headers };
     await upstream.applyToHTTPSOptions(options);
+    // Its caller may have gone meanwhile.
+    if (answer.destroyed) return;
     const url = new URL(call.url ?? '/', upstream.getCurrentCluster()?.server);
     const sent = request(url, { ...options, agent: false, method }, (got) => {
       answer.writeHead(got.statusCode ?? 502, got.headers);

@@ -1,5 +1,5 @@
 // Requests to the API server: found and authenticated as kubectl does it, each bounded in time, answers as they come.
-import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps, type RequestOptions } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import type { KubeConfig } from '@kubernetes/client-node';
@@ -33,8 +33,10 @@ const Status = z.object({ message: z.string() });
 /** @param stopping aborts calls under way, and every later one */
 export function createTransport(config: KubeConfig, stopping: AbortSignal) {
   const server = new URL(config.getCurrentCluster()?.server ?? 'http://localhost:8080');
-  const send = server.protocol === 'http:' ? requestHttp : requestHttps;
-  const agent = new Agent({ keepAlive: true });
+  const isPlain = server.protocol === 'http:';
+  const send = isPlain ? requestHttp : requestHttps;
+  // The library makes an agent for each request.
+  const agent = isPlain ? new HttpAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
   stopping.addEventListener('abort', () => agent.destroy(), { once: true });
 
   async function open({ method, path, query = {}, accept = 'application/json', contentType, body }: Call, signal: AbortSignal): Promise<IncomingMessage> {
@@ -47,10 +49,8 @@ export function createTransport(config: KubeConfig, stopping: AbortSignal) {
     // Node sends the body of a DELETE without its length otherwise.
     const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
     const headers = { ...given, ...length, accept, 'user-agent': 'signalbox-operator', ...(contentType !== undefined && { 'content-type': contentType }) };
-    // The library makes an agent for each request.
-    const own = server.protocol === 'http:' ? undefined : agent;
     return new Promise((resolve, reject) => {
-      const request = send(url, { ...options, method, headers, agent: own, signal: AbortSignal.any([signal, stopping]) });
+      const request = send(url, { ...options, method, headers, agent, signal: AbortSignal.any([signal, stopping]) });
       request.on('error', reject).on('response', resolve);
       request.end(text);
     });
