@@ -5,6 +5,13 @@ import { Condition, type Reason } from './contract.ts';
 
 export type Verdict = { readonly isReady: boolean; readonly reason: Reason; readonly message: string };
 
+/** Of an object that the schema refuses: it was written before a definition changed. */
+export const unreadable: Verdict = {
+  isReady: false,
+  reason: 'ValueRefused',
+  message: 'the operator does not understand its spec; write it anew as the definition says',
+};
+
 /** Longer ones are cut: what the definitions take. */
 const longestMessage = 1000;
 

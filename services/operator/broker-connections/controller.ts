@@ -5,7 +5,7 @@ import { annotations, BrokerConnectionSpec } from '../contract.ts';
 import type { Controller, ReconcileContext } from '../controller.ts';
 import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
 import { createSpecs } from '../specs.ts';
-import { report, type Verdict } from '../status.ts';
+import { report, unreadable, type Verdict } from '../status.ts';
 import { type Draining, judge, type Plan, planFile, type Present, type Said, type Told, type Wish } from './reconcile.ts';
 import { followers, listConnections, periodOf, type Pod, queuedMessages, readPod } from './relays.ts';
 
@@ -44,6 +44,10 @@ export const createBrokerConnections = (): Controller => ({
       for (const object of objects) await say(object, { verdict }, context);
       return {};
     }
+    // One that cannot be read would look like one that was deleted.
+    const unread = objects.filter((object) => specOf(object) === undefined);
+    for (const object of unread) await say(object, { verdict: unreadable }, context);
+    if (unread.length > 0) return {};
     const wishes = await readWishes(objects, namespace, context);
     const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
     return keepFile({ namespace, fileSecret, fileKey, objects, wishes, followers: followersOf }, context);
@@ -101,10 +105,10 @@ async function readWishes(objects: readonly KubeObject[], namespace: string, { c
   const secret = createReader(cluster, secretResource, namespace);
   const wishes: Wish[] = [];
   for (const object of objects) {
+    const { name, uid, creationTimestamp: createdAt } = object.metadata;
     const spec = specOf(object);
     if (!spec) continue;
     const { position, monthlyLimit: limit, urlSecretRef } = spec;
-    const { name, uid, creationTimestamp: createdAt } = object.metadata;
     const url = secretText(await secret(urlSecretRef.name), urlSecretRef.key)?.trim();
     wishes.push({ name, uid, createdAt, position, limit, url, source: `Secret ${urlSecretRef.name} with a text at ${urlSecretRef.key}` });
   }

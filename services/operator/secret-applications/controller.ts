@@ -6,7 +6,7 @@ import type { Cache, Caches, Controller, ReconcileContext } from '../controller.
 import { followChanges, type Plane, unlessMissing } from '../plane.ts';
 import { annotationOf, configMapResource, keyOf, keyText, ownerOf, resourceOf, secretResource } from '../secrets.ts';
 import { createSpecs } from '../specs.ts';
-import { report } from '../status.ts';
+import { report, unreadable } from '../status.ts';
 import { applicationOf, keep } from './perform.ts';
 
 const resource = resourceOf('SecretApplication');
@@ -56,7 +56,11 @@ export function createSecretApplications(plane: Plane): Controller {
       const object = caches['SecretApplication']?.get(keyOf(key));
       if (!object) await removeKept(key, context);
       const spec = object && specOf(object);
-      if (!object || !spec || object.metadata.deletionTimestamp !== undefined) return {};
+      if (!object || object.metadata.deletionTimestamp !== undefined) return {};
+      if (!spec) {
+        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), verdict: unreadable });
+        return {};
+      }
       const older = sameSlug(caches, object).find((other) => isOlder(other, object));
       const { againAfterMs, failure, ...told } = await keep({ object, spec, older: older && keyText(older.metadata), plane }, context);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...told });

@@ -7,7 +7,7 @@ import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
 import { followChanges, type Plane } from '../plane.ts';
 import { annotationOf, keyOf, keyText, resourceOf, secretResource } from '../secrets.ts';
 import { createSpecs } from '../specs.ts';
-import { report } from '../status.ts';
+import { report, unreadable } from '../status.ts';
 import { sync } from './perform.ts';
 
 const resource = resourceOf('SyncedSecret');
@@ -29,7 +29,10 @@ export const createSyncedSecrets = (plane: Plane): Controller => ({
     const object = context.caches['SyncedSecret']?.get(keyOf(key));
     if (!object || object.metadata.deletionTimestamp !== undefined) return {};
     const spec = specOf(object);
-    if (!spec) return {};
+    if (!spec) {
+      await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), verdict: unreadable });
+      return {};
+    }
     const { againAfterMs, failure, ...told } = await sync({ object, spec, plane, applicationSpec }, context);
     // What was true of the last content stays true of it.
     const before = told.verdict.isReady ? {} : statusOf(object);
