@@ -1,5 +1,6 @@
 // What a kind of the operator is made of; `controllers.ts` runs them: watches, queue, one worker a key.
 import type { Log } from '../platform/log.ts';
+import type { Change } from '../secrets/contract.ts';
 import type { Cluster, Key, KubeObject, Resource } from './cluster/cluster.ts';
 
 /** A cached view of what a watch has seen; metadata only where `metadataOnly` was asked for. */
@@ -31,11 +32,15 @@ export type Controller = {
   readonly watches: readonly Watched[];
   /** Brings what belongs to a key to what is wanted. What it throws sends the key back to the queue with a growing pause. */
   reconcile(key: string, context: ReconcileContext): Promise<Reconciled>;
-  /** What makes keys due besides the watches, as a change feed; runs while it leads, until the signal. */
-  readonly sources?: readonly ((add: (key: string) => void, context: SourceContext) => Promise<void>)[];
+  /** The keys that changes in the secrets service concern. */
+  readonly concernsOfChanges?: (changes: Changes, caches: Caches) => readonly string[];
 };
 
-export type SourceContext = { readonly caches: Caches; readonly signal: AbortSignal; readonly log: Log };
+/** Of the secrets service; all when which is not known. */
+export type Changes = readonly Change[] | 'all';
+export type FeedContext = { readonly signal: AbortSignal; readonly log: Log };
+/** Tells of changes while it leads, until the signal. */
+export type Feed = (hear: (changes: Changes) => void, context: FeedContext) => Promise<void>;
 export type ReconcileContext = {
   readonly cluster: Cluster;
   readonly caches: Caches;

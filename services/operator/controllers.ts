@@ -4,7 +4,7 @@ import type { Log } from '../platform/log.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import type { Transport } from './cluster/transport.ts';
 import { type ObjectChange, startWatch, type Watch, type WatchOptions } from './cluster/watch.ts';
-import type { Cache, Caches, Controller } from './controller.ts';
+import type { Cache, Caches, Changes, Controller, Feed } from './controller.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { createQueue, type Queue } from './queue.ts';
 
@@ -15,10 +15,11 @@ export type ControllersOptions = {
   readonly namespace: string;
   readonly log: Log;
   readonly metrics: () => OperatorMetrics;
+  readonly feed?: Feed | undefined;
   readonly timing?: WatchOptions['timing'];
 };
 
-export function createControllers({ controllers, namespace, log, metrics, timing = {} }: ControllersOptions) {
+export function createControllers({ controllers, namespace, log, metrics, feed, timing = {} }: ControllersOptions) {
   const queues = new Map<string, Queue>();
   const watches = new Map<string, Watch>();
 
@@ -97,15 +98,12 @@ export function createControllers({ controllers, namespace, log, metrics, timing
         queues.set(controller.name, createQueueOf(controller, leading, { caches, synced: Promise.race([synced.promise, stopped]) }));
       watch(leading, caches);
       void Promise.all([...watches.values()].map((each) => each.synced)).then(() => synced.resolve());
-      const sources = controllers.flatMap(({ name, sources: own = [] }) =>
-        own.map((follow) =>
-          follow((key) => queues.get(name)?.add(key), { caches, signal, log }).catch((error: unknown) =>
-            log.error({ controller: name, error }, 'a source of changes ended'),
-          ),
-        ),
-      );
+      const hear = (changes: Changes) => {
+        for (const { name, concernsOfChanges } of controllers) for (const key of concernsOfChanges?.(changes, caches) ?? []) queues.get(name)?.add(key);
+      };
+      const following = feed?.(hear, { signal, log }).catch((error: unknown) => log.error({ error }, 'the change feed is not followed any more'));
       await stopped;
-      await Promise.all([...[...queues.values()].map((queue) => queue.close()), ...[...watches.values()].map(({ ended }) => ended), ...sources]);
+      await Promise.all([...[...queues.values()].map((queue) => queue.close()), ...[...watches.values()].map(({ ended }) => ended), following]);
       queues.clear();
       watches.clear();
     },

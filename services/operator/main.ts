@@ -12,15 +12,18 @@ import { type OperatorConfig, readConfig, settings } from './config.ts';
 import type { Controller } from './controller.ts';
 import { createControllers } from './controllers.ts';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
-import { createPlane } from './plane.ts';
+import { createPlane, type Plane } from './plane.ts';
 import { createSecretApplications } from './secret-applications/controller.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
 
-function controllersOf({ secretsUrl, adminKey }: OperatorConfig): Controller[] {
-  if (secretsUrl === undefined || adminKey === undefined) return [createBrokerConnections()];
-  const plane = createPlane({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
-  return [createBrokerConnections(), createSecretApplications(plane), createSyncedSecrets(plane)];
+function planeOf({ secretsUrl, adminKey }: OperatorConfig): Plane | undefined {
+  return secretsUrl === undefined || adminKey === undefined ? undefined : createPlane({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
 }
+
+const controllersOf = (plane: Plane | undefined): Controller[] => [
+  createBrokerConnections(),
+  ...(plane ? [createSecretApplications(plane), createSyncedSecrets(plane)] : []),
+];
 
 /** Begins, and goes on until the lifecycle stops. */
 async function start({ log, lifecycle, metrics, health }: Runtime, config: OperatorConfig): Promise<void> {
@@ -34,7 +37,8 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     return { transport, cluster: createCluster({ transport, identity, onUntold: (error) => log.debug({ error }, 'an Event was not told') }), signal };
   };
   let isLeading = false;
-  const controllers = createControllers({ controllers: controllersOf(config), namespace: config.namespace, log, metrics: () => measured });
+  const plane = planeOf(config);
+  const controllers = createControllers({ controllers: controllersOf(plane), namespace: config.namespace, log, metrics: () => measured, feed: plane?.follow });
   const measured: OperatorMetrics = createOperatorMetrics(metrics, {
     isLeading: () => isLeading,
     depths: controllers.depths,

@@ -1,16 +1,18 @@
 // The secrets service as the controllers meet it: what its refusals mean for a condition, and its change feed.
 import { createConsumerClient, createManagementClient, type ManagementClient, NoAnswer, Refusal } from '../secrets/client.ts';
-import type { Change } from '../secrets/contract.ts';
 import { backOffMs, sleepUntil } from '../platform/time.ts';
-import type { SourceContext } from './controller.ts';
+import type { Changes, Feed, FeedContext } from './controller.ts';
 import type { Reason } from './contract.ts';
 
 export type PlaneOptions = { readonly baseUrl: string; readonly adminKey: string };
 export type Plane = ReturnType<typeof createPlane>;
 
 export function createPlane({ baseUrl, adminKey }: PlaneOptions) {
+  const management = (signal: AbortSignal) => createManagementClient({ baseUrl, credential: adminKey, signal });
+  const follow: Feed = (hear, context) => followChanges(management(context.signal), hear, context);
   return {
-    management: (signal: AbortSignal) => createManagementClient({ baseUrl, credential: adminKey, signal }),
+    management,
+    follow,
     /** @throws TypeError for a key that no header can hold */
     consumer: (apiKey: string, signal: AbortSignal) => createConsumerClient({ baseUrl, credential: apiKey, signal }),
   };
@@ -39,7 +41,7 @@ export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefine
 const pauses = { firstMs: 1000, longestMs: 30_000 };
 
 /** Follows the feed until the signal. After an outage, or where the feed has no memory, everything may have changed. */
-export async function followChanges(client: ManagementClient, hear: (changes: readonly Change[] | 'all') => void, context: SourceContext): Promise<void> {
+async function followChanges(client: ManagementClient, hear: (changes: Changes) => void, context: FeedContext): Promise<void> {
   const { signal, log } = context;
   let cursor: string | undefined;
   let failures = 0;

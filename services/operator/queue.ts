@@ -94,8 +94,6 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
   return {
     /** At once, or after the work on it that goes on. */
     add,
-    /** Unless it is due earlier. */
-    addAfter,
     /** Due, waiting for a worker. */
     get depth() {
       return due.size;

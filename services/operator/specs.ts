@@ -1,6 +1,7 @@
 // What users wrote, read from objects once a version of each.
 import type { z } from 'zod';
 import type { KubeObject } from './cluster/cluster.ts';
+import { keyText } from './secrets.ts';
 
 /** The spec of an object; undefined for one that the schema refuses, such as one of an older definition. */
 export function createSpecs<S extends z.ZodType>(schema: S) {
@@ -10,6 +11,15 @@ export function createSpecs<S extends z.ZodType>(schema: S) {
     return known.get(object);
   };
 }
+
+/** Keys of those of the objects whose spec is meant. */
+export const createReferring =
+  <S>(specOf: (object: KubeObject) => S | undefined) =>
+  (objects: readonly KubeObject[] | undefined, isMeant: (spec: S) => boolean): string[] =>
+    (objects ?? []).flatMap((object) => {
+      const spec = specOf(object);
+      return spec !== undefined && isMeant(spec) ? [keyText(object.metadata)] : [];
+    });
 
 const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000 };
 

@@ -5,22 +5,21 @@ import { Condition, type Reason } from './contract.ts';
 
 export type Verdict = { readonly isReady: boolean; readonly reason: Reason; readonly message: string };
 
+export const notReady = (reason: Reason, message: string): Verdict => ({ isReady: false, reason, message });
+
 /** Of an object that the schema refuses: it was written before a definition changed. */
-export const unreadable: Verdict = {
-  isReady: false,
-  reason: 'ValueRefused',
-  message: 'the operator does not understand its spec; write it anew as the definition says',
-};
+export const unreadable = notReady('ValueRefused', 'the operator does not understand its spec; write it anew as the definition says');
 
 /** Longer ones are cut: what the definitions take. */
 const longestMessage = 1000;
 
-/** Of an object as it is now. */
-function readyOf(object: KubeObject): Condition | undefined {
-  const status = object['status'];
-  const conditions: unknown = typeof status === 'object' && status !== null && 'conditions' in status ? status.conditions : [];
-  return Condition.array().catch([]).parse(conditions)[0];
+/** Those members of the status that are there. */
+export function statusOf({ status }: KubeObject, ...names: readonly string[]): Readonly<Record<string, unknown>> {
+  if (typeof status !== 'object' || status === null) return {};
+  return Object.fromEntries(Object.entries(status).filter(([name]) => names.includes(name)));
 }
+
+const readyOf = (object: KubeObject): Condition | undefined => Condition.array().catch([]).parse(statusOf(object, 'conditions')['conditions'])[0];
 
 export type Reporting = { readonly cluster: Cluster; readonly resource: Resource; readonly now: Date };
 

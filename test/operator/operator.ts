@@ -5,7 +5,7 @@ import { createCluster } from '../../services/operator/cluster/client.ts';
 import type { Cluster, KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
 import { createTransport, type Transport } from '../../services/operator/cluster/transport.ts';
 import { Condition, type Kind } from '../../services/operator/contract.ts';
-import type { Controller } from '../../services/operator/controller.ts';
+import type { Controller, Feed } from '../../services/operator/controller.ts';
 import { createControllers } from '../../services/operator/controllers.ts';
 import { definitions } from '../../services/operator/definitions.ts';
 import { createOperatorMetrics } from '../../services/operator/metrics.ts';
@@ -99,11 +99,15 @@ const applied = (definition: Readonly<Record<string, unknown>>) => {
 export type RunningOperator = { stop(): Promise<void> };
 
 /** Leads at once. */
-export async function runControllers(controllers: readonly Controller[], namespace: string, log: Log): Promise<RunningOperator> {
+export async function runControllers(
+  controllers: readonly Controller[],
+  namespace: string,
+  { log, feed }: { readonly log: Log; readonly feed?: Feed },
+): Promise<RunningOperator> {
   const { config } = await sharedApiServer();
   const stopping = new AbortController();
   const transport = createTransport(config, stopping.signal);
-  const running = createControllers({ controllers, namespace, log, metrics: () => metrics });
+  const running = createControllers({ controllers, namespace, log, metrics: () => metrics, feed });
   const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, depths: running.depths, eventAges: running.eventAges });
   const ended = running.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
   return {

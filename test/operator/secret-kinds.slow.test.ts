@@ -43,7 +43,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
 
   const start = () => {
     const plane = createPlane({ baseUrl: service.url, adminKey: adminToken });
-    return runControllers([createSecretApplications(plane), createSyncedSecrets(plane)], cluster.namespace, silentLog);
+    return runControllers([createSecretApplications(plane), createSyncedSecrets(plane)], cluster.namespace, { log: silentLog, feed: plane.follow });
   };
   const apply = (name: string, spec: object) =>
     cluster.apply(applications, { metadata: { name }, spec: { apiKeySecretRef: { name: `${name}-key`, key: 'api-key' }, ...spec } });

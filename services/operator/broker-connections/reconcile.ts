@@ -3,7 +3,7 @@ import { parseDotenv } from '../../platform/config/dotenv.ts';
 import { parseBrokerUrl } from '../../platform/broker/environment.ts';
 import type { ConnectionList } from '../../webhook-relay/contract.ts';
 import type { BrokerConnectionStatus, Reason } from '../contract.ts';
-import type { Verdict } from '../status.ts';
+import { notReady, type Verdict } from '../status.ts';
 
 /** A connection that somebody wishes for. */
 export type Wish = {
@@ -112,8 +112,6 @@ function writeFile(connections: ReadonlyMap<number, Connection>): string {
 /** What the relays of the namespace say: one list each; undefined for one that did not answer. */
 export type Told = { readonly lists: readonly (ConnectionList | undefined)[]; readonly period: string | undefined };
 export type Said = { readonly verdict: Verdict } & Omit<BrokerConnectionStatus, 'conditions' | 'observedGeneration'>;
-
-const notReady = (reason: Reason, message: string): Verdict => ({ isReady: false, reason, message });
 
 /** Of a connection that is in the file. */
 export function judge({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, period }: Told): Said {

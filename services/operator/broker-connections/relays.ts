@@ -95,7 +95,7 @@ export async function periodOf(url: string, { token, signal }: Asking): Promise<
   return PeriodUsage.pick({ period: true }).safeParse(answer).data?.period;
 }
 
-/** Messages that wait on a connection, by its name, dead letters aside; undefined where the relay does not say. */
+/** Messages that wait on a connection, by its name, dead letters aside; empty where the relay does not say. */
 export async function queuedMessages(metricsUrl: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
   const text = (await ask(`${metricsUrl}/metrics`, signal)) ?? '';
   const counts = new Map<string, number>();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { fieldManager } from '../contract.ts';
-import type { Cluster, Desired, Key, KubeObject, Resource } from './cluster.ts';
+import { type Cluster, type Desired, type Key, type KubeObject, microTime, type Resource } from './cluster.ts';
 import { ClusterError, type Transport } from './transport.ts';
 
 const Texts = z.record(z.string(), z.string());
@@ -16,7 +16,6 @@ const Metadata = z.looseObject({
   deletionTimestamp: z.string().optional(),
   labels: Texts.optional(),
   annotations: Texts.optional(),
-  finalizers: z.array(z.string()).optional(),
   ownerReferences: z.array(z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string() })).optional(),
 });
 const PlainObject = z.looseObject({ metadata: Metadata });
@@ -103,7 +102,6 @@ export function createCluster({ transport, identity, onUntold = () => undefined 
       const call = { method: 'DELETE', path: pathOf(resource, key), body, contentType: 'application/json' } as const;
       // 409: there is another one by that name.
       await unless(409, unless(404, transport.json(call), undefined), undefined);
-      return true;
     },
     async tell(object, event) {
       try {
@@ -123,8 +121,7 @@ function eventOn({ apiVersion, kind, metadata }: KubeObject, event: Parameters<C
   const body: Desired & object = {
     ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event' },
     metadata: key,
-    // Microseconds, which the API asks for.
-    eventTime: new Date().toISOString().replace('Z', '000Z'),
+    eventTime: microTime(new Date()),
     reportingController: `signalbox.dev/operator`,
     reportingInstance: identity.slice(0, 128),
     action: 'Reconcile',

@@ -11,7 +11,6 @@ export type Metadata = {
   readonly deletionTimestamp?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
-  readonly finalizers?: readonly string[] | undefined;
   readonly ownerReferences?: readonly { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }[] | undefined;
 };
 
@@ -21,11 +20,14 @@ export type KubeObject = { readonly apiVersion: string; readonly kind: string; r
 /** What the operator speaks to; the table of RBAC follows from it. */
 export type Resource = { readonly apiVersion: string; readonly kind: string; readonly plural: string };
 
+/** Six digits after the point, which the API asks for in Leases and Events. */
+export const microTime = (time: Date): string => time.toISOString().replace('Z', '000Z');
+
 export type Key = { readonly namespace: string; readonly name: string };
 
 /** What is applied: the fields that are given become ours, nothing else is touched. */
 export type Desired = {
-  readonly metadata: Key & Partial<Pick<Metadata, 'labels' | 'annotations' | 'ownerReferences' | 'finalizers' | 'resourceVersion' | 'uid'>>;
+  readonly metadata: Key & Partial<Pick<Metadata, 'labels' | 'annotations' | 'ownerReferences' | 'resourceVersion' | 'uid'>>;
   readonly [member: string]: unknown;
 };
 
@@ -41,8 +43,8 @@ export type Cluster = {
   applyStatus(resource: Resource, key: Key, status: object): Promise<KubeObject | undefined>;
   /** A merge patch; undefined when the object is gone. */
   patch(resource: Resource, key: Key, patch: object): Promise<KubeObject | undefined>;
-  /** Only the very object; true when it is gone, by whomever. */
-  remove(resource: Resource, object: Pick<Metadata, 'name' | 'namespace' | 'uid'>): Promise<boolean>;
+  /** Only the very object; it is no fault when it is gone. */
+  remove(resource: Resource, object: Pick<Metadata, 'name' | 'namespace' | 'uid'>): Promise<void>;
   /** A Kubernetes Event on an object: what people care about. Best effort: never throws. */
   tell(object: KubeObject, event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }): Promise<void>;
 };

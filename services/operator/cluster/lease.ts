@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
 import type { Log } from '../../platform/log.ts';
 import { sleepUntil } from '../../platform/time.ts';
-import type { Cluster, Key, Resource } from './cluster.ts';
+import { type Cluster, type Key, microTime, type Resource } from './cluster.ts';
 
 export type LeaseOptions = {
   readonly cluster: Cluster;
@@ -20,9 +20,6 @@ const defaults = { lastsMs: 12_000, givesUpAfterMs: 8000, everyMs: 2000 };
 
 const resource: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' };
 const Spec = z.object({ holderIdentity: z.string().nullish(), leaseTransitions: z.int().optional() });
-
-/** Six digits after the point, which the API asks for. */
-const microTime = () => new Date().toISOString().replace('Z', '000Z');
 
 /** Waits to lead, and runs `lead` until its signal says that it does not any more; over and over until stopping. */
 export async function whileLeading(options: LeaseOptions, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -81,7 +78,7 @@ function createLease({ cluster, key, identity }: LeaseOptions, timing: typeof de
   /** @returns whether we hold it now */
   async function tryToHold(): Promise<boolean> {
     const found = await cluster.get(resource, key);
-    const spec = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(timing.lastsMs / 1000), renewTime: microTime() };
+    const spec = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(timing.lastsMs / 1000), renewTime: microTime(new Date()) };
     if (!found) return (await cluster.create(resource, { metadata: key, spec: { ...spec, acquireTime: spec.renewTime, leaseTransitions: 0 } })) !== 'conflict';
     const { resourceVersion } = found.metadata;
     const { holderIdentity, leaseTransitions = 0 } = Spec.parse(found['spec'] ?? {});

@@ -1,16 +1,19 @@
 // SecretApplication: what makes one due, what is said of it, and what happens in the service when it is gone.
-import { type Change, slugOf } from '../../secrets/contract.ts';
+import { slugOf } from '../../secrets/contract.ts';
 import type { Key, KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec } from '../contract.ts';
-import type { Cache, Caches, Controller, ReconcileContext } from '../controller.ts';
-import { followChanges, type Plane, unlessMissing } from '../plane.ts';
+import type { Caches, Changes, Controller, ReconcileContext } from '../controller.ts';
+import { type Plane, unlessMissing } from '../plane.ts';
 import { annotationOf, configMapResource, keyOf, keyText, ownerOf, resourceOf, secretResource } from '../secrets.ts';
-import { createSpecs } from '../specs.ts';
-import { report, unreadable } from '../status.ts';
+import { createReferring, createSpecs } from '../specs.ts';
+import { report, statusOf, unreadable } from '../status.ts';
 import { applicationOf, keep } from './perform.ts';
 
 const resource = resourceOf('SecretApplication');
 const specOf = createSpecs(SecretApplicationSpec);
+const referring = createReferring(specOf);
+/** Members of the status that a verdict which cannot tell them anew leaves. */
+const kept = ['slug', 'applicationId', 'lastRotatedAt'] as const;
 
 type Kept = { readonly slug: string; readonly id: string };
 
@@ -22,7 +25,9 @@ export function createSecretApplications(plane: Plane): Controller {
     const { namespace, name } = secret.metadata;
     const [kind, owner] = annotationOf(secret, 'owner')?.split('/') ?? [];
     if (kind !== 'SecretApplication' || owner === undefined)
-      return referring(caches, namespace, ({ secretValues }) => secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name));
+      return referring(caches['SecretApplication']?.list(namespace), ({ secretValues }) =>
+        secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name),
+      );
     const key = keyText({ namespace, name: owner });
     const kept = annotationOf(secret, 'deletionPolicy') === 'Delete' ? applicationOf(secret) : undefined;
     if (kept) deletable.set(key, kept);
@@ -58,21 +63,16 @@ export function createSecretApplications(plane: Plane): Controller {
       const spec = object && specOf(object);
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       if (!spec) {
-        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), verdict: unreadable });
+        await report({ cluster, resource, now: now() }, object, { ...statusOf(object, ...kept), verdict: unreadable });
         return {};
       }
       const older = sameSlug(caches, object).find((other) => isOlder(other, object));
       const { againAfterMs, failure, ...told } = await keep({ object, spec, older: older && keyText(older.metadata), plane }, context);
-      await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...told });
+      await report({ cluster, resource, now: now() }, object, { ...statusOf(object, ...kept), ...told });
       if (failure !== undefined) throw failure;
       return { againAfterMs };
     },
-    sources: [
-      (add, context) => {
-        const hear = (changes: readonly Change[] | 'all') => dueBy(context.caches, changes).forEach(add);
-        return followChanges(plane.management(context.signal), hear, context);
-      },
-    ],
+    concernsOfChanges,
   };
 }
 
@@ -80,15 +80,9 @@ const ownedSecrets = (caches: Caches, { namespace, name }: Key): readonly KubeOb
   (caches['Secret']?.list(namespace) ?? []).filter((secret) => annotationOf(secret, 'owner') === ownerOf('SecretApplication', name));
 
 function concernsOfConfigMap({ metadata: { namespace, name } }: KubeObject, caches: Caches): readonly string[] {
-  return referring(caches, namespace, ({ configuration }) => configuration.some(({ valueFrom }) => valueFrom?.configMapKeyRef.name === name));
-}
-
-function referring(caches: Caches, namespace: string, isMeant: (spec: SecretApplicationSpec) => boolean): string[] {
-  const objects = caches['SecretApplication']?.list(namespace) ?? [];
-  return objects.flatMap((object) => {
-    const spec = specOf(object);
-    return spec && isMeant(spec) ? [keyText(object.metadata)] : [];
-  });
+  return referring(caches['SecretApplication']?.list(namespace), ({ configuration }) =>
+    configuration.some(({ valueFrom }) => valueFrom?.configMapKeyRef.name === name),
+  );
 }
 
 function slugOfObject(object: KubeObject): string | undefined {
@@ -103,13 +97,7 @@ function isOlder({ metadata: one }: KubeObject, { metadata: other }: KubeObject)
   return one.creationTimestamp === other.creationTimestamp ? one.uid < other.uid : one.creationTimestamp < other.creationTimestamp;
 }
 
-/** What the status says of the service; a verdict that cannot tell it anew leaves it. */
-function statusOf({ status }: KubeObject): Readonly<Record<string, unknown>> {
-  if (typeof status !== 'object' || status === null) return {};
-  return Object.fromEntries(Object.entries(status).filter(([name]) => ['slug', 'applicationId', 'lastRotatedAt'].includes(name)));
-}
-
-export function dueBy(caches: Readonly<Record<string, Cache | undefined>>, changes: readonly Change[] | 'all'): readonly string[] {
+function concernsOfChanges(changes: Changes, caches: Caches): readonly string[] {
   const objects = caches['SecretApplication']?.list() ?? [];
   const slugs = changes === 'all' ? undefined : new Set(changes.map(({ application }) => application));
   return objects.filter((object) => slugs?.has(slugOfObject(object) ?? '') ?? true).map(({ metadata }) => keyText(metadata));

@@ -7,7 +7,7 @@ import { annotations, type SecretApplicationSpec } from '../contract.ts';
 import type { ReconcileContext } from '../controller.ts';
 import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
 import { annotationOf, configMapResource, configMapText, createReader, encode, ownerOf, secretResource, secretText } from '../secrets.ts';
-import type { Verdict } from '../status.ts';
+import { statusOf, type Verdict } from '../status.ts';
 import {
   type Action,
   type Contents,
@@ -126,10 +126,9 @@ export function applicationOf(secret: KubeObject): { readonly slug: string; read
   return slug === undefined || id === undefined ? undefined : { slug, id };
 }
 
-function knownIdOf({ status }: KubeObject): string | undefined {
-  return typeof status === 'object' && status !== null && 'applicationId' in status && typeof status.applicationId === 'string'
-    ? status.applicationId
-    : undefined;
+function knownIdOf(object: KubeObject): string | undefined {
+  const { applicationId } = statusOf(object, 'applicationId');
+  return typeof applicationId === 'string' ? applicationId : undefined;
 }
 
 async function isAccepted(plane: Plane, apiKey: string, signal: AbortSignal): Promise<boolean> {

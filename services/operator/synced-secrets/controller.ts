@@ -1,17 +1,19 @@
 // SyncedSecret: what makes one due, and what is said of it.
-import type { Change } from '../../secrets/contract.ts';
 import { slugOf } from '../../secrets/contract.ts';
-import type { Cache, Caches, Controller } from '../controller.ts';
+import type { Caches, Changes, Controller } from '../controller.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
-import { followChanges, type Plane } from '../plane.ts';
+import type { Plane } from '../plane.ts';
 import { annotationOf, keyOf, keyText, resourceOf, secretResource } from '../secrets.ts';
-import { createSpecs } from '../specs.ts';
-import { report, unreadable } from '../status.ts';
+import { createReferring, createSpecs } from '../specs.ts';
+import { report, statusOf, unreadable } from '../status.ts';
 import { sync } from './perform.ts';
 
 const resource = resourceOf('SyncedSecret');
 const specOf = createSpecs(SyncedSecretSpec);
+const referring = createReferring(specOf);
+/** Members of the status that a verdict which cannot tell them anew leaves. */
+const kept = ['contentHash', 'versions', 'lastSyncedAt'] as const;
 const applicationSpec = createSpecs(SecretApplicationSpec);
 
 export const createSyncedSecrets = (plane: Plane): Controller => ({
@@ -21,7 +23,8 @@ export const createSyncedSecrets = (plane: Plane): Controller => ({
     {
       resource: resourceOf('SecretApplication'),
       specOnly: true,
-      concerns: ({ metadata }, caches) => referring(caches, metadata.namespace, ({ applicationRef }) => applicationRef?.name === metadata.name),
+      concerns: ({ metadata }, caches) =>
+        referring(caches['SyncedSecret']?.list(metadata.namespace), ({ applicationRef }) => applicationRef?.name === metadata.name),
     },
     { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
   ],
@@ -30,51 +33,31 @@ export const createSyncedSecrets = (plane: Plane): Controller => ({
     if (!object || object.metadata.deletionTimestamp !== undefined) return {};
     const spec = specOf(object);
     if (!spec) {
-      await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), verdict: unreadable });
+      await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object, ...kept), verdict: unreadable });
       return {};
     }
     const { againAfterMs, failure, ...told } = await sync({ object, spec, plane, applicationSpec }, context);
     // What was true of the last content stays true of it.
-    const before = told.verdict.isReady ? {} : statusOf(object);
+    const before = told.verdict.isReady ? {} : statusOf(object, ...kept);
     await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...told });
     if (failure !== undefined) throw failure;
     return { againAfterMs };
   },
-  sources: [
-    (add, context) => {
-      const hear = (changes: readonly Change[] | 'all') => dueBy(context.caches, changes).forEach(add);
-      return followChanges(plane.management(context.signal), hear, context);
-    },
-  ],
+  concernsOfChanges,
 });
-
-function statusOf(object: KubeObject): Readonly<Record<string, unknown>> {
-  const status = object['status'];
-  if (typeof status !== 'object' || status === null) return {};
-  return Object.fromEntries(Object.entries(status).filter(([name]) => ['contentHash', 'versions', 'lastSyncedAt'].includes(name)));
-}
-
-function referring(caches: Caches, namespace: string, isMeant: (spec: SyncedSecretSpec) => boolean): string[] {
-  const objects = caches['SyncedSecret']?.list(namespace) ?? [];
-  return objects
-    .filter((object) => {
-      const spec = specOf(object);
-      return spec !== undefined && isMeant(spec);
-    })
-    .map(({ metadata }) => keyText(metadata));
-}
 
 /** The target, by its annotation even where it is gone; and the key that is read with. */
 function concernsOfSecret(secret: KubeObject, caches: Caches): readonly string[] {
   const { namespace, name } = secret.metadata;
   const [kind, owner] = annotationOf(secret, 'owner')?.split('/') ?? [];
   if (kind === 'SyncedSecret' && owner !== undefined) return [keyText({ namespace, name: owner })];
-  if (kind === 'SecretApplication' && owner !== undefined) return referring(caches, namespace, ({ applicationRef }) => applicationRef?.name === owner);
-  return referring(caches, namespace, ({ apiKeySecretRef, target }) => apiKeySecretRef?.name === name || target.name === name);
+  if (kind === 'SecretApplication' && owner !== undefined)
+    return referring(caches['SyncedSecret']?.list(namespace), ({ applicationRef }) => applicationRef?.name === owner);
+  return referring(caches['SyncedSecret']?.list(namespace), ({ apiKeySecretRef, target }) => apiKeySecretRef?.name === name || target.name === name);
 }
 
 /** Keys of the objects that may read what was changed. Of one with a key of its own the application is not known. */
-export function dueBy(caches: Readonly<Record<string, Cache | undefined>>, changes: readonly Change[] | 'all'): readonly string[] {
+function concernsOfChanges(changes: Changes, caches: Caches): readonly string[] {
   const objects = caches['SyncedSecret']?.list() ?? [];
   const isDue = (object: KubeObject, spec: SyncedSecretSpec) => {
     if (changes === 'all') return true;

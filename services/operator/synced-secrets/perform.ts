@@ -9,7 +9,7 @@ import type { ReconcileContext } from '../controller.ts';
 import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
 import { annotationOf, encodedData, ownerOf, secretResource, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
-import type { Verdict } from '../status.ts';
+import { notReady, type Verdict } from '../status.ts';
 import { compose, contentHash, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
 import { TemplateError } from './template.ts';
 
@@ -30,8 +30,6 @@ export type Subject = {
   readonly plane: Plane;
   readonly applicationSpec: (object: KubeObject) => SecretApplicationSpec | undefined;
 };
-
-const notReady = (reason: Verdict['reason'], message: string): Verdict => ({ isReady: false, reason, message });
 
 /** @throws what the cluster refuses or does not answer */
 export async function sync(subject: Subject, context: ReconcileContext): Promise<Outcome> {
