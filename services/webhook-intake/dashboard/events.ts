@@ -41,8 +41,8 @@ export type Events = ReturnType<typeof createEvents>;
 
 export function createEvents(store: DashboardStore, { bytes, waitMs }: PayloadMemory) {
   async function page(of: string, filter: EventFilter, { limit, after }: TimePage): Promise<Page<Event>> {
-    const rows = await store.newestEvents(filter, { limit, after });
-    return pageOf(of, { rows, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
+    const found = await store.newestEvents(filter, { limit, after });
+    return pageOf(of, { ...found, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
   }
   return {
     list: ({ limit, after, ...filter }: EventQuery) => page(list, filter, { limit, after }),

@@ -36,15 +36,15 @@ export const createLists = (store: DashboardStore) => ({
 
   /** One question after the other: a dashboard that refreshes must not take every connection of the pool. */
   async recent({ limit }: z.output<typeof RecentQuery>): Promise<z.output<typeof Recent>> {
-    const recent: Record<string, unknown[]> = { events: (await store.newestEvents({}, { limit })).slice(0, limit) };
-    for (const [name, table] of Object.entries<TypedTable>(typedTables)) recent[name] = (await store.newestRows(table, { limit })).slice(0, limit);
+    const recent: Record<string, unknown[]> = { events: (await store.newestEvents({}, { limit })).rows.slice(0, limit) };
+    for (const [name, table] of Object.entries<TypedTable>(typedTables)) recent[name] = (await store.newestRows(table, { limit })).rows.slice(0, limit);
     return recent;
   },
 
   /** @param list whose cursors `query` takes */
   async typed(table: TypedTable, query: TypedQuery, list = table.path) {
-    const rows = await store.newestRows(table, query);
-    return pageOf(list, { rows, limit: query.limit }, ({ updatedAt, id }) => [updatedAt.getTime(), id]);
+    const found = await store.newestRows(table, query);
+    return pageOf(list, { ...found, limit: query.limit }, ({ updatedAt, id }) => [updatedAt.getTime(), id]);
   },
 
   /** Those not yet PROCESSED, or those in one state. */

@@ -39,15 +39,19 @@ export const namePage = (list: string) => ({ limit, after: cursor(list, z.tuple(
 
 export type Page<Row> = { items: Row[]; next: string | null };
 
-/** @param rows one more than the limit, where there are more */
-export function pageOf<Row>(
-  list: string,
-  { rows, limit: most }: { readonly rows: readonly Row[]; readonly limit: number },
-  positionOf: (row: Row) => readonly unknown[],
-): Page<Row> {
+type Rows<Row> = {
+  /** One more than the limit, where there are more. */
+  readonly rows: readonly Row[];
+  readonly limit: number;
+  /** Where the list goes on when these are all. */
+  readonly end?: readonly unknown[] | undefined;
+};
+
+export function pageOf<Row>(list: string, { rows, limit: most, end }: Rows<Row>, positionOf: (row: Row) => readonly unknown[]): Page<Row> {
   const items = rows.slice(0, most);
   const last = items.at(-1);
-  return { items, next: last !== undefined && rows.length > most ? encoded(list, positionOf(last)) : null };
+  const position = last !== undefined && rows.length > most ? positionOf(last) : end;
+  return { items, next: position ? encoded(list, position) : null };
 }
 
 /** An exact match; blank counts as absent. What cannot be stored is read as it would have been stored. */

@@ -1,9 +1,10 @@
 // All SQL of the dashboard.
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { Event, ProcessingCounts, ProcessingState, Sender, StatisticsPoint } from '../contract.ts';
+import { type Event, type ProcessingCounts, type ProcessingState, processingStates, type Sender, type StatisticsPoint } from '../contract.ts';
 import { typedTables } from '../typed/tables.ts';
 import { selectList, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
+import { type Conditions, type Leading, type List, newest, type NewestRows } from './newest.ts';
 import type { TimePage } from './paging.ts';
 
 const builder = knex({ client: 'pg' });
@@ -34,27 +35,14 @@ const payloadOf = statement<StoredPayload, [id: string, receivedAt: Date]>(
   select is_gzip as "isGzip", body from event_payloads where event_id = $1 and received_at = $2`,
 );
 
-// From one source to the next by index: as many steps as there are sources, however many events.
-const sources = statement<{ source: string }>(
-  'dashboard.sources',
-  `
-  with recursive known as (
-    (select source from events order by source limit 1)
-    union all
-    select (select e.source from events e where e.source > known.source order by e.source limit 1) from known where known.source is not null
-  )
-  select source from known where source is not null`,
-);
-
-const aboutPullRequest = statement<{ id: string }, [repository: string, number: number]>(
-  'dashboard.aboutPullRequest',
-  `
-  select id from events where repository = $1 and number = $2 and event like 'pull\\_request%' limit 1`,
-);
-
 export type Bucket = StatisticsPoint & { readonly source: string; readonly event: string };
 
-// From one sender to the next by index, then each one's first, newest and number of events by the same index.
+/** As far as anything is counted. */
+const mostCounted = 1000;
+
+// From one sender to the next by index, then each one's first, newest and number of events by the same index: as a range in its order, since
+// with an equality Postgres may look for the newest of anybody until it comes to that sender.
+const ofSender = 'from events e where e.sender >= logins.sender and e.sender <= logins.sender order by e.sender';
 const senders = statement<Sender, [after: string, rows: number]>(
   'dashboard.senders',
   `
@@ -66,9 +54,9 @@ const senders = statement<Sender, [after: string, rows: number]>(
   )
   select logins.sender, newest.sender_class as "senderClass", total.events, oldest.received_at as "firstEventAt", newest.received_at as "lastEventAt"
   from logins
-  cross join lateral (select e.sender_class, e.received_at from events e where e.sender = logins.sender order by e.received_at desc, e.id desc limit 1) newest
-  cross join lateral (select e.received_at from events e where e.sender = logins.sender order by e.received_at, e.id limit 1) oldest
-  cross join lateral (select count(*) as events from events e where e.sender = logins.sender) total
+  cross join lateral (select e.sender_class, e.received_at ${ofSender} desc, e.received_at desc, e.id desc limit 1) newest
+  cross join lateral (select e.received_at ${ofSender}, e.received_at, e.id limit 1) oldest
+  cross join lateral (select count(*) as events from (select ${ofSender}, e.received_at, e.id limit ${mostCounted}) counted) total
   where logins.sender is not null
   order by logins.sender`,
 );
@@ -79,58 +67,50 @@ const pullRequest = statement<TypedItem, [repository: string, number: number]>(
   select ${selectList(typedTables.pullRequests)} from pull_requests where repository = $1 and number = $2 order by updated_at desc, id desc limit 1`,
 );
 
-// What waits has an index of its own, and all rows are counted by the primary key's: no table is read for it.
+const countOf = (table: string, state: ProcessingState) =>
+  `(select count(*) from (select from ${table} where processing_state >= '${state}' and processing_state <= '${state}' order by processing_state, id limit ${mostCounted}) counted) as "${state}"`;
 const counts = statement<ProcessingCounts & { readonly table: string }>(
   'dashboard.processingCounts',
   Object.entries(typedTables)
-    .map(
-      ([key, { name }]) => `
-    select '${key}' as table,
-      count(*) filter (where processing_state = 'NEW') as "NEW",
-      count(*) filter (where processing_state = 'PROCESSING') as "PROCESSING",
-      (select count(*) from ${name}) - count(*) as "PROCESSED",
-      count(*) filter (where processing_state = 'UPDATED') as "UPDATED",
-      count(*) filter (where processing_state = 'RE_REQUESTED') as "RE_REQUESTED"
-    from ${name} where processing_state <> 'PROCESSED'`,
-    )
+    .map(([key, { name }]) => `select '${key}' as table, ${processingStates.map((state) => countOf(name, state)).join(', ')}`)
     .join(' union all '),
 );
 
-/** The newest by a column of time come first; one row more than the limit, where there are more. */
-function newestFirst(table: string, { time, columns }: { readonly time: string; readonly columns: string }, { limit, after }: TimePage) {
-  const query = builder
-    .from(table)
-    .select(builder.raw(columns))
-    .orderBy([
-      { column: time, order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .limit(limit + 1);
-  if (after) query.whereRaw('(??, id) < (?, ?)', [time, new Date(after[0]), after[1]]);
-  return query;
+const events: List = { table: 'events', time: 'received_at', columns };
+
+/** The filters that are given, as an index has them together. */
+function leadingEvents({ repository, number, ...filter }: Omit<EventFilter, 'from' | 'to'>): Leading[] {
+  const columns = Object.entries(filter).flatMap(([column, value]) => (value === undefined ? [] : [ofColumn(column, value)]));
+  if (repository === undefined) return columns;
+  return [...columns, number === undefined ? ofColumn('repository', repository) : { keys: { repository, number }, within: 'number is not null' }];
+}
+
+const ofColumn = (column: string, value: string): Leading => ({ keys: { [column]: value }, within: `${column} is not null` });
+
+/** The rows that wait, and tombstones, have an index; most rows do not wait, and are there. */
+function conditionOf(column: string, value: string): Conditions {
+  if (column === 'deleted_at')
+    return value === 'true'
+      ? { leading: [{ keys: { '(deleted_at is not null)': true }, within: 'deleted_at is not null' }] }
+      : { others: ['deleted_at is null'] };
+  if (column === 'processing_state')
+    return value === 'PROCESSED'
+      ? { others: [`processing_state = 'PROCESSED'`] }
+      : { leading: [{ keys: { processing_state: value }, within: `processing_state <> 'PROCESSED'` }] };
+  return { leading: [ofColumn(column, value)] };
 }
 
 export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
 export const createDashboardStore = (database: Database) => ({
-  /** Newest first; one more than the limit, where there are more. */
-  async newestEvents({ from, to, ...filter }: EventFilter, page: TimePage): Promise<Event[]> {
-    const query = newestFirst('events', { time: 'received_at', columns }, page);
-    for (const [column, value] of Object.entries(filter)) if (value !== undefined) query.where(column, value);
-    // The index of events by name begins with their source, which Postgres cannot skip before version 18.
-    if (filter.event !== undefined && filter.source === undefined)
-      query.whereIn(
-        'source',
-        (await database.all(sources)).map(({ source }) => source),
-      );
-    if (from) query.where('received_at', '>=', from);
-    if (to) query.where('received_at', '<', to);
-    return database.select<Event>(query);
-  },
+  newestEvents: ({ from, to, ...filter }: EventFilter, page: TimePage) => newest<Event>(database, events, { leading: leadingEvents(filter), from, to }, page),
   event: (id: string) => database.first(byId, id),
   payload: ({ id, receivedAt }: Pick<Event, 'id' | 'receivedAt'>) => database.first(payloadOf, id, receivedAt),
   /** Whether the log holds anything that only a pull request of this number can have caused. */
-  knowsPullRequest: async (repository: string, number: number) => (await database.first(aboutPullRequest, repository, number)) !== undefined,
+  async knowsPullRequest(repository: string, number: number): Promise<boolean> {
+    const conditions = { leading: leadingEvents({ repository, number }), others: [`event like 'pull\\_request%'`] };
+    return (await newest(database, events, conditions, { limit: 1 })).rows.length > 0;
+  },
 
   /** In order of source, event and time. */
   buckets({ source, event, from, to }: Pick<EventFilter, 'source' | 'event' | 'from' | 'to'>): Promise<Bucket[]> {
@@ -148,18 +128,15 @@ export const createDashboardStore = (database: Database) => ({
   /** In order of their logins, those behind `after`. */
   senders: (after: string, rows: number) => database.all(senders, after, rows),
 
-  /** What changed last comes first; one more than the limit, where there are more. */
-  newestRows(table: TypedTable, { limit, after, ...query }: TypedQuery): Promise<TypedItem[]> {
-    const select = newestFirst(table.name, { time: 'updated_at', columns: selectList(table) }, { limit, after });
+  /** What changed last comes first. */
+  newestRows(table: TypedTable, { limit, after, ...query }: TypedQuery): Promise<NewestRows<TypedItem>> {
     const asked = new Map(Object.entries(query));
-    for (const [filter, column] of Object.entries(table.filters)) {
+    const conditions = Object.entries(table.filters).flatMap(([filter, column]) => {
       const value = asked.get(filter);
-      if (value === undefined) continue;
-      if (filter !== 'deleted') select.where(column, value);
-      else if (value === 'true') select.whereNotNull(column);
-      else select.whereNull(column);
-    }
-    return database.select<TypedItem>(select);
+      return value === undefined ? [] : [conditionOf(column, value)];
+    });
+    const all = { leading: conditions.flatMap(({ leading = [] }) => leading), others: conditions.flatMap(({ others = [] }) => others) };
+    return newest<TypedItem>(database, { table: table.name, time: 'updated_at', columns: selectList(table) }, all, { limit, after });
   },
 
   /** Those first seen longest ago come first. Each state is read in order by its index, and no more of it than a page. */
@@ -168,13 +145,14 @@ export const createDashboardStore = (database: Database) => ({
     { states, limit, after }: { readonly states: readonly ProcessingState[]; readonly limit: number; readonly after: string | undefined },
   ): Promise<TypedItem[]> {
     const ofState = (state: ProcessingState) => {
+      // A range in the order of the index, as above.
       const select = builder
         .from(table.name)
         .select('*')
-        .where('processing_state', state)
-        .orderBy('id')
+        .where('processing_state', '<=', state)
+        .orderBy(['processing_state', 'id'])
         .limit(limit + 1);
-      return after === undefined ? select : select.where('id', '>', after);
+      return after === undefined ? select.where('processing_state', '>=', state) : select.whereRaw('(processing_state, id) > (?, ?)', [state, after]);
     };
     const rows = builder.unionAll(states.map(ofState), true).as('waiting');
     return database.select<TypedItem>(

@@ -39,39 +39,48 @@ export const expiries = {
   workerRuns: expiry('worker_runs', 'finished_at'),
 };
 
-// Tombstones are counted by themselves: a deleted release takes no place of one that is there.
+// Tombstones are counted by themselves: a deleted release takes no place of one that is there. From one repository to the next by index, and
+// of each those that come behind the ones that stay.
 const deleteReleases = statement<unknown, [kept: number, rows: number]>(
   'intake.expire.releases',
   `
+  with recursive places (repository, is_there) as (
+    (select coalesce(repository, ''), deleted_at is null from releases order by 1, 2 limit 1)
+    union all
+    select following.* from places
+    cross join lateral (
+      select coalesce(repository, ''), deleted_at is null from releases where (coalesce(repository, ''), deleted_at is null) > (places.repository, places.is_there)
+      order by 1, 2 limit 1) following
+  )
   delete from releases where id = any(array(
-    select id from (
-      select id, row_number() over (
-        partition by repository, deleted_at is null order by coalesce(published_at, created_at, updated_at) desc, id desc) as place
-      from releases) ranked
-    where place > $1 limit $2))`,
+    select beyond.id from places
+    cross join lateral (
+      select id from releases where coalesce(repository, '') = places.repository and (deleted_at is null) = places.is_there
+      order by coalesce(published_at, created_at, updated_at) desc, id desc offset $1) beyond
+    limit $2))`,
 );
 
 /** Those beyond the newest of each repository. */
 export const expireReleases = (database: Database, kept: number) => database.run(deleteReleases, kept, batchRows);
 
-// From one kind of event to the next by index, as many steps as there are kinds.
-const kindsOfEvents = statement<{ source: string; event: string }>(
-  'intake.expire.kinds',
+// From one source to the next by index, as many steps as there are.
+const sources = statement<{ source: string }>(
+  'intake.expire.sources',
   `
-  with recursive kinds (source, event) as (
-    (select source, event from events order by source, event limit 1)
+  with recursive known (source) as (
+    (select source from events order by source limit 1)
     union all
-    select following.source, following.event from kinds
-    cross join lateral (
-      select e.source, e.event from events e where (e.source, e.event) > (kinds.source, kinds.event) order by e.source, e.event limit 1) following
+    select following.source from known
+    cross join lateral (select e.source from events e where e.source > known.source order by e.source limit 1) following
   )
-  select source, event from kinds where source <> 'forge'`,
+  select source from known where source <> 'forge'`,
 );
 
-const oldestOfKind = statement<{ id: string; receivedAt: Date }, [source: string, event: string, before: Date, rows: number]>(
-  'intake.expire.oldestOfKind',
+const oldestOfSource = statement<{ id: string; receivedAt: Date }, [source: string, before: Date, rows: number]>(
+  'intake.expire.oldestOfSource',
   `
-  select id, received_at as "receivedAt" from events where source = $1 and event = $2 and received_at < $3 order by received_at, id limit $4`,
+  select id, received_at as "receivedAt" from events
+  where source >= $1 and (source, received_at) < ($1, $2) order by source, received_at, id limit $3`,
 );
 
 // The span of time leads to the partitions.
@@ -87,8 +96,8 @@ const deleteEvents = statement<unknown, [ids: readonly string[], from: Date, to:
 
 /** Of the direct sources, with their payloads. @returns how many, 0 when there are no more */
 export async function expireSourceEvents(database: Database, before: Date): Promise<number> {
-  for (const { source, event } of await database.all(kindsOfEvents)) {
-    const old = await database.all(oldestOfKind, source, event, before, batchRows);
+  for (const { source } of await database.all(sources)) {
+    const old = await database.all(oldestOfSource, source, before, batchRows);
     const [first, last] = [old[0], old.at(-1)];
     if (!first || !last) continue;
     const ids = old.map(({ id }) => id);

@@ -1,0 +1,114 @@
+// One page of a list that is newest first, at a cost that does not grow with the list: at most so many rows of one index are looked at.
+import knex from 'knex';
+import type { Database } from '../../platform/postgres/pool.ts';
+import type { TimePage, TimePosition } from './paging.ts';
+
+const builder = knex({ client: 'pg' });
+
+/** Looked at for a page. Filters that rarely meet leave it shorter than its limit, or empty, with a `next` behind what was looked at. */
+const mostRows = 1000;
+
+/** Names and expressions are constants of this program. */
+export type List = {
+  readonly table: string;
+  /** The list is in its order, then in that of the id. */
+  readonly time: string;
+  /** What is selected. */
+  readonly columns: string;
+};
+
+/** An equality whose rows stand together in an index, in the order of the list. */
+export type Leading = {
+  /** What the index begins with, columns or expressions, and their values. */
+  readonly keys: Readonly<Record<string, string | number | boolean>>;
+  /** What the index is limited to. */
+  readonly within?: string;
+};
+
+export type Conditions = {
+  readonly leading?: readonly Leading[];
+  /** In SQL: true of so many rows that they need no index. */
+  readonly others?: readonly string[];
+  /** Included. */
+  readonly from?: Date | undefined;
+  /** Not included. */
+  readonly to?: Date | undefined;
+};
+
+/** One row more than the limit, where there are more of those looked at; `end` is the last one looked at, where the list goes on behind it. */
+export type NewestRows<Row> = { readonly rows: Row[]; readonly end?: TimePosition | undefined };
+
+export async function newest<Row>(
+  database: Database,
+  list: List,
+  { leading = [], others = [], from, to }: Conditions,
+  page: TimePage,
+): Promise<NewestRows<Row>> {
+  const limit = page.limit + 1;
+  const columns = builder.raw(list.columns);
+  const span = { from, before: before(page.after, to) };
+  const ways = leading.length > 0 ? leading : [everything];
+  if (ways.length + others.length === 1) return { rows: await database.select<Row>(inOrder(list, ways[0], span).limit(limit).select(columns)) };
+
+  const { way, end } = await shortest(
+    database,
+    list,
+    ways.map((one) => inOrder(list, one, span)),
+  );
+  const lookedAt = inOrder(list, ways[way], span).limit(mostRows).as('looked_at');
+  const query = builder
+    .from(lookedAt)
+    .select(columns)
+    .orderByRaw(descending([list.time, 'id']))
+    .limit(limit);
+  for (const [key, value] of leading.flatMap(({ keys }) => Object.entries(keys))) query.whereRaw(`${key} = ?`, [value]);
+  for (const other of others) query.whereRaw(other);
+  return { rows: await database.select<Row>(query), end };
+}
+
+const everything: Leading = { keys: {} };
+const descending = (keys: readonly string[]) => keys.map((key) => `${key} desc`).join(', ');
+
+type Span = { readonly from: Date | undefined; readonly before: readonly [Date, string?] | undefined };
+
+/** Exclusive. */
+function before(after: TimePosition | undefined, to: Date | undefined): Span['before'] {
+  if (after && (!to || after[0] < to.getTime())) return [new Date(after[0]), after[1]];
+  return to && [to];
+}
+
+/**
+ * All rows of an index that begin with these keys, newest first. The keys are part of the order and bounds of a range instead of equalities:
+ * then no other index gives that order. Left the choice, Postgres walks the whole list by its time for a value that is frequent, through
+ * everything that came since when there is none of it among the newest.
+ */
+function inOrder({ table, time }: List, { keys, within } = everything, { from, before }: Span) {
+  const names = [...Object.keys(keys), time, 'id'];
+  const query = builder.from(table).orderByRaw(descending(names));
+  const compare = (operator: string, position: readonly (Date | string | undefined)[]) => {
+    const values = [...Object.values(keys), ...position.filter((value) => value !== undefined)];
+    if (values.length > 0) query.whereRaw(`(${names.slice(0, values.length).join(', ')}) ${operator} (${values.map(() => '?').join(', ')})`, values);
+  };
+  compare('>=', [from]);
+  compare(before ? '<' : '<=', before ?? []);
+  // For the planner: which partitions, and that an index which is limited may be taken.
+  if (from) query.where(time, '>=', from);
+  if (before) query.where(time, '<=', before[0]);
+  if (within !== undefined) query.whereRaw(within);
+  return query;
+}
+
+/** Each way has all rows that are asked for among its own: the one that comes furthest back has the fewest others. `end` is where it stops. */
+async function shortest(database: Database, { time }: List, ways: readonly ReturnType<typeof inOrder>[]) {
+  const ends = ways.map((query, way) =>
+    query
+      .select(builder.raw('? ::int as way', [way]), { time }, 'id')
+      .offset(mostRows - 1)
+      .limit(1),
+  );
+  const stops = await database.select<{ way: number; time: Date; id: string }>(builder.unionAll(ends, true));
+  const whole = ways.findIndex((_, way) => !stops.some((stop) => stop.way === way));
+  if (whole >= 0) return { way: whole, end: undefined };
+  const [furthest] = stops.toSorted((one, other) => one.time.getTime() - other.time.getTime() || (one.id < other.id ? -1 : 1));
+  return { way: furthest?.way ?? 0, end: furthest && ([furthest.time.getTime(), furthest.id] satisfies TimePosition) };
+}
