@@ -69,7 +69,7 @@ export async function newest<Row>(
 const everything: Leading = { keys: {} };
 const descending = (keys: readonly string[]) => keys.map((key) => `${key} desc`).join(', ');
 
-type Span = { readonly from: Date | undefined; readonly before: readonly [Date, string?] | undefined };
+type Span = { readonly from: Date | undefined; readonly before: readonly [Date] | readonly [Date, string] | undefined };
 
 /** Exclusive. */
 function before(after: TimePosition | undefined, to: Date | undefined): Span['before'] {
@@ -80,17 +80,17 @@ function before(after: TimePosition | undefined, to: Date | undefined): Span['be
 /**
  * All rows of an index that begin with these keys, newest first. The keys are part of the order and bounds of a range instead of equalities:
  * then no other index gives that order. Left the choice, Postgres walks the whole list by its time for a value that is frequent, through
- * everything that came since when there is none of it among the newest.
+ * everything that came since when there is none of it among the newest. The bounds include their ends, as for rows without these Postgres
+ * reckons by the first key alone, finds next to none, and sorts them all.
  */
 function inOrder({ table, time }: List, { keys, within } = everything, { from, before }: Span) {
   const names = [...Object.keys(keys), time, 'id'];
   const query = builder.from(table).orderByRaw(descending(names));
-  const compare = (operator: string, position: readonly (Date | string | undefined)[]) => {
-    const values = [...Object.values(keys), ...position.filter((value) => value !== undefined)];
-    if (values.length > 0) query.whereRaw(`(${names.slice(0, values.length).join(', ')}) ${operator} (${values.map(() => '?').join(', ')})`, values);
-  };
-  compare('>=', [from]);
-  compare(before ? '<' : '<=', before ?? []);
+  const compare = (operator: string, columns: readonly string[], values: readonly (string | number | boolean | Date)[]) =>
+    query.whereRaw(`(${columns.slice(0, values.length).join(', ')}) ${operator} (${values.map(() => '?').join(', ')})`, values);
+  compare('>=', names, [...Object.values(keys), from ?? '-infinity']);
+  compare('<=', names, [...Object.values(keys), ...(before ?? ['infinity'])]);
+  if (before) compare('<', [time, 'id'], before);
   // For the planner: which partitions, and that an index which is limited may be taken.
   if (from) query.where(time, '>=', from);
   if (before) query.where(time, '<=', before[0]);

@@ -67,6 +67,9 @@ const pullRequest = statement<TypedItem, [repository: string, number: number]>(
   select ${selectList(typedTables.pullRequests)} from pull_requests where repository = $1 and number = $2 order by updated_at desc, id desc limit 1`,
 );
 
+/** Below every other. */
+const firstId = '00000000-0000-0000-0000-000000000000';
+
 const countOf = (table: string, state: ProcessingState) =>
   `(select count(*) from (select from ${table} where processing_state >= '${state}' and processing_state <= '${state}' order by processing_state, id limit ${mostCounted}) counted) as "${state}"`;
 const counts = statement<ProcessingCounts & { readonly table: string }>(
@@ -145,14 +148,15 @@ export const createDashboardStore = (database: Database) => ({
     { states, limit, after }: { readonly states: readonly ProcessingState[]; readonly limit: number; readonly after: string | undefined },
   ): Promise<TypedItem[]> {
     const ofState = (state: ProcessingState) => {
-      // A range in the order of the index, as above.
+      // A range in the order of the index, as of every list.
       const select = builder
         .from(table.name)
         .select('*')
+        .whereRaw('(processing_state, id) >= (?, ?)', [state, after ?? firstId])
         .where('processing_state', '<=', state)
         .orderBy(['processing_state', 'id'])
         .limit(limit + 1);
-      return after === undefined ? select.where('processing_state', '>=', state) : select.whereRaw('(processing_state, id) > (?, ?)', [state, after]);
+      return after === undefined ? select : select.where('id', '>', after);
     };
     const rows = builder.unionAll(states.map(ofState), true).as('waiting');
     return database.select<TypedItem>(

@@ -4,12 +4,11 @@ import { z } from 'zod';
 import type { Database } from '../../../../services/platform/postgres/pool.ts';
 import { questionsTo } from '../../../../services/platform/postgres/pool.ts';
 
-type Node = { readonly type: string; readonly of: string; readonly read: number; readonly parts: readonly Node[] };
+type Node = { readonly type: string; readonly read: number; readonly parts: readonly Node[] };
 const Node: z.ZodType<Node> = z.lazy(() =>
   z
     .looseObject({
       'Node Type': z.string(),
-      'Relation Name': z.string().default(''),
       'Actual Rows': z.number(),
       'Actual Loops': z.number(),
       'Rows Removed by Filter': z.number().default(0),
@@ -17,42 +16,36 @@ const Node: z.ZodType<Node> = z.lazy(() =>
     })
     .transform((node) => ({
       type: node['Node Type'],
-      of: node['Relation Name'],
       read: Math.round((node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops']),
       parts: node.Plans,
     })),
 );
-const Explained = z.tuple([z.looseObject({ 'QUERY PLAN': z.tuple([z.looseObject({ Plan: Node })]) })]);
+const Buffers = z.looseObject({ 'Shared Hit Blocks': z.number(), 'Shared Read Blocks': z.number() });
+const Explained = z.tuple([z.looseObject({ 'QUERY PLAN': z.tuple([z.looseObject({ Plan: Node.and(Buffers) })]) })]);
 
-/** What one scan of a table or index read, over all its repetitions. */
-export type Scan = { readonly type: string; readonly of: string; readonly read: number };
+/** Of all questions since it was cleared: the rows that scans of tables and indexes read, and the pages of the database that were touched. */
+export type Cost = { rows: number; pages: number };
 
 export type Plans = {
   readonly database: Database;
-  readonly scans: readonly Scan[];
-  /** Scans of whole tables that hold anything. */
-  sequential(): readonly Scan[];
-  mostRead(): number;
+  readonly cost: Cost;
   clear(): void;
 };
 
 export function explaining(driver: pg.Pool): Plans {
-  const scans: Scan[] = [];
-  const walk = ({ parts, ...node }: Node): void => {
-    if (node.type.endsWith('Scan')) scans.push(node);
-    parts.forEach(walk);
-  };
+  const cost: Cost = { rows: 0, pages: 0 };
+  const readBy = ({ type, read, parts }: Node): number => (type.endsWith('Scan') ? read : 0) + parts.reduce((sum, part) => sum + readBy(part), 0);
   const explain = async (text: string, values: readonly unknown[]) => {
-    const { rows } = await driver.query(`explain (analyze, format json) ${text}`, [...values]);
-    walk(Explained.parse(rows)[0]['QUERY PLAN'][0].Plan);
+    const { rows } = await driver.query(`explain (analyze, buffers, timing off, format json) ${text}`, [...values]);
+    const { Plan } = Explained.parse(rows)[0]['QUERY PLAN'][0];
+    cost.rows += readBy(Plan);
+    cost.pages += Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
   };
   const refuse = () => Promise.reject(new TypeError('no part of a reader'));
   const asked = { ...questionsTo(driver), transaction: refuse, whileLocked: refuse };
   return {
-    scans,
-    sequential: () => scans.filter(({ type, of, read }) => type === 'Seq Scan' && of !== '' && read > 0),
-    mostRead: () => Math.max(0, ...scans.map(({ read }) => read)),
-    clear: () => scans.splice(0),
+    cost,
+    clear: () => void Object.assign(cost, { rows: 0, pages: 0 }),
     database: {
       ...asked,
       async all(question, ...values) {

@@ -1,0 +1,107 @@
+// What each route of the dashboard costs, with each filter and each two of them, on a table ten times as large; whatever is described is asked.
+import { expect } from 'chai';
+import request from 'supertest';
+import { z } from 'zod';
+import { createHealth } from '../../../../services/platform/http/health.ts';
+import { listen } from '../../../../services/platform/http/server.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
+import { createIntakeDatabase } from '../intake-database.ts';
+import { createTestWorkers } from '../workers/test-workers.ts';
+import { type Cost, explaining } from './explaining.ts';
+import { days, fill, firstDay, numbers, texts } from './filling.ts';
+import { createTokenHolder, tokens } from './ground.ts';
+
+const rows = 10_000;
+/** Beyond what the smaller one costs: an index that is a level deeper, a partition more. A tenth of a hundredth of the rows would not pass. */
+const allowed: Cost = { rows: 100, pages: 150 };
+
+const Parameter = z.looseObject({ name: z.string(), in: z.string(), schema: z.looseObject({ enum: z.array(z.string()).optional(), format: z.string().optional() }) });
+const Described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(Parameter).default([]) }))) });
+type Parameter = z.output<typeof Parameter>;
+type Query = Readonly<Record<string, string>>;
+
+const inDays = (count: number) => new Date(firstDay.getTime() + count * 86_400_000).toISOString();
+/** Where there are no pages, as much is answered as the span is long. */
+const week = { from: inDays(days - 20), to: inDays(days - 13) };
+
+/** Of one filter: values that are frequent, rare, not there. */
+const valuesOf = ({ name, schema }: Parameter): readonly string[] => {
+  if (schema.enum) return schema.enum;
+  return name === 'from' || name === 'to' ? [inDays(days / 3), inDays(days)] : Object.values(texts);
+};
+
+/** None, each, and each two. */
+function* queriesOf(parameters: readonly Parameter[]): Generator<Query> {
+  const filters = parameters.filter((one) => one.in === 'query' && one.name !== 'limit' && one.name !== 'after');
+  const always = parameters.some(({ name }) => name === 'limit' || name === 'id') || !filters.some(({ name }) => name === 'from') ? {} : week;
+  yield always;
+  for (const [index, filter] of filters.entries())
+    for (const value of valuesOf(filter)) {
+      yield { ...always, [filter.name]: value };
+      for (const other of filters.slice(index + 1)) for (const second of valuesOf(other)) yield { ...always, [filter.name]: value, [other.name]: second };
+    }
+}
+
+async function createSide(count: number) {
+  const intake = await createIntakeDatabase();
+  await fill(intake, count);
+  const plans = explaining(intake.pool.driver);
+  const app = createIntakeApp({
+    database: plans.database,
+    workers: createTestWorkers(plans.database, []),
+    tokenHolder: createTokenHolder(),
+    health: createHealth(),
+    log: silentLog,
+    metrics: createMetrics(),
+  });
+  const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
+  const idOf = async (table: string) => (await intake.rows<{ id: string }>(`select id from ${table} order by id limit 1`))[0]?.id ?? '';
+  const [owner = '', repo = ''] = texts.past.split('/');
+  const inPath: Query = { id: await idOf('events'), runId: await idOf('worker_runs'), owner, repo, n: String(numbers) };
+  return {
+    described: Described.parse(app.openapi),
+    async ask(template: string, query: Query) {
+      const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => inPath[name] ?? expect.fail(`a parameter {${name}} that no test knows`));
+      plans.clear();
+      const { status, body } = await request(`http://127.0.0.1:${listening.port}`).get(path).query(query).set('Authorization', `token ${tokens[0]}`);
+      expect(status, `${path} ${JSON.stringify(query)}`).to.equal(200);
+      return { cost: { ...plans.cost }, body: z.looseObject({ items: z.array(z.looseObject({})).default([]), next: z.string().nullable().default(null) }).parse(body) };
+    },
+    async close() {
+      await listening.close();
+      await intake.close();
+    },
+  };
+}
+type Side = Awaited<ReturnType<typeof createSide>>;
+
+const routesOf = ({ described }: Side) =>
+  Object.entries(described.paths).flatMap(([path, { get }]) => (path.startsWith('/api/v1/') && get ? [{ path, parameters: get.parameters }] : []));
+
+describe('the dashboard on a table ten times as large', function () {
+  this.timeout(600_000);
+  let few: Side;
+  let many: Side;
+  before(async () => {
+    [few, many] = [await createSide(rows), await createSide(10 * rows)];
+  });
+  after(async () => {
+    await few.close();
+    await many.close();
+  });
+
+  it('answers the first page of every route, by every filter and each two, at the same cost', async () => {
+    const routes = routesOf(few);
+    expect(routes).to.have.length.above(20);
+    const dearer: string[] = [];
+    for (const { path, parameters } of routes)
+      for (const query of queriesOf(parameters)) {
+        const [one, ten] = [(await few.ask(path, query)).cost, (await many.ask(path, query)).cost];
+        if (ten.rows > one.rows + allowed.rows || ten.pages > one.pages + allowed.pages)
+          dearer.push(`${path} ${JSON.stringify(query)}: ${JSON.stringify(one)} → ${JSON.stringify(ten)}`);
+      }
+    expect(dearer.join('\n')).to.equal('');
+  });
+});
