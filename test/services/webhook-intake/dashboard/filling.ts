@@ -12,6 +12,9 @@ export const days = 170;
 /** Of pull requests in the repository of the past. */
 export const numbers = 4;
 
+/** Of events, in a bucket. */
+const kinds = 8;
+
 type Values = { readonly past: string; readonly common: string; readonly other: string; readonly rare: string };
 
 /** Of columns that are not free. In SQL. */
@@ -30,7 +33,7 @@ export async function fill(intake: IntakeDatabase, rows: number): Promise<void> 
     select gen_random_uuid(), n::text, '1', '2', 5, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);
   await intake.rows(`
     insert into statistics_buckets (bucket_start, source, event, received, bytes)
-    select date_bin('6 hours', ${row.end}, '2000-01-01Z') - n / 100 * interval '6 hours', ${row.value('source', 0)}, 'e' || n % 100, 1, 1 from ${row.all}`);
+    select date_bin('6 hours', ${row.end}, '2000-01-01Z') - n / ${kinds} * interval '6 hours', ${row.value('source', 0)}, 'e' || n % ${kinds}, 1, 1 from ${row.all}`);
   await intake.rows(`
     insert into worker_runs (id, worker, status, started_at, finished_at, processed, failed)
     select gen_random_uuid(), 'cleanup', 'succeeded', ${row.time}, ${row.time}, 1, 0 from ${row.all}`);
@@ -70,7 +73,9 @@ function typedRows(table: TypedTable, row: RowsOf): string {
     target_id: `'2'`,
     rest: `'{}'::jsonb`,
     ...Object.fromEntries(own.map(({ name }) => [name, name === 'number' ? 'n' : `'x'`])),
-    ...Object.fromEntries(filtered.map((column, pattern) => [column, column === 'deleted_at' ? `case when ${row.isDeleted} then now() end` : row.value(column, pattern)])),
+    ...Object.fromEntries(
+      filtered.map((column, pattern) => [column, column === 'deleted_at' ? `case when ${row.isDeleted} then now() end` : row.value(column, pattern)]),
+    ),
   };
   return `insert into ${table.name} (${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')} from ${row.all}`;
 }
