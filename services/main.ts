@@ -90,11 +90,12 @@ command
   .argument('<service...>', names.join(', '))
   .action((wanted: string[]) => traced(wanted.join('+'), async () => (await import('./serve.ts')).serve({ environment, writeError }, wanted)));
 
-command
+const loopOption = new Option('--loop', 'stay, and work until stopped');
+const worker = command
   .command('worker')
   .description('run one job of a worker and exit with its result')
   .argument('<name>', workerNames.join(', '))
-  .option('--loop', 'stay, and work until stopped')
+  .addOption(loopOption)
   .action((name: string, options: { loop?: true }) =>
     traced(`worker-${name}`, async () => (await import('./serve.ts')).work({ environment, writeError }, name, options)),
   );
@@ -158,6 +159,14 @@ for (const [word, { summary, load }] of Object.entries(deployables.withSubcomman
   const [{ addSubcommands }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
   await addSubcommands(parent, subcommands, { environment, words: argv.slice(3), print, writeError });
 }
+
+// `signalbox worker cleanup --help` tells of that worker. For nothing but its help it is loaded here: what runs is loaded once it is traced.
+const asked = argv[2] === 'worker' ? workerNames.find((name) => name === argv[3]) : undefined;
+if (asked !== undefined && argv.some((word) => word === '--help' || word === '-h'))
+  worker
+    .command(asked)
+    .description((await deployables.loadWorker(asked)).summary)
+    .addOption(loopOption);
 
 try {
   await command.parseAsync(argv);

@@ -11,7 +11,7 @@ import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createEvents, type PayloadMemory } from './dashboard/events.ts';
 import { createLists } from './dashboard/lists.ts';
-import { createStatistics } from './dashboard/statistics.ts';
+import { createStatistics, DashboardHeaders } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
 import { measureEvents } from './event-metrics.ts';
 import { noRules, type Rules } from './notifications/rules.ts';
@@ -63,8 +63,10 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
       version,
     },
     routes: [
-      ...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)),
-      ...createWorkerRoutes(workers),
+      ...[...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)), ...createWorkerRoutes(workers)].map((one) => ({
+        ...one,
+        headers: DashboardHeaders,
+      })),
       ...direct.routes,
     ],
     areas: [{ prefix: '/api/v1', guard: tokenHolder }, ...direct.areas],

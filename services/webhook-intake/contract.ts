@@ -4,7 +4,11 @@ import { problems } from '../platform/problem.ts';
 import { Timestamp } from '../platform/schema.ts';
 
 /** A page of a list. `next` goes into `?after=`; null on the last page. */
-export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), next: z.string().nullable() });
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    items: z.array(item),
+    next: z.string().nullable().meta({ description: 'For `after`, also where there are fewer items than `limit`; null on the last page' }),
+  });
 
 /** A delivery in the event log. */
 export const Event = z
@@ -61,7 +65,7 @@ export const processingStates = ['NEW', 'PROCESSING', 'PROCESSED', 'UPDATED', 'R
 export const ProcessingState = z.enum(processingStates);
 export type ProcessingState = z.output<typeof ProcessingState>;
 
-/** How many rows of a typed table are in each state. */
+/** How many rows of a typed table are in each state; 1000 stands for as many and more. */
 export const ProcessingCounts = z
   .object({ NEW: z.int(), PROCESSING: z.int(), PROCESSED: z.int(), UPDATED: z.int(), RE_REQUESTED: z.int() })
   .meta({ id: 'ProcessingCounts' });
@@ -71,7 +75,8 @@ export const Sender = z.object({
   sender: z.string(),
   /** As of the newest event. */
   senderClass: z.string().nullable(),
-  events: z.int(),
+  /** 1000 stands for as many and more. */
+  events: z.int().meta({ description: 'How many are in the log; 1000 stands for as many and more' }),
   firstEventAt: Timestamp,
   lastEventAt: Timestamp,
 });

@@ -5,7 +5,7 @@ import { Common } from '../platform/problem.ts';
 import { Event, EventDetail, listOf, Problems, ProcessingCounts, Sender, Statistics } from './contract.ts';
 import { EventQuery, type Events, HistoryQuery, repositoryName } from './dashboard/events.ts';
 import { type Lists, processingQuery, Recent, RecentQuery, SenderQuery } from './dashboard/lists.ts';
-import { type CountReceived, StatisticsHeaders, StatisticsQuery } from './dashboard/statistics.ts';
+import { type CountReceived, DashboardHeaders, StatisticsQuery } from './dashboard/statistics.ts';
 import { allTables, typedTables } from './typed/tables.ts';
 import { typedQuery, type TypedTable } from './typed/typed-table.ts';
 
@@ -46,7 +46,7 @@ const overviewRoutes = (countReceived: CountReceived, lists: Lists) => [
     path: '/api/v1/statistics',
     summary: 'How much was received, by source and event; in buckets of six hours, or with `by=day` in days of a time zone',
     query: StatisticsQuery,
-    headers: StatisticsHeaders,
+    headers: DashboardHeaders,
     answers: { 200: Statistics },
     problems,
     handle: ({ query, headers }) => countReceived(query, headers['X-Timezone']),
@@ -76,7 +76,7 @@ const typedRoutes = (lists: Lists): AnyRoute[] => [
   route({
     method: 'get',
     path: '/api/v1/processing-state',
-    summary: 'How many rows of each typed table are in each processing state',
+    summary: 'How many rows of each typed table are in each processing state; 1000 stands for as many and more',
     answers: { 200: z.record(z.string(), ProcessingCounts) },
     problems,
     handle: () => lists.counts(),

@@ -31,6 +31,16 @@ describe('the commands of an installation', () => {
     expect([migrate.code, credentials.code]).to.deep.equal([0, 0]);
   });
 
+  it('say of each worker what it does', async () => {
+    const { code, text } = await run(['worker', 'cleanup', '--help']);
+    expect(text).to.contain('signalbox worker cleanup').and.to.contain('Deletes what is older than its retention').and.to.contain('--loop');
+    expect(text).not.to.contain('geocoding');
+    expect(code).to.equal(0);
+    expect((await run(['worker', '--help'])).text)
+      .to.contain('cleanup')
+      .and.to.contain('geocoding');
+  });
+
   it('load the Kubernetes library only where it is needed: 55 MB that no service has in memory', async () => {
     const text = async (...args: string[]) => (await run(args, withTellTale)).text;
     expect(await text('credentials', '--secret', 'credentials'))

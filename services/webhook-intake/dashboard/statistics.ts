@@ -23,10 +23,17 @@ export function timeZone(name: string): string | undefined {
   }
 }
 
-export const StatisticsHeaders = z.object({
+/** Of every route of the dashboard: a zone that is not known is refused also where nothing is counted by days. */
+export const DashboardHeaders = z.object({
   'X-Timezone': textFor(timeZone, 'must be an IANA time zone')
     .default('UTC')
-    .meta({ override: { type: 'string', default: 'UTC', description: 'IANA name of the time zone whose days `by=day` counts in' } }),
+    .meta({
+      override: {
+        type: 'string',
+        default: 'UTC',
+        description: 'IANA name of the time zone whose days `by=day` of `statistics` counts in; refused everywhere when there is none of that name',
+      },
+    }),
 });
 
 export type CountReceived = ReturnType<typeof createStatistics>;

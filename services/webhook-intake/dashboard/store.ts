@@ -4,7 +4,7 @@ import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { type Event, type ProcessingCounts, type ProcessingState, processingStates, type Sender, type StatisticsPoint } from '../contract.ts';
 import { typedTables } from '../typed/tables.ts';
 import { selectList, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
-import { type Conditions, type Leading, type List, newest, type NewestRows } from './newest.ts';
+import { type Conditions, type Leading, type List, newest, type NewestRows } from './pages/store.ts';
 import type { TimePage } from './paging.ts';
 
 const builder = knex({ client: 'pg' });
@@ -106,13 +106,14 @@ function conditionOf(column: string, value: string): Conditions {
 export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
 export const createDashboardStore = (database: Database) => ({
-  newestEvents: ({ from, to, ...filter }: EventFilter, page: TimePage) => newest<Event>(database, events, { leading: leadingEvents(filter), from, to }, page),
+  newestEvents: ({ from, to, ...filter }: EventFilter, page: TimePage) =>
+    newest<Event>(database, events, { leading: leadingEvents(filter), from, to, ...page }),
   event: (id: string) => database.first(byId, id),
   payload: ({ id, receivedAt }: Pick<Event, 'id' | 'receivedAt'>) => database.first(payloadOf, id, receivedAt),
   /** Whether the log holds anything that only a pull request of this number can have caused. */
   async knowsPullRequest(repository: string, number: number): Promise<boolean> {
     const conditions = { leading: leadingEvents({ repository, number }), others: [`event like 'pull\\_request%'`] };
-    return (await newest(database, events, conditions, { limit: 1 })).rows.length > 0;
+    return (await newest(database, events, { ...conditions, limit: 1 })).rows.length > 0;
   },
 
   /** In order of source, event and time. */
@@ -139,7 +140,7 @@ export const createDashboardStore = (database: Database) => ({
       return value === undefined ? [] : [conditionOf(column, value)];
     });
     const all = { leading: conditions.flatMap(({ leading = [] }) => leading), others: conditions.flatMap(({ others = [] }) => others) };
-    return newest<TypedItem>(database, { table: table.name, time: 'updated_at', columns: selectList(table) }, all, { limit, after });
+    return newest<TypedItem>(database, { table: table.name, time: 'updated_at', columns: selectList(table) }, { ...all, limit, after });
   },
 
   /** Those first seen longest ago come first. Each state is read in order by its index, and no more of it than a page. */

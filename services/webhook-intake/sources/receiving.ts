@@ -1,4 +1,5 @@
 // What happens to a delivery of a direct source: payload, event, key, and the one statement that stores it.
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseForm } from 'node:querystring';
@@ -84,11 +85,23 @@ function parseObject(body: Buffer): unknown {
   return payload;
 }
 
-/** All members of a form: left to itself the parser drops those after the 1000th. @throws Problem 413 for more values than a source has */
+/** All members of a form: left to itself the parser drops those after the 1000th. @throws Problem 400, 413 for more values than a source has */
 function parseMembers(body: Buffer): unknown {
   const text = body.toString();
+  // What JSON could not be either: no members, and bytes that are no text. The parser would take both.
+  if (text === '' || !isUtf8(body) || !areEscapesWhole(text)) throw Common.malformed({ detail: 'The body is not a valid form.' });
   if (text.split('&', maxValues + 1).length > maxValues) throw tooManyValues(maxValues);
   return parseForm(text, '&', '=', { maxKeys: 0 });
+}
+
+/** Whether percent escapes are not cut off, and stand for UTF-8. */
+function areEscapesWhole(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false; // URIError
+  }
 }
 
 /** Those that the source reads, as it spells them; a credential is never among them. */

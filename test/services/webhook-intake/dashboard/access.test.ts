@@ -55,6 +55,14 @@ describe('access to the dashboard', () => {
     }
   });
 
+  it('refuses a time zone that is not known, whatever is asked for', async () => {
+    for (const path of paths) {
+      const { status, body } = await ask('get', path, `token ${tokens[0]}`).set('X-Timezone', 'Mars/Olympus');
+      expect([status, Object.keys(Object(body).errors)], path).to.deep.equal([400, ['X-Timezone']]);
+      expect((await ask('get', path, `token ${tokens[0]}`).set('X-Timezone', 'Europe/Dublin')).status, path).to.be.oneOf([200, 404]);
+    }
+  });
+
   it('answers 405 to every method but GET and HEAD', async () => {
     for (const path of paths) {
       for (const method of ['post', 'put', 'patch', 'delete'] as const) {

@@ -134,6 +134,12 @@ describe('receiving of direct sources', () => {
     expect(JSON.parse(asJson.text)).to.deep.equal({ id: idOf(reply), duplicate: true });
   });
 
+  it('answers 400 to a form without members, with a malformed escape, and with what is no UTF-8', async () => {
+    for (const body of ['', 'alertType=1&monitorURL=%', 'alertType=%zz', 'alertType=%ff', Buffer.from([0x61, 0x3d, 0xff])])
+      expect(await statusOf(post(at(uptimerobot), { body, headers: { ...form, ...token } })), String(body)).to.equal(400);
+    expect(await database.count('events')).to.equal(0);
+  });
+
   it('reads every member of a form, and answers 413 to more than it parses', async () => {
     const members = (count: number) => Array.from({ length: count }, (_, at) => `${at.toString(36)}=`);
     const send = async (count: number) =>

@@ -1,7 +1,7 @@
 // One page of a list that is newest first, at a cost that does not grow with the list: at most so many rows of one index are looked at.
 import knex from 'knex';
-import type { Database } from '../../platform/postgres/pool.ts';
-import type { TimePage, TimePosition } from './paging.ts';
+import type { Database } from '../../../platform/postgres/pool.ts';
+import type { TimePage, TimePosition } from '../paging.ts';
 
 const builder = knex({ client: 'pg' });
 
@@ -38,15 +38,11 @@ export type Conditions = {
 /** One row more than the limit, where there are more of those looked at; `end` is the last one looked at, where the list goes on behind it. */
 export type NewestRows<Row> = { readonly rows: Row[]; readonly end?: TimePosition | undefined };
 
-export async function newest<Row>(
-  database: Database,
-  list: List,
-  { leading = [], others = [], from, to }: Conditions,
-  page: TimePage,
-): Promise<NewestRows<Row>> {
-  const limit = page.limit + 1;
+export async function newest<Row>(database: Database, list: List, { limit: most, after, ...conditions }: Conditions & TimePage): Promise<NewestRows<Row>> {
+  const { leading = [], others = [], from, to } = conditions;
+  const limit = most + 1;
   const columns = builder.raw(list.columns);
-  const span = { from, before: before(page.after, to) };
+  const span = { from, before: before(after, to) };
   const ways = leading.length > 0 ? leading : [everything];
   if (ways.length + others.length === 1) return { rows: await database.select<Row>(inOrder(list, ways[0], span).limit(limit).select(columns)) };
 
