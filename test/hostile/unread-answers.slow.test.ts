@@ -94,6 +94,6 @@ describeWith(procfs, 'answers that nobody reads', function () {
 
   it('leave every service alive', async () => {
     for (const { port } of house.services)
-      expect(await exchange(port, head('GET /health HTTP/1.1', 'Host: x', 'Connection: close'))).to.match(/^HTTP\/1.1 200 /);
+      expect(await exchange(port, head('GET /health HTTP/1.1', 'Host: x', 'Connection: close'), 30_000)).to.match(/^HTTP\/1.1 200 /);
   });
 });

@@ -37,10 +37,17 @@ export type MemoryLimit = {
 
 let count = 0;
 
-/** Who exceeds it is killed by the kernel. Without a cgroup V8 alone is limited, to half of it as Node does in a container. */
+/**
+ * Who exceeds it is killed by the kernel. Without a cgroup V8 alone is limited, as Node does in a container:
+ * the old space to half of it, and the halves of the new one, which else are 16 MiB each, to a 128th of the old.
+ */
 export function limitMemory(bytes: number): MemoryLimit {
   const group = createGroup(bytes);
-  if (group === undefined) return { prefix: [], env: { NODE_OPTIONS: `--max-old-space-size=${Math.floor(bytes / 2 / mebibyte)}` }, remove: () => undefined };
+  if (group === undefined) {
+    const old = Math.floor(bytes / 2 / mebibyte);
+    const NODE_OPTIONS = `--max-old-space-size=${old} --max-semi-space-size=${Math.max(1, Math.round(old / 128))}`;
+    return { prefix: [], env: { NODE_OPTIONS }, remove: () => undefined };
+  }
   return {
     prefix: ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', group],
     env: {},
