@@ -36,6 +36,10 @@ export type Clients = {
   switchTo(connection: number): Promise<void>;
   /** An application with a secret, and the read of it: throws unless the value is answered. */
   createApplication(name: string): Promise<SecretReader>;
+  /** Of the management plane of the secrets service: posts where there is a body. @throws unless it succeeds */
+  manageSecrets(path: string, body?: unknown): Promise<unknown>;
+  /** As an application reads it. @throws unless it is answered */
+  readSecret(reading: SecretReading): Promise<string | undefined>;
   /** A request to the listing triage with its token, whatever the answer. */
   askListings(path: string, body?: object): Promise<Reply>;
   /** A newsletter of this title into the queue of mails, the same bytes each time. @throws unless the broker has it */
@@ -49,6 +53,7 @@ export type Clients = {
   bookmarks(): Promise<string[]>;
 };
 
+export type SecretReading = { readonly key: string; readonly name: string; readonly environment: string };
 export type SecretReader = { readonly key: string; readonly value: string; read(): Promise<void> };
 
 /** A login for each would be refused after five: they come from one address. */
@@ -72,6 +77,15 @@ export function createClients({ way, domain, credentials }: ClientParts): Client
   };
   const dashboard = (query: string) =>
     succeed({ host: `intake.${domain}`, path: `/api/v1/events?${query}`, headers: { Authorization: `token ${first('Intake__AccessTokens')}` } });
+  const secrets = `secrets.${domain}`;
+  const manageSecrets = (path: string, body?: unknown) => {
+    const headers = { Authorization: `Bearer ${first('Management__AdminApiKey')}`, 'Content-Type': 'application/json' };
+    return succeed({ host: secrets, path: `/api/management${path}`, headers, ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }) });
+  };
+  const readSecret = async ({ key, name, environment }: SecretReading) => {
+    const path = `/api/consumer/secrets/${name}?environment=${environment}`;
+    return ((await succeed({ host: secrets, path, headers: { 'X-Api-Key': key } })) as { value?: string }).value;
+  };
   const digest = `digest.${domain}`;
   let token: Promise<string> | undefined;
   async function newsletters(): Promise<string[]> {
@@ -122,7 +136,9 @@ export function createClients({ way, domain, credentials }: ClientParts): Client
       const headers = { Authorization: `Bearer ${first('Listings__AccessTokens')}`, 'Content-Type': 'application/json' };
       return way.ask({ host: `listings.${domain}`, path, headers, ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }) });
     },
-    createApplication: (name) => createApplication(name, { host: `secrets.${domain}`, token: () => first('Management__AdminApiKey'), succeed }),
+    manageSecrets,
+    readSecret,
+    createApplication: (name) => createApplication(name, { manageSecrets, readSecret }),
   };
 }
 
@@ -139,18 +155,15 @@ async function deliver(way: Way, host: string, secret: string): Promise<Delivere
   }
 }
 
-type Management = { readonly host: string; token(): string; succeed(ask: Ask): Promise<unknown> };
-
-async function createApplication(name: string, { host, token, succeed }: Management): Promise<SecretReader> {
-  const post = (path: string, body: unknown) =>
-    succeed({ host, path, method: 'POST', headers: { Authorization: `Bearer ${token()}`, 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-  const { slug, plainApiKey: key } = (await post('/api/management/applications', { name })) as { slug: string; plainApiKey: string };
+async function createApplication(name: string, { manageSecrets, readSecret }: Pick<Clients, 'manageSecrets' | 'readSecret'>): Promise<SecretReader> {
+  const { slug, plainApiKey: key } = (await manageSecrets('/applications', { name })) as { slug: string; plainApiKey: string };
   const value = randomUUID();
-  await post(`/api/management/applications/${slug}/secrets`, { name: 'password' });
-  await post(`/api/management/applications/${slug}/secrets/password/values`, [{ environmentSlug: 'local', value }]);
+  await manageSecrets(`/applications/${slug}/secrets`, { name: 'password' });
+  await manageSecrets(`/applications/${slug}/secrets/password/values`, [{ environmentSlug: 'local', value }]);
   const read = async () => {
-    const secret = (await succeed({ host, path: '/api/consumer/secrets/password?environment=local', headers: { 'X-Api-Key': key } })) as { value?: string };
-    if (secret.value !== value) throw new Error('the secrets service answers another value than was stored');
+    if ((await readSecret({ key, name: 'password', environment: 'local' })) !== value) {
+      throw new Error('the secrets service answers another value than was stored');
+    }
   };
   return { key, value, read };
 }

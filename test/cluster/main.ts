@@ -20,7 +20,7 @@ const { values: options, positionals } = parseArgs({
 
 async function main(): Promise<boolean> {
   if (options.list) {
-    for (const { name, proves } of scenarios) process.stdout.write(`${name.padEnd(12)} ${proves}\n`);
+    for (const { name, proves } of scenarios) process.stdout.write(`${name.padEnd(17)} ${proves}\n`);
     return true;
   }
   const chosen = positionals.length === 0 ? scenarios : positionals.map(scenarioCalled);

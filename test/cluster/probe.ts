@@ -1,8 +1,13 @@
 // What can be reached from within a pod: connections tried and statements run by Node, which every image of ours has.
+import { eventually } from '../support/wait.ts';
 import type { Kubectl } from './kubectl.ts';
+import { say } from './say.ts';
+
+/** `host:port` → whether it is to be reached. */
+export type Expected = Readonly<Record<string, boolean>>;
 
 /** `host:port` → whether a packet came through: an answer that refuses is an answer. */
-export async function reachable(kubectl: Kubectl, pod: string, targets: readonly string[]): Promise<Record<string, boolean>> {
+async function reachable(kubectl: Kubectl, pod: string, targets: readonly string[]): Promise<Record<string, boolean>> {
   const script = `
     const tries = ${JSON.stringify(targets)}.map((target) => new Promise((resolve) => {
       const [host, port] = target.split(/:(?=\\d+$)/);
@@ -17,6 +22,20 @@ export async function reachable(kubectl: Kubectl, pod: string, targets: readonly
   // A name that is not known, say: nothing was tried.
   if (unclear.length > 0) throw new Error(`from ${pod}: ${JSON.stringify(unclear)}`);
   return answer as Record<string, boolean>;
+}
+
+export async function expectReached(kubectl: Kubectl, pod: string, expected: Expected): Promise<void> {
+  // A policy takes a moment to come to its node.
+  await eventually(
+    async () => {
+      const reached = await reachable(kubectl, pod, Object.keys(expected));
+      const wrong = Object.entries(expected).filter(([target, whether]) => reached[target] !== whether);
+      if (wrong.length > 0) throw new Error(`${pod}: ${wrong.map(([target, whether]) => `${target} is ${whether ? 'not ' : ''}reached`).join(', ')}`);
+    },
+    { withinMs: 30_000, everyMs: 1000 },
+  );
+  const count = Object.values(expected).filter(Boolean).length;
+  say(`  ${count} of ${Object.keys(expected).length} are reached, as they should be`);
 }
 
 /** What Postgres says to statements under the pod's own DATABASE_URL: the error's code, or `ok`. */

@@ -8,6 +8,8 @@ export type Stage = {
   readonly ingressAddress: string;
   /** A namespace of the scenario's own with nothing installed yet; removed when the scenario has ended. */
   prepare(program?: HelmProgram): Promise<Installation>;
+  /** What the cluster has beside those namespaces and is to lose when the scenario has ended, before they go. */
+  afterwards(work: () => Promise<unknown>): void;
 };
 
 export type Scenario = {
@@ -30,6 +32,7 @@ export type StageControl = {
 export function createStage({ name, tags, ingressAddress, keep }: StageParts): Stage & StageControl {
   const installations: Installation[] = [];
   const evidence: Evidence[] = [];
+  const last: (() => Promise<unknown>)[] = [];
   return {
     tags,
     ingressAddress,
@@ -40,10 +43,16 @@ export function createStage({ name, tags, ingressAddress, keep }: StageParts): S
       evidence.push(await gatherEvidence(installation.kubectl));
       return installation;
     },
+    afterwards: (work) => void last.push(work),
     keepEvidence: () => Promise.all(evidence.map((each) => each.keep())),
     close: async () => {
       for (const each of evidence) await each.close();
-      if (!keep) for (const installation of installations) await installation.remove();
+      if (keep) return;
+      try {
+        for (const work of last) await work();
+      } finally {
+        for (const installation of installations) await installation.remove();
+      }
     },
   };
 }

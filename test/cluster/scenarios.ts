@@ -6,10 +6,27 @@ import { flows } from './scenarios/flows.ts';
 import { helm3, helm4 } from './scenarios/helm.ts';
 import { install } from './scenarios/install.ts';
 import { listings } from './scenarios/listings.ts';
+import { operator } from './scenarios/operator.ts';
+import { operatorRemoval } from './scenarios/operator-removal.ts';
 import { outage } from './scenarios/outage.ts';
 import { quorum } from './scenarios/quorum.ts';
 import { rolling } from './scenarios/rolling.ts';
 import { routes } from './scenarios/routes.ts';
 import { spool } from './scenarios/spool.ts';
 
-export const scenarios: readonly Scenario[] = [install, routes, flows, rolling, outage, spool, quorum, helm4, helm3, apply, cronJobs, listings];
+export const scenarios: readonly Scenario[] = [
+  install,
+  routes,
+  flows,
+  rolling,
+  outage,
+  spool,
+  quorum,
+  helm4,
+  helm3,
+  apply,
+  cronJobs,
+  listings,
+  operator,
+  operatorRemoval,
+];

@@ -1,10 +1,10 @@
 // Queue workers that come and go, and broker connections that go between two of their runs.
 import { eventually } from '../../support/wait.ts';
-import type { Clients } from '../clients.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { expectExactlyOnce } from '../load.ts';
 import { say, step } from '../say.ts';
 import type { Scenario } from '../scenario.ts';
+import { createVirtualHosts, deliverOn, expectEmpty, urlOf } from '../virtual-hosts.ts';
 
 const virtualHosts = ['one', 'two'] as const;
 const workers = ['signalbox-webhook-intake-service', 'signalbox-webhook-intake-database-service'];
@@ -17,7 +17,7 @@ export const cronJobs: Scenario = {
     await nameConnections(kubectl, virtualHosts);
     const file = { environmentFileSecret: 'brokers' };
     await install({ defaults: { worker: { kind: 'CronJob', schedule: '* * * * *' } }, services: { 'webhook-relay': file, 'webhook-intake': file } });
-    await createVirtualHosts(kubectl);
+    await createVirtualHosts(kubectl, virtualHosts);
     const lasting = (await kubectl.pods()).filter(({ metadata }) => metadata.name.includes('service'));
     if (lasting.length > 0) throw new Error(`workers that stay: ${lasting.map(({ metadata }) => metadata.name).join(', ')}`);
     const forge = await clients();
@@ -37,39 +37,11 @@ export const cronJobs: Scenario = {
   },
 };
 
-/** Until a broker has connected the relay answers 400; what it spools then is not for this test. */
-async function deliverOn(forge: Clients, connection: number): Promise<string> {
-  await forge.switchTo(connection);
-  return eventually(
-    async () => {
-      const { deliveryId, status, body } = await forge.deliver();
-      if (status !== 202 || !body.includes(`"broker":"BROKER_URL_${connection}"`)) throw new Error(`the relay answers ${status}: ${body}`);
-      return deliveryId;
-    },
-    { withinMs: 60_000, everyMs: 1000 },
-  );
-}
-
 async function nameConnections(kubectl: Kubectl, hosts: readonly string[], ...limits: readonly string[]): Promise<void> {
-  const lines = [...hosts.map((host, index) => `BROKER_URL_${index + 1}=amqp://tester:tester@signalbox-rabbitmq:5672/${host}`), ...limits];
+  const lines = [...hosts.map((host, index) => `BROKER_URL_${index + 1}=${urlOf(host)}`), ...limits];
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'brokers' }, stringData: { 'brokers.env': `${lines.join('\n')}\n` } };
   await kubectl.run(['apply', '--filename', '-'], { input: JSON.stringify(secret) });
   say(`  the file names ${[...hosts, ...limits].join(', ')}`);
-}
-
-const rabbitmqctl = (kubectl: Kubectl, ...args: readonly string[]) => kubectl.run(['exec', 'signalbox-rabbitmq-0', '--', 'rabbitmqctl', '--quiet', ...args]);
-
-async function createVirtualHosts(kubectl: Kubectl): Promise<void> {
-  await rabbitmqctl(kubectl, 'add_user', 'tester', 'tester');
-  for (const host of virtualHosts) {
-    await rabbitmqctl(kubectl, 'add_vhost', host);
-    await rabbitmqctl(kubectl, 'set_permissions', '--vhost', host, 'tester', '.*', '.*', '.*');
-  }
-}
-
-async function expectEmpty(kubectl: Kubectl, host: string): Promise<void> {
-  const queues = (await rabbitmqctl(kubectl, 'list_queues', '--vhost', host, 'name', 'messages', '--no-table-headers')).trim();
-  if (queues === '' || queues.split('\n').some((queue) => !queue.endsWith('\t0'))) throw new Error(`on ${host} there are ${queues || 'no queues'}`);
 }
 
 const setSuspended = (kubectl: Kubectl, suspend: boolean) => kubectl.run(['patch', 'cronjob', ...workers, '--patch', JSON.stringify({ spec: { suspend } })]);

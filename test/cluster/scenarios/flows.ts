@@ -1,14 +1,10 @@
 // NetworkPolicies and database roles, tried from within pods.
-import { eventually } from '../../support/wait.ts';
 import type { Installation } from '../installation.ts';
 import { createKubectl, type Kubectl, type Pod } from '../kubectl.ts';
 import { expectExactlyOnce } from '../load.ts';
-import { reachable, startIdlePod, statements } from '../probe.ts';
+import { type Expected, expectReached, startIdlePod, statements } from '../probe.ts';
 import { say, step } from '../say.ts';
 import type { Scenario } from '../scenario.ts';
-
-/** `host:port` → whether it is to be reached. */
-type Expected = Readonly<Record<string, boolean>>;
 
 export const flows: Scenario = {
   name: 'flows',
@@ -90,20 +86,6 @@ const fromOutside = (pods: Pods, isApplication: boolean): Expected => ({
   ...Object.fromEntries(Object.entries(open).flatMap(([component, all]) => all.map((port) => [pods.address(component, port), false]))),
   [pods.address('secrets', 8080)]: isApplication,
 });
-
-async function expectReached(kubectl: Kubectl, pod: string, expected: Expected): Promise<void> {
-  // A policy takes a moment to come to its node.
-  await eventually(
-    async () => {
-      const reached = await reachable(kubectl, pod, Object.keys(expected));
-      const wrong = Object.entries(expected).filter(([target, whether]) => reached[target] !== whether);
-      if (wrong.length > 0) throw new Error(`${pod}: ${wrong.map(([target, whether]) => `${target} is ${whether ? 'not ' : ''}reached`).join(', ')}`);
-    },
-    { withinMs: 30_000, everyMs: 1000 },
-  );
-  const count = Object.values(expected).filter(Boolean).length;
-  say(`  ${count} of ${Object.keys(expected).length} are reached, as they should be`);
-}
 
 async function fromStranger(kubectl: Kubectl, image: string, labels: Readonly<Record<string, string>>, expected: Expected): Promise<void> {
   const name = `stranger-${Object.keys(labels).length}`;
