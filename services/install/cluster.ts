@@ -53,8 +53,8 @@ export function createClusterSecret(config: KubeConfig, { name, namespace }: { n
       return secret && { keys: keysOf(secret), resourceVersion: secret.metadata?.resourceVersion ?? '' };
     },
     /** False when there is one already. */
-    async create(values: Values, labels: Values): Promise<boolean> {
-      const body = Object.assign(new V1Secret(), { metadata: { name, labels }, type: 'Opaque', stringData: values });
+    async create(values: Values, marks: { readonly labels: Values; readonly annotations: Values }): Promise<boolean> {
+      const body = Object.assign(new V1Secret(), { metadata: { name, ...marks }, type: 'Opaque', stringData: values });
       return (await unless(409, core.createNamespacedSecret({ namespace, body }, timely))) !== undefined;
     },
     /** Leaves all else as it is. False when the Secret is not the one that was found any more. */

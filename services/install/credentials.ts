@@ -39,6 +39,13 @@ export async function credentials(command: CredentialsCommand, deployables: read
   }
 }
 
+/** What removes objects that no manifest has — an application of Argo CD that is pruned or deleted, Helm — leaves the Secret: with it the master keys would go. */
+const kept = {
+  'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
+  'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+  'helm.sh/resource-policy': 'keep',
+};
+
 type State = 'created' | 'kept' | 'EMPTY';
 type Makers = ReadonlyMap<string, () => string>;
 
@@ -50,7 +57,7 @@ async function complete(secret: ClusterSecret, makers: Makers, labels: Labels): 
     const found = await secret.find();
     const missing = [...makers].filter(([key]) => !found?.keys.has(key));
     const made = Object.fromEntries(missing.map(([key, make]) => [key, make()]));
-    const isWritten = missing.length === 0 || (found ? await secret.add(made, found) : await secret.create(made, labels));
+    const isWritten = missing.length === 0 || (found ? await secret.add(made, found) : await secret.create(made, { labels, annotations: kept }));
     if (isWritten) return [...makers.keys()].map((key) => [key, key in made ? 'created' : found?.keys.get(key) === true ? 'kept' : 'EMPTY']);
   }
   throw new Error(`it was changed by somebody else ${attempts} times while keys were to be added`);

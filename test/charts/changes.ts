@@ -32,6 +32,8 @@ const changes: Readonly<Record<string, Change>> = {
   'image.digest': { to: digest },
   'image.pullPolicy': { to: 'Always' },
   'image.pullSecrets': { to: ['mine'] },
+  imagePullSecrets: { to: [{ name: 'mine' }] },
+  'global.imagePullSecrets': { to: [{ name: 'mine' }] },
   'defaults.host': { to: 'other', beside: merged(ingress, without('secrets', 'host')) },
   'defaults.paths': { to: ['/Forge'], beside: ingress },
   'defaults.schema': { to: 'other', beside: without('secrets', 'schema') },

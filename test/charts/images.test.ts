@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { merged, type Values } from '../support/values.ts';
-import { helm, render } from './chart.ts';
+import { helm, readValues, render } from './chart.ts';
 import { containersOf, podsOf } from './manifests.ts';
 
 const digest = `sha256:${'ab'.repeat(32)}`;
@@ -13,14 +13,23 @@ async function images(values: Values): Promise<Record<string, string>> {
   return Object.fromEntries(containers);
 }
 
+const serverTags = async () => {
+  const values = (await readValues()) as Record<string, { image: { tag: string } }>;
+  return ['postgres', 'rabbitmq', 'redis'].map((server) => ({ server, tag: values[server]?.image.tag ?? '' }));
+};
+
 const upstream = /\/(postgres|rabbitmq|redis|busybox)[:@]/;
 
 describeWith(helm, 'images', () => {
   it('are the chart’s appVersion, and the official ones of the servers', async () => {
     const all = await images({ redis: { enabled: true } });
     expect(new Set(Object.values(all))).to.deep.equal(
-      new Set(['docker.io/library/signalbox:0.1.0', 'docker.io/library/postgres:18', 'docker.io/library/rabbitmq:4-management', 'docker.io/library/redis:8']),
+      new Set(['docker.io/library/signalbox:0.1.0', ...(await serverTags()).map(({ server, tag }) => `docker.io/library/${server}:${tag}`)]),
     );
+  });
+
+  it('of the servers have tags that name one version', async () => {
+    for (const { server, tag } of await serverTags()) expect(tag, server).to.match(server === 'postgres' ? /^\d+\.\d+$/ : /^\d+\.\d+\.\d+(-management)?$/);
   });
 
   it('have the registry, repository and tag given for all', async () => {
@@ -60,4 +69,11 @@ describeWith(helm, 'images', () => {
       for (const { imagePullPolicy } of containersOf(pod)) expect(imagePullPolicy).to.equal('Always');
     }
   });
+
+  it('are pulled with the Secrets of an umbrella, the usual ones and those of the image, each once', async () => {
+    const secrets = { global: { imagePullSecrets: [{ name: 'umbrella' }, 'plain'] }, imagePullSecrets: [{ name: 'mine' }], image: { pullSecrets: ['mine', 'other'] } };
+    for (const { pod } of podsOf(await render(merged(secrets, { redis: { enabled: true } }))))
+      expect(pod.spec.imagePullSecrets).to.deep.equal([{ name: 'umbrella' }, { name: 'plain' }, { name: 'mine' }, { name: 'other' }]);
+  });
+
 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { isMap, leaves, merged, nested, type Values } from '../support/values.ts';
-import { helm, readValues, template } from './chart.ts';
+import { helm, readValues, renderText, template } from './chart.ts';
 
 const all = leaves(await readValues());
 
@@ -28,6 +28,10 @@ describeWith(helm, 'values.schema.json', () => {
     const { paths } = await complaints(merged({ unknown: 1 }, ...closed.map((path) => nested([...path, 'unknown'], 1))));
     expect(closed.map(pointer).filter((path) => !paths.has(path))).to.deep.equal([]);
     expect(paths).to.include('');
+  });
+
+  it('takes the `enabled` by which a chart that depends on this one switches it', async () => {
+    expect(await renderText({ enabled: true })).to.equal(await renderText());
   });
 
   it('refuses a value of another type, everywhere', async () => {

@@ -44,6 +44,9 @@ export type InstallationParts = {
 
 const restricted = ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
 
+/** The tags that the images in the test's cluster have; the chart's own name one version each. */
+const standIns: Values = { postgres: { image: { tag: '18' } }, rabbitmq: { image: { tag: '4-management' } }, redis: { image: { tag: '8' } } };
+
 /** Makes the namespace; nothing is installed yet. */
 export async function createInstallation({ namespace, tag, ingressAddress, program = 'helm' }: InstallationParts): Promise<Installation> {
   const kubectl = createKubectl(namespace);
@@ -53,6 +56,7 @@ export async function createInstallation({ namespace, tag, ingressAddress, progr
   const helm = helmIn(namespace, program);
   const base: Values = {
     image: { tag },
+    ...standIns,
     ingress: { enabled: true, domain },
     services: { secrets: { host: 'secrets', paths: ['/'] }, 'webhook-intake': { paths: ['/'] } },
   };

@@ -54,13 +54,18 @@ describeWith(kubernetes, 'signalbox credentials', () => {
   const state = (lines: readonly string[], word: string) => lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(9)] : [])).sort();
 
   it('creates the Secret with everything that a fresh installation needs', async () => {
-    const { code, lines } = await run(['--label', 'app.kubernetes.io/name=signalbox', '--label', 'app.kubernetes.io/instance=mine']);
+    const { code, lines } = await run(['--label', 'app.kubernetes.io/name=signalbox', '--label', 'signalbox.dev/release=mine']);
     expect(code, lines.join('\n')).to.equal(0);
     expect(state(lines, 'created')).to.deep.equal(all);
     const secret = await read();
     expect(Object.keys(valuesOf(secret)).sort()).to.deep.equal(all);
     expect(secret.type).to.equal('Opaque');
-    expect(secret.metadata?.labels).to.deep.equal({ 'app.kubernetes.io/name': 'signalbox', 'app.kubernetes.io/instance': 'mine' });
+    expect(secret.metadata?.labels).to.deep.equal({ 'app.kubernetes.io/name': 'signalbox', 'signalbox.dev/release': 'mine' });
+    expect(secret.metadata?.annotations).to.deep.equal({
+      'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
+      'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+      'helm.sh/resource-policy': 'keep',
+    });
   });
 
   it('makes passwords that may stand in a URL, each another one, and prints none', async () => {

@@ -12,7 +12,11 @@
 {{- end -}}
 
 {{- define "signalbox.pullSecrets" -}}
-{{- with .Values.image.pullSecrets }}
+{{- $names := list }}
+{{- range concat (.Values.global.imagePullSecrets | default list) .Values.imagePullSecrets .Values.image.pullSecrets }}
+{{- $names = append $names (kindIs "map" . | ternary (get (kindIs "map" . | ternary . dict) "name") .) }}
+{{- end }}
+{{- with uniq $names }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
