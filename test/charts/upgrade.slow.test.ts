@@ -5,7 +5,7 @@ import { describeWith } from '../support/need.ts';
 import { apiServer, createTestNamespace } from './api-server.ts';
 import { merged, type Values } from '../support/values.ts';
 import { chartOfVersion, helm, manifestsOf, render, renderText } from './chart.ts';
-import { find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
+import { containersOf, find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
 const sets = await valueSets();
@@ -63,6 +63,22 @@ describeWith(helm, 'the next version of the chart', () => {
       const { selector, volumeClaimTemplates, podSelector, template } = manifest.spec ?? {};
       expect(JSON.stringify([selector, volumeClaimTemplates, podSelector, template?.spec.topologySpreadConstraints]), keyOf(manifest)).not.to.match(versioned);
     }
+  });
+});
+
+describeWith(helm, 'an Argo CD that tracks by labels', () => {
+  const kept = { 'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false', 'helm.sh/resource-policy': 'keep' };
+
+  it('finds nothing of its own on the Secret, which no manifest has', async () => {
+    const [container] = containersOf(podsOf(await render()).find(({ owner }) => owner.metadata.name.includes('-credentials-'))!.pod);
+    expect(container?.args).to.include.members(['--label', 'signalbox.dev/release=signalbox']);
+    expect(container?.args?.join(' ')).not.to.contain('app.kubernetes.io/instance');
+  });
+
+  it('is told to leave every claim', async () => {
+    const claims: readonly Manifest[] = ofKind(await render(sets.get('a relay with claims')), 'StatefulSet').flatMap(({ spec }) => spec?.volumeClaimTemplates ?? []);
+    expect(claims).to.have.length(3);
+    for (const { metadata } of claims) expect(metadata.annotations).to.include(kept);
   });
 });
 

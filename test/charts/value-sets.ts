@@ -1,6 +1,9 @@
 // The value sets that the chart is tried with: its defaults, every switch the other way, and what only comes together.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { isMap, leaves, merged, nested, type Values } from '../support/values.ts';
-import { readValues } from './chart.ts';
+import { chart, readValues } from './chart.ts';
 
 const domain = 'example.test';
 const gateway = { parentRefs: [{ name: 'traefik', namespace: 'traefik' }], domain };
@@ -94,9 +97,20 @@ async function switches(): Promise<{ readonly name: string; readonly values: Val
   });
 }
 
+/** What a preset leaves to who installs it. */
+const beside: Readonly<Record<string, Values>> = { 'values-ha.yaml': { postgres: { external: { host: 'db.example.test' } } } };
+
+/** The values files beside values.yaml. */
+export async function presets(): Promise<[name: string, values: Values][]> {
+  const files = (await readdir(chart)).filter((name) => /^values-.+\.yaml$/.test(name)).sort();
+  return Promise.all(
+    files.map(async (file): Promise<[string, Values]> => [file, merged(parse(await readFile(join(chart, file), 'utf8')), beside[file] ?? {})]),
+  );
+}
+
 /** Name → values: each is a way in which somebody may install the chart. */
 export async function valueSets(): Promise<Map<string, Values>> {
-  const sets = new Map(Object.entries(combinations));
+  const sets = new Map([...Object.entries(combinations), ...(await presets())]);
   for (const { name, values } of await switches()) {
     sets.set(name, values);
     sets.set(`${name}, and everything else on`, merged(everythingOn, values));

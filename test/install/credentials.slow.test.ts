@@ -124,7 +124,7 @@ describeWith(kubernetes, 'signalbox credentials', () => {
     const found = await secret.find();
     await core.replaceNamespacedSecret({ name, namespace: namespace.name, body: Object.assign(await read(), { stringData: { two: 'theirs' } }) });
     expect(found && (await secret.add({ two: 'ours' }, found))).to.equal(false);
-    expect(await secret.create({ two: 'ours' }, {})).to.equal(false);
+    expect(await secret.create({ two: 'ours' }, { labels: {}, annotations: {} })).to.equal(false);
     expect(valuesOf(await read())).to.deep.equal({ one: '1', two: 'theirs' });
   });
 

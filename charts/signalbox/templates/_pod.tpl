@@ -40,7 +40,10 @@ spec:
   {{- if ne .workload.kind "CronJob" }}
   topologySpreadConstraints:
     {{- if .workload.topologySpreadConstraints }}
-    {{- toYaml .workload.topologySpreadConstraints | nindent 4 }}
+    {{- /* One list is for many components: who names no pods means those of each. */}}
+    {{- range .workload.topologySpreadConstraints }}
+    - {{- merge (deepCopy .) (dict "labelSelector" (dict "matchLabels" (include "signalbox.selectorLabels" $names | fromYaml))) | toYaml | nindent 6 }}
+    {{- end }}
     {{- else }}
     - maxSkew: 1
       topologyKey: kubernetes.io/hostname
