@@ -71,9 +71,12 @@ describeWith(helm, 'images', () => {
   });
 
   it('are pulled with the Secrets of an umbrella, the usual ones and those of the image, each once', async () => {
-    const secrets = { global: { imagePullSecrets: [{ name: 'umbrella' }, 'plain'] }, imagePullSecrets: [{ name: 'mine' }], image: { pullSecrets: ['mine', 'other'] } };
+    const secrets = {
+      global: { imagePullSecrets: [{ name: 'umbrella' }, 'plain'] },
+      imagePullSecrets: [{ name: 'mine' }],
+      image: { pullSecrets: ['mine', 'other'] },
+    };
     for (const { pod } of podsOf(await render(merged(secrets, { redis: { enabled: true } }))))
       expect(pod.spec.imagePullSecrets).to.deep.equal([{ name: 'umbrella' }, { name: 'plain' }, { name: 'mine' }, { name: 'other' }]);
   });
-
 });
