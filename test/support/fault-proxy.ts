@@ -9,13 +9,16 @@ import { freePort } from './wait.ts';
 /** 410 is what a watch says whose version is too old, the other numbers are the answer to everything. */
 export type Fault = 'none' | 'cut' | 'hang' | 'slow' | 410 | 429 | 500 | 'duplicated' | 'reordered';
 
+/** The status is there once the API server has answered. */
+export type Call = { readonly method: string; readonly url: string; status?: number | undefined };
+
 export type FaultProxy = {
   /** Of the proxy: plain HTTP, no credentials. */
   readonly config: KubeConfig;
   /** From now on; watches that go on are cut, or hang. */
   set(fault: Fault): void;
-  /** Requests since the last call, by method. */
-  takeCounts(): Readonly<Record<string, number>>;
+  /** Requests since the last call. */
+  takeCalls(): readonly Call[];
   close(): Promise<void>;
 };
 
@@ -23,16 +26,17 @@ const slowMs = 700;
 
 export async function createFaultProxy(upstream: KubeConfig): Promise<FaultProxy> {
   let fault: Fault = 'none';
-  let counts: Record<string, number> = {};
+  let calls: Call[] = [];
   const isHanging = () => fault === 'hang';
   const open = new Set<ServerResponse>();
 
   async function forward(call: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const method = call.method ?? 'GET';
-    counts = { ...counts, [method]: (counts[method] ?? 0) + 1 };
+    const { method = 'GET', url: path = '/' } = call;
+    const noted: Call = { method, url: path };
+    calls.push(noted);
     if (fault === 'cut') return void answer.destroy();
     if (isHanging()) return;
-    const isWatch = (call.url ?? '').includes('watch=true');
+    const isWatch = path.includes('watch=true');
     if (fault === 429 || fault === 500) return void answer.writeHead(fault).end(JSON.stringify({ message: 'a fault of the test' }));
     if (fault === 410 && isWatch) return void answer.end(`${JSON.stringify({ type: 'ERROR', object: { code: 410, message: 'too old' } })}\n`);
     if (fault === 'slow') await pause(slowMs);
@@ -42,8 +46,9 @@ export async function createFaultProxy(upstream: KubeConfig): Promise<FaultProxy
     await upstream.applyToHTTPSOptions(options);
     // Its caller may have gone meanwhile.
     if (answer.destroyed) return;
-    const url = new URL(call.url ?? '/', upstream.getCurrentCluster()?.server);
+    const url = new URL(path, upstream.getCurrentCluster()?.server);
     const sent = request(url, { ...options, agent: false, method }, (got) => {
+      noted.status = got.statusCode;
       answer.writeHead(got.statusCode ?? 502, got.headers);
       if (isWatch) passEvents(got, answer).catch(() => answer.destroy());
       else got.on('error', () => answer.destroy()).pipe(answer);
@@ -90,9 +95,9 @@ export async function createFaultProxy(upstream: KubeConfig): Promise<FaultProxy
       if (next !== 'hang' && fault !== 'hang') for (const answer of open) answer.destroy();
       fault = next;
     },
-    takeCounts() {
-      const taken = counts;
-      counts = {};
+    takeCalls() {
+      const taken = calls;
+      calls = [];
       return taken;
     },
     async close() {
