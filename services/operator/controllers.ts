@@ -1,12 +1,14 @@
 // Runs controllers while this process leads: watches tell what has changed, queues hold what is due, each key is reconciled by one worker.
 import { setMaxListeners } from 'node:events';
 import type { Log } from '../platform/log.ts';
-import type { Cluster } from './cluster/cluster.ts';
+import type { Cluster, KubeObject } from './cluster/cluster.ts';
 import type { Transport } from './cluster/transport.ts';
 import { type ObjectChange, startWatch, type Watch, type WatchOptions } from './cluster/watch.ts';
 import type { Cache, Caches, Changes, Controller, Feed } from './controller.ts';
-import type { OperatorMetrics } from './metrics.ts';
+import { kinds } from './contract.ts';
+import type { ObjectCount, OperatorMetrics } from './metrics.ts';
 import { createQueue, type Queue } from './queue.ts';
+import { readyOf } from './status.ts';
 
 export type Leading = { readonly transport: Transport; readonly cluster: Cluster; readonly signal: AbortSignal };
 export type ControllersOptions = {
@@ -109,7 +111,18 @@ export function createControllers({ controllers, namespace, log, metrics, feed, 
     },
     depths: () => Object.fromEntries([...queues].map(([name, { depth }]) => [name, depth])),
     eventAges: () => Object.fromEntries([...watches].map(([kind, { lastEventAgeSeconds }]) => [kind, lastEventAgeSeconds()])),
+    objects: () => [...watches].filter(([kind]) => Object.hasOwn(kinds, kind)).flatMap(([kind, { cache }]) => countsOf(kind, cache.list())),
   };
+}
+
+function countsOf(kind: string, objects: readonly KubeObject[]): ObjectCount[] {
+  const alike = Map.groupBy(objects.map(readyOf), (condition) => `${condition?.status}/${condition?.reason}`);
+  return [...alike.values()].map((conditions) => ({
+    kind,
+    ready: conditions[0]?.status ?? 'Unknown',
+    reason: conditions[0]?.reason ?? '',
+    count: conditions.length,
+  }));
 }
 
 /** Or of labels and annotations, which say nothing to us. */

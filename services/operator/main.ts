@@ -43,6 +43,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     isLeading: () => isLeading,
     depths: controllers.depths,
     eventAges: controllers.eventAges,
+    objects: controllers.objects,
   });
   const lease = connect(closing.signal);
   health.addCheck('api-server', async () => {

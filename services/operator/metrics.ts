@@ -3,15 +3,19 @@ import type { Metrics } from '../platform/metrics.ts';
 
 export type OperatorMetrics = ReturnType<typeof createOperatorMetrics>;
 
+/** Objects of a kind that say the same. */
+export type ObjectCount = { readonly kind: string; readonly ready: string; readonly reason: string; readonly count: number };
+
 type State = {
   readonly isLeading: () => boolean;
   /** By controller. */
   readonly depths: () => Readonly<Record<string, number>>;
   /** Seconds by kind. */
   readonly eventAges: () => Readonly<Record<string, number>>;
+  readonly objects: () => readonly ObjectCount[];
 };
 
-export function createOperatorMetrics(metrics: Metrics, { isLeading, depths, eventAges }: State) {
+export function createOperatorMetrics(metrics: Metrics, { isLeading, depths, eventAges, objects }: State) {
   metrics.gauge({
     name: 'signalbox_operator_leader',
     help: '1 in the process that leads.',
@@ -29,6 +33,12 @@ export function createOperatorMetrics(metrics: Metrics, { isLeading, depths, eve
     help: 'Since a watch was last heard of; bookmarks come about once a minute.',
     labels: ['kind'],
     collect: (gauge) => Object.entries(eventAges()).forEach(([kind, age]) => gauge.set({ kind }, age)),
+  });
+  metrics.gauge({
+    name: 'signalbox_operator_objects',
+    help: 'Objects by their condition Ready and its reason, as the leader knows them.',
+    labels: ['kind', 'ready', 'reason'],
+    collect: (gauge) => objects().forEach(({ count, ...labels }) => gauge.set(labels, count)),
   });
   return {
     reconciles: metrics.counter({ name: 'signalbox_operator_reconciles_total', help: 'Reconciles, by outcome.', labels: ['controller', 'outcome'] }),

@@ -19,7 +19,7 @@ export function statusOf({ status }: KubeObject, ...names: readonly string[]): R
   return Object.fromEntries(Object.entries(status).filter(([name]) => names.includes(name)));
 }
 
-const readyOf = (object: KubeObject): Condition | undefined => Condition.array().catch([]).parse(statusOf(object, 'conditions')['conditions'])[0];
+export const readyOf = (object: KubeObject): Condition | undefined => Condition.array().catch([]).parse(statusOf(object, 'conditions')['conditions'])[0];
 
 export type Reporting = { readonly cluster: Cluster; readonly resource: Resource; readonly now: Date };
 

@@ -19,7 +19,7 @@ const everything: Values = {
   commonLabels: { team: 'platform' },
   podAnnotations: { note: 'a' },
   image: { pullSecrets: ['registry'] },
-  monitoring: { serviceMonitor: { enabled: true } },
+  monitoring: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true, runbookUrl: 'https://git.test/' }, grafanaDashboard: { enabled: true } },
 };
 const namespaced: Values = { ...everything, watchNamespace: 'shop' };
 const sets = new Map<string, Values>([
@@ -80,6 +80,19 @@ describeWith(helm, 'the chart of the operator', () => {
   it('gives no credential to an operator without a secrets service', async () => {
     expect(JSON.stringify(ofKind(await rendered(), 'Deployment'))).to.not.include('Management__AdminApiKey');
     expect(JSON.stringify(ofKind(await rendered(everything), 'Deployment'))).to.include('Management__AdminApiKey');
+  });
+
+  it('ships alerts on its own namespace, with the address of their runbooks, and the dashboard', async () => {
+    const manifests = await render(everything, { folder, namespace: 'trains' });
+    const [rule] = ofKind(manifests, 'PrometheusRule');
+    const text = JSON.stringify(rule?.spec);
+    expect(text.split(JSON.stringify('namespace="trains"').slice(1, -1))).to.have.length(8);
+    expect(text).to.not.include('namespace=~');
+    expect(text).to.include('https://git.test/k8s/runbooks/SignalboxOperatorDown.md');
+    expect(JSON.stringify(ofKind(manifests, 'ConfigMap')))
+      .to.include('operator.json')
+      .and.include('grafana_dashboard');
+    expect(kindsOf(await rendered())).to.not.include.any.keys('PrometheusRule', 'ConfigMap', 'ServiceMonitor');
   });
 
   it('refuses values that it does not know, and settings that it sets itself', async () => {

@@ -1,5 +1,6 @@
 // For each alert: input that makes it fire, and input close to it that does not.
 import { intakeCases } from './intake-cases.ts';
+import { operatorCases } from './operator-cases.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -410,7 +411,7 @@ const otherCases: readonly Cases[] = [
   },
 ];
 
-export const alertCases: readonly AlertCase[] = [...relayCases, ...otherCases, ...intakeCases].flatMap(({ alert, labels, fires, silent }) => [
+export const alertCases: readonly AlertCase[] = [...relayCases, ...otherCases, ...intakeCases, ...operatorCases].flatMap(({ alert, labels, fires, silent }) => [
   ...Object.entries(fires).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [labels] })),
   ...Object.entries(silent).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [] })),
 ]);

@@ -1,18 +1,19 @@
 // What dashboards, alerts and docs/monitoring.md name is what real processes show: in their scrape, and in a Prometheus that reads it.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { eventually } from '../support/wait.ts';
+import { isOfOperator, listedMetrics, shownMetrics, targetLabels } from './metrics-page.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { readExpression, selects, type Series } from './promql.ts';
 import { type Scraped, seriesOf, startScraped } from './scraped.ts';
-import { dashboards, prometheus, rules } from './shipped.ts';
+import { dashboards, prometheus, rules as all } from './shipped.ts';
 
 /** As Grafana would send it, for all namespaces. */
 const sentByGrafana = (expression: string) => expression.replaceAll('$__rate_interval', '20s').replaceAll('$namespace', '.*');
 
-const panels = dashboards.flatMap(({ dashboard }) => dashboard.panels);
+/** Those of the operator have operator.slow.test.ts. */
+const rules = all.filter(({ alert }) => !isOfOperator(alert));
+const panels = dashboards.filter(({ dashboard }) => !isOfOperator(dashboard.uid)).flatMap(({ dashboard }) => dashboard.panels);
 const named: readonly (readonly [where: string, expression: string])[] = [
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [`panel ${title}`, sentByGrafana(expr)] as const)),
   ...rules.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
@@ -37,7 +38,6 @@ const boundedLabels = [
   'channel',
   'part',
 ];
-const targetLabels = ['namespace', 'pod', 'job', 'instance'];
 
 describe('the scrape of real processes', function () {
   this.timeout(300_000);
@@ -100,18 +100,7 @@ describe('the scrape of real processes', function () {
   });
 
   it('is what docs/monitoring.md lists, with the labels and the help', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8');
-    const listed = [...page.matchAll(/^\| `(signalbox_\w+)` \| (.*?) \| (.*?) \|$/gm)].map(
-      ([, name = '', labels = '', help = '']) => `${name} ${labels} ${help}`,
-    );
-    const helps = new Map(
-      Object.values(texts).flatMap((text) => [...text.matchAll(/^# HELP (signalbox_\w+) (.*)$/gm)].map(([, name = '', help = '']) => [name, help] as const)),
-    );
-    const shown = [...helps].map(([name, help]) => {
-      const labels = [...labelsOf([name, `${name}_count`])].filter((label) => !targetLabels.includes(label));
-      return `${name} ${labels.map((label) => `\`${label}\``).join(', ')} ${help}`;
-    });
-    expect(listed.sort()).to.deep.equal(shown.sort());
+    expect(listedMetrics().filter((line) => !isOfOperator(line))).to.deep.equal(shownMetrics(texts));
   });
 
   describeWith(prometheus, 'in a real Prometheus', () => {
@@ -156,9 +145,9 @@ describe('the scrape of real processes', function () {
       expect(states.map(({ name, health, lastError }) => ({ name, health, lastError: lastError ?? '' }))).to.deep.equal(
         states.map(({ name }) => ({ name, health: 'ok', lastError: '' })),
       );
-      expect(states.map(({ name }) => name)).to.have.members(rules.map(({ alert }) => alert));
+      expect(states.map(({ name }) => name)).to.have.members(all.map(({ alert }) => alert));
       await eventually(async () => {
-        const active = (await server.rules()).filter(({ state }) => state !== 'inactive').map(({ name }) => name);
+        const active = (await server.rules()).filter(({ name, state }) => state !== 'inactive' && !isOfOperator(name)).map(({ name }) => name);
         expect(active).to.include.members(['SignalboxAllBrokersAtLimit', 'SignalboxBrokerLimitReached']);
         expect(active.filter((name) => /Down|Disconnected|NoActive|NoBroker|Unready|Lost|Tampered/.test(name))).to.deep.equal([]);
       });

@@ -1,4 +1,4 @@
-// What the chart ships for monitoring, as its tests read it: alert rules, dashboards, and the runbooks beside them.
+// What the charts ship for monitoring, as its tests read it: alert rules, dashboards, and the runbooks beside them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -7,7 +7,9 @@ import type { Need } from '../support/need.ts';
 import { findProgram } from '../support/programs.ts';
 
 const root = join(import.meta.dirname, '../..');
-const files = join(root, 'charts/signalbox/files');
+/** Of both charts. */
+const shipped = (folder: string, ending: string) =>
+  ['signalbox', 'signalbox-operator'].flatMap((chart) => filesIn(join(root, 'charts', chart, 'files', folder), ending));
 const filesIn = (folder: string, ending: string) =>
   readdirSync(folder)
     .filter((name) => name.endsWith(ending))
@@ -23,7 +25,7 @@ const Rule = z.strictObject({
 export type Rule = z.output<typeof Rule>;
 const RuleFile = z.strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(Rule) })) });
 
-export const ruleFiles = filesIn(join(files, 'alerts'), '.yaml');
+export const ruleFiles = shipped('alerts', '.yaml');
 export const ruleGroups = ruleFiles.flatMap((path) => RuleFile.parse(parse(readFileSync(path, 'utf8'))).groups);
 export const rules = ruleGroups.flatMap((group) => group.rules);
 
@@ -52,13 +54,12 @@ const Dashboard = z.looseObject({
 });
 export type Dashboard = z.output<typeof Dashboard>;
 
-export const dashboards: readonly { readonly path: string; readonly text: string; readonly dashboard: Dashboard }[] = filesIn(
-  join(files, 'dashboards'),
-  '.json',
-).map((path) => {
-  const text = readFileSync(path, 'utf8');
-  return { path, text, dashboard: Dashboard.parse(JSON.parse(text)) };
-});
+export const dashboards: readonly { readonly path: string; readonly text: string; readonly dashboard: Dashboard }[] = shipped('dashboards', '.json').map(
+  (path) => {
+    const text = readFileSync(path, 'utf8');
+    return { path, text, dashboard: Dashboard.parse(JSON.parse(text)) };
+  },
+);
 
 const programNeed = (name: string): Need => ({
   name,

@@ -45,7 +45,12 @@ describeWith(kubernetes, 'the operator through faults of the API server', () => 
     const timing = { silenceMs: 4000, backOff: { firstMs: 100, longestMs: 1000 } };
     const { namespace } = cluster;
     const controllers = createControllers({ controllers: [copying], namespace, log: silentLog, metrics: () => metrics, timing });
-    const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, depths: controllers.depths, eventAges: controllers.eventAges });
+    const metrics = createOperatorMetrics(createMetrics(), {
+      isLeading: () => true,
+      depths: controllers.depths,
+      eventAges: controllers.eventAges,
+      objects: controllers.objects,
+    });
     const ended = controllers.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
     stop = async () => {
       stopping.abort();

@@ -108,7 +108,12 @@ export async function runControllers(
   const stopping = new AbortController();
   const transport = createTransport(config, stopping.signal);
   const running = createControllers({ controllers, namespace, log, metrics: () => metrics, feed });
-  const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, depths: running.depths, eventAges: running.eventAges });
+  const metrics = createOperatorMetrics(createMetrics(), {
+    isLeading: () => true,
+    depths: running.depths,
+    eventAges: running.eventAges,
+    objects: running.objects,
+  });
   const ended = running.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
   return {
     async stop() {
