@@ -18,6 +18,9 @@ const owner = 'BrokerConnections';
 /** While something is under way; while a broker is away; else. */
 const pausesMs = { underWay: 2000, away: 15_000, settled: 60_000 };
 
+/** All that is needed of a spec that the schema refuses. */
+const Positioned = z.object({ position: z.int().optional().catch(undefined) }).catch({ position: undefined });
+
 const ofNamespace = ({ metadata }: KubeObject) => [metadata.namespace];
 
 export const createBrokerConnections = (): Controller => ({
@@ -44,13 +47,15 @@ export const createBrokerConnections = (): Controller => ({
       for (const object of objects) await say(object, { verdict }, context);
       return {};
     }
-    // One that cannot be read would look like one that was deleted.
     const unread = objects.filter((object) => specOf(object) === undefined);
     for (const object of unread) await say(object, { verdict: unreadable }, context);
-    if (unread.length > 0) return {};
-    const wishes = await readWishes(objects, namespace, context);
+    // One that cannot be read must not look like one that was deleted.
+    const held = new Set(unread.flatMap(({ spec }) => Positioned.parse(spec).position ?? []));
+    if (held.size < unread.length) return {};
+    const readable = objects.filter((object) => !unread.includes(object));
+    const wishes = await readWishes(readable, namespace, context);
     const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
-    return keepFile({ namespace, fileSecret, fileKey, objects, wishes, followers: followersOf }, context);
+    return keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf }, context);
   },
 });
 
@@ -60,11 +65,12 @@ type Room = {
   readonly fileKey: string;
   readonly objects: readonly KubeObject[];
   readonly wishes: readonly Wish[];
+  readonly held: ReadonlySet<number>;
   readonly followers: readonly Pod[];
 };
 
 async function keepFile(room: Room, context: ReconcileContext): Promise<{ againAfterMs: number }> {
-  const { namespace, fileSecret, fileKey, objects, wishes, followers: all } = room;
+  const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all } = room;
   const secret = await context.cluster.get(secretResource, { namespace, name: fileSecret });
   if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
     const verdict: Verdict = { isReady: false, reason: 'TargetNotOwned', message: `the Secret ${fileSecret} is kept by somebody else and is left as it is` };
@@ -80,6 +86,7 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
     draining,
     empty: Object.keys(draining).length === 0 ? new Set() : await emptyPositions(relays, { draining, told }, context.signal),
     given: new Set(relays.flatMap(({ given }) => given)),
+    held,
   };
   const plan = planFile(wishes, present, context.now());
   const written = await writeFile({ namespace, name: fileSecret, fileKey, secret, plan }, context);

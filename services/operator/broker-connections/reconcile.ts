@@ -37,6 +37,8 @@ export type Present = {
   readonly empty: ReadonlySet<number>;
   /** Positions that the installation gives itself. */
   readonly given: ReadonlySet<number>;
+  /** Positions of objects that cannot be read: they stay in the file as they are. */
+  readonly held: ReadonlySet<number>;
 };
 
 const longestDrainMs = 3_600_000;
@@ -61,7 +63,9 @@ export function planFile(wishes: readonly Wish[], present: Present, now: Date): 
       if (url !== undefined) after.set(position, { url, limit });
     }
   }
-  const left = [...before].filter(([position]) => !taken.has(position));
+  const untaken = [...before].filter(([position]) => !taken.has(position));
+  for (const [position, connection] of untaken) if (present.held.has(position)) after.set(position, connection);
+  const left = untaken.filter(([position]) => !present.held.has(position));
   const draining = Object.fromEntries(left.flatMap(([position]) => stillDraining(position, present, now)));
   for (const [position, { url }] of left) if (Object.hasOwn(draining, String(position))) after.set(position, { url, limit: 0 });
   return { text: writeFile(after), draining, refused };
@@ -91,10 +95,11 @@ function faultOf({ url, source }: Wish): Refused | undefined {
 function readFile(text: string | undefined): Map<number, Connection> {
   try {
     const entries = parseDotenv(text ?? '');
+    const limits = new Map(entries.map(({ name, value }) => [name, Number(value)]));
     return new Map(
       entries.flatMap(({ name, value }) => {
         const position = /^BROKER_URL_(\d+)$/.exec(name)?.[1];
-        return position === undefined ? [] : [[Number(position), { url: value, limit: undefined }]];
+        return position === undefined ? [] : [[Number(position), { url: value, limit: limits.get(`BROKER_LIMIT_${position}`) }]];
       }),
     );
   } catch {

@@ -16,7 +16,7 @@ const wish = (name: string, position: number, more: Partial<Wish> = {}): Wish =>
   source: `Secret ${name} with a text at url`,
   ...more,
 });
-const nothing: Present = { text: undefined, draining: {}, empty: new Set(), given: new Set() };
+const nothing: Present = { text: undefined, draining: {}, empty: new Set(), given: new Set(), held: new Set() };
 const lines = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 describe('the file of connections', () => {
@@ -38,6 +38,13 @@ describe('the file of connections', () => {
       ['b', 'Conflict'],
       ['young', 'Conflict'],
     ]);
+  });
+
+  it('keeps the connection of an object that cannot be read as it is, limit and all, beside those that can', () => {
+    const text = `BROKER_URL_1='amqp://old'\nBROKER_LIMIT_1=7\nBROKER_URL_2='amqp://old'\n`;
+    const plan = planFile([wish('b', 2)], { ...nothing, text, held: new Set([1]) }, now);
+    expect(lines(plan.text)).to.deep.equal([`BROKER_URL_1='amqp://old'`, 'BROKER_LIMIT_1=7', `BROKER_URL_2='amqp://u:p@b'`]);
+    expect(plan.draining).to.deep.equal({});
   });
 
   it('leaves a position to the installation that gives it itself', () => {
