@@ -38,7 +38,9 @@ describeWith(kubernetes, 'the scrape of a real operator', function () {
       async () => {
         const scrape = await (await fetch(`${metricsUrl}/metrics`)).text();
         const isDone =
-          /reconciles_total\{.*outcome="failed"\} [1-9]/.test(scrape) && /reason="RelayMissing"/.test(scrape) && /reason="PlaneUnavailable"/.test(scrape);
+          /reconciles_total\{.*outcome="failed"\} [1-9]/.test(scrape) &&
+          scrape.includes('reason="RelayMissing"') &&
+          scrape.includes('reason="PlaneUnavailable"');
         return isDone && scrape;
       },
       { withinMs: 60_000 },
