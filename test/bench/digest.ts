@@ -1,11 +1,15 @@
 // The link digest: mails to stored newsletters, links, authors and scores, against postal-mime alone on the same mails.
-import { createHash } from 'node:crypto';
+import { deepStrictEqual } from 'node:assert';
 import PostalMime from 'postal-mime';
 import { readConfig } from '../../services/link-digest/config.ts';
 import type { RawMail } from '../../services/link-digest/contract.ts';
+import { consumeOptions, createMailHandler } from '../../services/link-digest/ingest/consumer.ts';
+import { toMail, toMessage } from '../../services/link-digest/ingest/queue.ts';
 import { createNewsletterReader } from '../../services/link-digest/mails/newsletters.ts';
 import { createNewsletterStore } from '../../services/link-digest/newsletters/arrivals.ts';
+import type { Delivery } from '../../services/platform/broker/broker.ts';
 import { silentLog } from '../../services/platform/log.ts';
+import { createMetrics } from '../../services/platform/metrics.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { createPool } from '../../services/platform/postgres/pool.ts';
 import { environmentOf, migrations } from '../services/link-digest/store.ts';
@@ -13,8 +17,6 @@ import { startPostgres } from '../support/postgres.ts';
 import { type Bench, compare, interleaved, type Pace } from './support/bench.ts';
 
 const mailsOfRound = 400;
-/** As the consumer takes them off the queue. */
-const atOnce = 16;
 const items = 16;
 
 // A newsletter of agencies' making: tables in tables, a style on each cell, quoted-printable, 80 KB.
@@ -46,8 +48,7 @@ function mailOf(round: number, number: number): RawMail {
   const html = `<html><body>${Array.from({ length: items }, (_, item) => itemOf(number, item)).join('')}</body></html>`;
   const head = `From: Weekly <weekly@example.org>\r\nTo: reader@example.org\r\nSubject: Weekly ${round}.${number}\r\nDate: Sun, 15 Mar 2026 08:00:00 +0000\r\n`;
   const body = `MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${quotedPrintable(html)}\r\n`;
-  const raw = Buffer.from(head + body);
-  return { raw, sha256: createHash('sha256').update(raw).digest(), receivedAt: new Date() };
+  return toMail(Buffer.from(head + body), new Date());
 }
 
 const mailsOf = (round: number) => Array.from({ length: mailsOfRound }, (_, number) => mailOf(round, number));
@@ -63,22 +64,18 @@ async function run({ rounds }: Pace) {
   await migrate(postgres.url, { schema: 'digest', directory: migrations }, silentLog);
   const pool = createPool(postgres.url, { schema: 'digest', log: silentLog });
   const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(postgres.url)), clock: () => new Date() });
-  const read = createNewsletterReader();
+  const { handle } = createMailHandler({ newsletters, read: createNewsletterReader(), log: silentLog, metrics: createMetrics() });
   let round = 0;
 
-  async function take(mail: RawMail): Promise<void> {
-    const parsed = await read(mail);
-    if (parsed.kind !== 'parsed') throw new Error(`a mail was not parsed: ${parsed.reason}`);
-    if (parsed.value.links.length !== items) throw new Error(`${parsed.value.links.length} links were found, not ${items}`);
-    if (parsed.value.links.some(({ authors }) => authors.length !== 1)) throw new Error('a link was found without its author');
-    if ((await newsletters.store(mail, parsed.value)) !== 'stored') throw new Error('a mail was not stored');
-  }
   async function ours(): Promise<number> {
     await pool.driver.query('truncate newsletters, links, authors cascade');
-    const mails = mailsOf(round++);
-    return perSecond(async () => {
-      for (let from = 0; from < mails.length; from += atOnce) await Promise.all(mails.slice(from, from + atOnce).map(take));
+    const deliveries = mailsOf(round++).map((mail): Delivery => ({ ...toMessage(mail), attempt: 1, redelivered: false }));
+    const speed = await perSecond(async () => {
+      for (let from = 0; from < deliveries.length; from += consumeOptions.batchSize) await handle(deliveries.slice(from, from + consumeOptions.batchSize));
     });
+    const { rows } = await pool.driver.query('select (select count(*) from newsletters where rejection is null)::int as mails, count(*)::int as links from newsletter_links where cardinality(author_ids) = 1');
+    deepStrictEqual(rows, [{ mails: mailsOfRound, links: mailsOfRound * items }]);
+    return speed;
   }
   async function bound(): Promise<number> {
     const mails = mailsOf(round);

@@ -101,7 +101,7 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
 }
 
 /** Newsletters of usual size by the dozen; of the largest mails one after the other. */
-const consumeOptions = { batchSize: 16, prefetch: 16, maxBytes: 16 * 1_048_576 };
+export const consumeOptions = { batchSize: 16, prefetch: 16, maxBytes: 16 * 1_048_576 };
 
 export const consumeMails = (broker: Broker, { handle, refuse }: MailHandler): Consumer =>
   broker.consume(ingestQueue, { ...consumeOptions, giveUp: refuse }, handle);

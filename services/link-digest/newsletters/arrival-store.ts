@@ -11,7 +11,12 @@ export type Description = {
 };
 export type NewNewsletter = RawMail & Description & { readonly newsletterId: string };
 
-const outcomeOf = statement<{ rejection: string | null }, [sha256: Buffer]>('newsletters.outcomeOf', 'select rejection from newsletters where sha256 = $1');
+export type MailOutcome = { readonly rejection: string | null };
+
+const outcomesOf = statement<MailOutcome & { readonly sha256: Buffer }, [sha256s: readonly Buffer[]]>(
+  'newsletters.outcomesOf',
+  'select sha256, rejection from newsletters where sha256 = any($1)',
+);
 
 const turns = `hashtextextended('signalbox.digest.newsletters', 0)`;
 
@@ -216,7 +221,11 @@ const describing = ({ title, receivedDate, destinationEmail, rejection, linkCoun
 export type ArrivalStore = ReturnType<typeof createArrivalStore>;
 
 export const createArrivalStore = (database: Database) => ({
-  outcomeOf: (sha256: Buffer) => database.first(outcomeOf, sha256),
+  /** In the order of the bytes; undefined for new ones. */
+  async outcomesOf(sha256s: readonly Buffer[]): Promise<(MailOutcome | undefined)[]> {
+    const known = new Map((await database.all(outcomesOf, sha256s)).map(({ sha256, rejection }) => [sha256.toString('hex'), { rejection }]));
+    return sha256s.map((sha256) => known.get(sha256.toString('hex')));
+  },
   /** @returns the ids of those whose bytes are new */
   async insert(mails: readonly NewNewsletter[]): Promise<Set<string>> {
     let end = 0;

@@ -1,6 +1,6 @@
 // Newsletters on their way in: what is new of their links and authors, with scores that count the newsletter itself.
 import { v7 as newId } from 'uuid';
-import { createBatcher } from '../../platform/batches.ts';
+import { createBatcher, sharedReads } from '../../platform/batches.ts';
 import { storable } from '../../platform/json.ts';
 import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
@@ -174,7 +174,7 @@ export function createNewsletterStore(database: Database, scoring: Scoring): New
   }
 
   return {
-    outcomeOf: store.outcomeOf,
+    outcomeOf: createBatcher(store.outcomesOf, sharedReads),
     store: (mail, newsletter) => storeBatched({ mail, newsletter }),
     async reject(mail, reason) {
       const refused = { title: null, receivedDate: mail.receivedAt, destinationEmail: null, rejection: storable(reason), linkCount: 0 };
