@@ -73,7 +73,9 @@ async function run({ rounds }: Pace) {
     const speed = await perSecond(async () => {
       for (let from = 0; from < deliveries.length; from += consumeOptions.batchSize) await handle(deliveries.slice(from, from + consumeOptions.batchSize));
     });
-    const { rows } = await pool.driver.query('select (select count(*) from newsletters where rejection is null)::int as mails, count(*)::int as links from newsletter_links where cardinality(author_ids) = 1');
+    const { rows } = await pool.driver.query(
+      'select (select count(*) from newsletters where rejection is null)::int as mails, count(*)::int as links from newsletter_links where cardinality(author_ids) = 1',
+    );
     deepStrictEqual(rows, [{ mails: mailsOfRound, links: mailsOfRound * items }]);
     return speed;
   }

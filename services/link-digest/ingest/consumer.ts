@@ -100,8 +100,9 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
   return { handle, refuse };
 }
 
-/** Newsletters of usual size by the dozen; of the largest mails one after the other. */
-export const consumeOptions = { batchSize: 16, prefetch: 16, maxBytes: 16 * 1_048_576 };
+/** Newsletters of usual size by the dozen; of the largest mails one after the other. Nothing is parsed while the last of a batch are stored, so a batch is
+ *  large, and the next is at hand. */
+export const consumeOptions = { batchSize: 64, prefetch: 128, maxBytes: 16 * 1_048_576 };
 
 export const consumeMails = (broker: Broker, { handle, refuse }: MailHandler): Consumer =>
   broker.consume(ingestQueue, { ...consumeOptions, giveUp: refuse }, handle);
