@@ -1,8 +1,8 @@
 // What happens to a delivery: signature, score, message, publication, and what is told when there was none.
+import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { v7 as uuidv7 } from 'uuid';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Signatures } from '../platform/http/signatures.ts';
 import { memberAt, parseJson, refuseCostly } from '../platform/json.ts';
@@ -125,7 +125,7 @@ export function createDeliveries(parts: DeliveriesParts) {
     async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
       const { body, headers, startedAtMs } = delivery;
       const receivedAt = clock();
-      const id = uuidv7({ msecs: receivedAt.getTime() });
+      const id = randomUUIDv7(); // takes random bytes in stock, where the package `uuid` asks the kernel for each
       const received: Received = { id, receivedAt, body, headers, startedAtMs, identity: readIdentity(headers, id) };
       const signature = headers['x-hub-signature-256'];
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return rejectUnsigned(received);
