@@ -68,16 +68,19 @@ function inOrder(files: readonly string[]): string[][] {
 async function runAll(groups: readonly (readonly string[])[], most: number): Promise<Result[]> {
   const queue = [...groups];
   const results: Result[] = [];
-  const workers = queue.slice(0, most).map(() => startWorker(queue, results));
+  const workers = queue.slice(0, most).map((_, turn, { length }) => startWorker(queue, results, `${turn}/${length}`));
   running = workers.map(({ child }) => child);
   await Promise.all(workers.map(({ work }) => work(workers.length > 1)));
   if (queue.length > 0) fail(`not begun: ${queue.flat().join(', ')}`);
   return results;
 }
 
-function startWorker(queue: (readonly string[])[], results: Result[]) {
+function startWorker(queue: (readonly string[])[], results: Result[], turn: string) {
   const args = [process.stdout.isTTY ? '--color' : '--no-color', ...(values.grep === undefined ? [] : [values.grep])];
-  const child = fork(join(import.meta.dirname, 'run-files.ts'), args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = fork(join(import.meta.dirname, 'run-files.ts'), args, {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: { ...process.env, TEST_PROCESS: turn },
+  });
   const ended = once(child, 'close');
   let failures: string[] | undefined;
   let print: (line: string) => void = () => undefined;

@@ -34,12 +34,16 @@ const holds = <T>(answer: T): answer is Exclude<T, false> => answer !== false;
 /** Below those that systems hand out by themselves: no connection, and no server that asks for any port, takes one before its use. */
 const ports = { first: 10_500, afterLast: 15_500 };
 
+/** Each process of `run.ts`, `0/4` to `3/4`, has ports of its own: what is found free is listened on a while later, by a server that makes its data first. */
+const [turn = 0, of = 1] = process.env['TEST_PROCESS']?.split('/').map(Number) ?? [];
+const share = Math.floor((ports.afterLast - ports.first) / of);
+
 /** A loopback port that nothing listens on; one that is given out is not given out again in this run. */
 export const freePort = (): Promise<number> => freePorts(1);
 
 /** The first of so many in a row. */
 export async function freePorts(count: number): Promise<number> {
-  const first = randomInt(ports.first, ports.afterLast - count + 1);
+  const first = ports.first + turn * share + randomInt(share - count + 1);
   const row = Array.from({ length: count }, (_, index) => first + index);
   if (row.some((port) => given.has(port))) return freePorts(count);
   for (const port of row) given.add(port);

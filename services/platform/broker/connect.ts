@@ -118,7 +118,7 @@ function createConnectionState(onConnected: () => void = () => undefined) {
     },
     ready: (timeoutMs: number): Promise<void> =>
       withTimeout(waiting.promise, timeoutMs, () => {
-        throw new Error(`the broker is not connected after ${timeoutMs} ms`, { cause: lastError === null ? undefined : new Error(lastError) });
+        throw new Error(`the broker is not connected after ${timeoutMs} ms${lastError === null ? '' : `: ${lastError}`}`);
       }),
   };
 }

@@ -122,6 +122,5 @@ export function createRunner({ database, log, metrics, clock = () => new Date(),
     },
     /** When all that were accepted have ended. */
     ended: () => Promise.all(inWork).then(() => undefined),
-    failStale: () => store.failStale(),
   };
 }
