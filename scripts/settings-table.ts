@@ -7,8 +7,10 @@ import type { SubcommandLoaders } from '../services/platform/process/subcommand.
 
 const preface = `# Settings
 
+[Documentation](README.md) › Settings
+
 Settings are environment variables. Each also works as \`<NAME>_FILE\`: the path of a file that holds the value. An empty variable counts as absent.
-A process whose settings are not usable says so, all faults together, and ends. This page is generated from the code (\`npm run generate\`).
+A process with invalid settings lists all faults and ends. This page is generated from the code (\`npm run generate\`).
 `;
 
 function fallbackOf({ fallback, generate, isSecret }: Setting<unknown>): string {

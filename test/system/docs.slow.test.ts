@@ -61,7 +61,7 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
       const [, , deliver = ''] = readme;
       // The page asks for a pull request and for an event by its id.
       const body = '{"action":"opened","pull_request":{"id":7,"number":7},"repository":{"id":1,"full_name":"me/mine"}}';
-      run(deliver.replace(/^body=.*$/m, `body='${body}'`).replace('X-Forge-Event: issues', 'X-Forge-Event: pull_request'));
+      run(deliver.replace(/^body=.*$/m, `body='${body}'`).replace('X-GitHub-Event: issues', 'X-GitHub-Event: pull_request'));
       const [base = '', token = '', , list = ''] = requests.split('\n');
       const Events = z.object({ items: z.tuple([z.object({ id: z.string() })], z.unknown()) });
       const { items } = await eventually(() => Events.parse(JSON.parse(run(withCredentials, base, token, list))));
