@@ -19,7 +19,9 @@ const linksOf = (page: string) =>
 /** As GitHub makes them of headings: lower case, without punctuation, spaces as hyphens, -1 behind the second of a name. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const anchors = new Set<string>();
-  for (const [, heading = ''] of textOf(page).replaceAll(/^ *```.*?^ *```$/gms, '').matchAll(/^#+ (.*)$/gm)) {
+  for (const [, heading = ''] of textOf(page)
+    .replaceAll(/^ *```.*?^ *```$/gms, '')
+    .matchAll(/^#+ (.*)$/gm)) {
     const slug = heading
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
       .toLowerCase()
@@ -69,7 +71,7 @@ describe('the pages', () => {
     });
 
   it('say of each shell block what it needs', () => {
-    const marks = [...pages].flatMap((page) => [...textOf(page).matchAll(/^ *```(sh\b.*|bash.*|shell.*)$/gm)].map(([, mark = '']) => `${page}: ${mark}`));
+    const marks = pages.flatMap((page) => [...textOf(page).matchAll(/^ *```(sh\b.*|bash.*|shell.*)$/gm)].map(([, mark = '']) => `${page}: ${mark}`));
     expect(marks.filter((mark) => !/: sh( cluster| settings| account)?$/.test(mark))).to.deep.equal([]);
   });
 });
