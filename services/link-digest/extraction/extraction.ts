@@ -28,9 +28,11 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     if (same) same.candidates.push(candidate);
     else found.set(identity, { target, candidates: [candidate] });
   }
-  const isLogo = ({ target: { url }, candidates }: Found) =>
-    url.pathname === '/' && url.search === '' && (hosts.get(url.host)?.size ?? 0) > 1 && candidates.every(({ text }) => text === '');
-  return [...found.values()].filter((one) => !isLogo(one)).map((one) => linkOf(one, rules));
+  const isHomePage = ({ target: { url }, candidates }: Found) =>
+    url.pathname === '/' &&
+    (hosts.get(url.host)?.size ?? 0) > 1 &&
+    (candidates.every(({ text }) => text === '') || (url.search === '' && isOfSender(url, mail.from)));
+  return [...found.values()].filter((one) => !isHomePage(one)).map((one) => linkOf(one, rules));
 }
 
 /** Reads each address once: an image, a title and a "read more" have the same. */

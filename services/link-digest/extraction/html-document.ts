@@ -8,7 +8,7 @@ export type Element = {
   /** Its place among all elements, in the order in which they begin. */
   readonly index: number;
   readonly parent: Element | undefined;
-  /** In the classes of it and of what is around it. */
+  /** In the classes and ids of it and of what is around it. */
   readonly isDropped: boolean;
   readonly href: string | undefined;
   /** Its text is from here to before `end`. */
@@ -50,7 +50,8 @@ const endedBy: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['tbody', named('thead tbody tr td th')],
 ]);
 
-type Tag = { readonly name: string; href: string | undefined; classes: string | undefined };
+/** `marks` are its class and its id. */
+type Tag = { readonly name: string; href: string | undefined; marks: string };
 
 const ignore = () => undefined;
 const ignored: TokenizerCallbacks = {
@@ -71,11 +72,11 @@ const ignored: TokenizerCallbacks = {
   onend: ignore,
 };
 
-/** @param droppedClass found in a class attribute */
+/** @param droppedClass found in a class or an id */
 export function readHtml(html: string, droppedClass: RegExp): HtmlDocument {
   const tree = createTree(droppedClass);
   const decode = createEntityDecoder();
-  let tag: Tag = { name: '', href: undefined, classes: undefined };
+  let tag: Tag = { name: '', href: undefined, marks: '' };
   let attribute = '';
   let value = '';
   const begin = () => tree.begin(tag);
@@ -84,12 +85,12 @@ export function readHtml(html: string, droppedClass: RegExp): HtmlDocument {
     { decodeEntities: false },
     {
       ...ignored,
-      onopentagname: (from, to) => (tag = { name: html.slice(from, to).toLowerCase(), href: undefined, classes: undefined }),
+      onopentagname: (from, to) => (tag = { name: html.slice(from, to).toLowerCase(), href: undefined, marks: '' }),
       onattribname: (from, to) => ([attribute, value] = [html.slice(from, to).toLowerCase(), '']),
       onattribdata: (from, to) => (value = html.slice(from, to)),
       onattribend() {
         if (attribute === 'href') tag.href ??= decode.attribute(value);
-        if (attribute === 'class') tag.classes ??= decode.attribute(value);
+        if (attribute === 'class' || attribute === 'id') tag.marks += ` ${decode.attribute(value)}`;
       },
       onopentagend: begin,
       onselfclosingtag: begin,
@@ -147,14 +148,14 @@ function createTree(droppedClass: RegExp) {
   }
 
   return {
-    begin({ name, href, classes = '' }: Tag): void {
+    begin({ name, href, marks }: Tag): void {
       const ended = endedBy.get(name);
       while (ended?.has(open.at(-1)?.name ?? '') === true) endInnermost();
       if (name === 'br' || blocks.has(name)) append('\n');
       if (voids.has(name)) return;
       if (unseen.has(name)) hidden += 1;
       const parent = open.at(-1);
-      const isDropped = parent?.isDropped === true || droppedClass.test(classes);
+      const isDropped = parent?.isDropped === true || droppedClass.test(marks);
       const index = elements.length;
       const element = { name, index, parent, isDropped, href: name === 'a' ? href : undefined, start: length, end: length, last: index };
       elements.push(element);

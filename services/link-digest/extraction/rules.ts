@@ -19,7 +19,7 @@ export type Rules = {
   /** Hosts whose parameters are all kept, without their subdomains. */
   readonly keepsParameters: readonly string[];
   readonly wrappers: readonly Wrapper[];
-  /** An anchor is dropped when its class, or that of an element around it, contains one of these, in any case. */
+  /** An anchor is dropped when its class or id, or that of an element around it, contains one of these, in any case. */
   readonly droppedClasses: readonly string[];
   /** Dropped with their subdomains. */
   readonly socialHosts: readonly string[];
@@ -117,6 +117,8 @@ export const defaultRules: Rules = {
     /\b(?:view|read|open|see) (?:this|the|it)(?: (?:email|e-mail|newsletter|message))? in (?:your|a|the) (?:web )?browser[.!]?$/i,
     /^(?:view )?(?:in browser|(?:web|online|browser|html) version)$/i,
     /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
+    /^(?:get|download|open in|read in)(?: (?:the|our))?(?: (?:iphone|ipad|ios|android|mobile|free|desktop))* app(?: (?:for|on) (?:ios|android|iphone|ipad|your phone))?[.!]?$/i,
+    /^(?:(?:receive|get|follow|read)(?: (?:this|the|our))? \w+ (?:as|by|via|in) )?(?:an? )?rss(?: feed)?[.!]?$/i,
     // German, French, Spanish, Portuguese, Italian, Dutch.
     /^(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)$|^(?:profil|einstellungen|abo)(?: (?:ändern|bearbeiten|verwalten))?$|^(?:im browser (?:ansehen|anzeigen|öffnen|lesen)|online[ -](?:ansehen|lesen|version)|webversion)$/i,
     /^(?:se )?(?:désabonner|désinscrire)$|^(?:me |vous )(?:désabonner|désinscrire)$|^désinscription$|^(?:gérer|modifier) (?:mes|vos|les) (?:préférences|abonnements?)$|^(?:voir|lire|afficher|ouvrir)(?: (?:cet|ce|la|l['’]))?(?: ?e?-?mail| message| newsletter| lettre)? (?:en ligne|dans (?:le|votre|un) navigateur)$|^version en ligne$/i,

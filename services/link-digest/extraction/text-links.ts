@@ -79,12 +79,24 @@ function candidateOf(place: Place): Candidate {
 }
 
 const bullet = /^\s*(?:[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/;
+/** Of an item of a list; a dash may lead a byline as well. */
+const item = /^\s*(?:[*•►▶]|\d{1,3}[.)])\s/;
 const clean = (text: string): string =>
   tidy(text)
     .replace(bullet, '')
     .replace(/^[\s:|>)\]–—-]+/, '')
     .replace(/[\s:|<([–—→»-]+$/, '')
     .replace(/^[*_]{1,2}(.+?)[*_]{1,2}$/, '$1');
+
+/** How a sentence leads to its URL: "The slides are at …", "… is “The slides”, and it can be found at …". */
+const leadIn = /,?(?: and (?:it|they))? (?:is|are|can be (?:found|read|seen|had|downloaded))(?: now| online| available)* (?:at|on|under)$/i;
+const quotedAtEnd = /["“„«]([^"“”„«»]{3,})["”“»]$/;
+
+/** What a sentence says of the URL that it leads to. */
+function subjectOf(label: string): string {
+  const subject = label.replace(leadIn, '');
+  return subject === label ? label : (quotedAtEnd.exec(subject)?.[1] ?? subject);
+}
 
 /** What stands before the URL on its line, in Markdown in the brackets before it; else what stands behind it; of a note, what stands where it is named. */
 function labelOf({ lines, at, nth, notes }: Place): string {
@@ -96,7 +108,7 @@ function labelOf({ lines, at, nth, notes }: Place): string {
   const note = noteBefore(before);
   if (markdown !== undefined) return tidy(markdown);
   if (notes.has(note)) return notes.get(note)?.label ?? '';
-  const label = clean(before);
+  const label = subjectOf(clean(before));
   return label === '' && found.length === 1 ? clean(text.slice(end, end + 300)) : label;
 }
 
@@ -122,6 +134,9 @@ function blockAbove(lines: readonly Line[], at: number): readonly string[] {
   const block: string[] = [];
   for (let above = at - 1; above >= Math.max(at - mostLines, 0); above -= 1) {
     const { text = '', urls: found = [] } = lines[above] ?? {};
+    // Where lines are flowed, an item may begin behind the URL of the one before.
+    const rest = text.slice(found.at(-1)?.end ?? 0).replace(/^[)\]>.,]+(?=\s)/, '');
+    if (item.test(rest)) return [rest.trim(), ...block];
     if (found.length > 0) break;
     if (!isRule(text)) block.unshift(text.trim());
     else if (block.length > 0) return [...underlined(lines, above), ...block];
@@ -137,16 +152,21 @@ function underlined(lines: readonly Line[], at: number): readonly string[] {
   return isHeading ? [text] : [];
 }
 
-const titleOf = (block: readonly string[]): string =>
-  clean(block.map((line) => (namesIn(tidy(line)).length === 0 ? line : beforeByline(tidy(line)))).find((line) => line !== '') ?? '');
+/** A line that says when something is, or what follows. */
+const isNoTitle = (line: string): boolean => /:$|^(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b.*\d|^\d{1,2}:\d\d\b/i.test(line);
+
+function titleOf(block: readonly string[]): string {
+  const saying = block.map((line) => (namesIn(tidy(line)).length === 0 ? line : beforeByline(tidy(line)))).filter((line) => line !== '');
+  return subjectOf(clean(saying.find((line) => !isNoTitle(line)) ?? saying[0] ?? ''));
+}
 
 const mostFollowing = 3;
 
 function namesAround({ lines, at, nth, notes }: Place, above: readonly string[]): readonly string[] {
   const { text = '', urls: found = [] } = lines[at] ?? {};
   const { start = 0, end = 0 } = found[nth] ?? {};
-  const following = lines.slice(at + 1, at + 1 + mostFollowing);
-  const stop = following.findIndex((line) => line.urls.length > 0 || isRule(line.text));
+  const following = /\s[*•►▶]\s/.test(text.slice(end, end + 300)) ? [] : lines.slice(at + 1, at + 1 + mostFollowing);
+  const stop = following.findIndex((line) => line.urls.length > 0 || isRule(line.text) || item.test(line.text));
   const after = (stop < 0 ? following : following.slice(0, stop)).map((line) => line.text);
   const sameLine = [
     text.slice(Math.max(found[nth - 1]?.end ?? 0, start - 300), start),

@@ -25,7 +25,7 @@ const measured = (out: string, kind: string) => new RegExp(`^${kind}: precision 
 describe('signalbox digest evaluate', () => {
   const folder = temporaryDirectory('evaluate');
 
-  for (const kind of ['links', 'authors']) {
+  for (const kind of ['links', 'titles', 'authors']) {
     it(`finds the ${kind} of at least 25 newsletters with a precision and a recall of at least 0.95 each`, async () => {
       const { out } = await run(corpus);
       expect(Number(/^(\d+) mails in /m.exec(out)?.[1])).to.be.at.least(25);

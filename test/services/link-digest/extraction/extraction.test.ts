@@ -52,9 +52,10 @@ describe('the links that extract finds', () => {
   }
 
   for (const word of ['footer', 'social', 'unsubscribe', 'email-Footer-links', 'm_12social']) {
-    it(`leave out anchors in or with a class that contains ${word}`, () => {
+    it(`leave out anchors in or with a class or an id that contains ${word}`, () => {
       expect(urlsOf(`<a class="x ${word}" href="${url}">Rice</a>`), 'with').to.deep.equal([]);
       expect(urlsOf(`<div class="${word}"><table><tr><td>${a('Rice')}</td></tr></table></div>`), 'in').to.deep.equal([]);
+      expect(urlsOf(`<td id="template-${word.toUpperCase()}">${a('Rice')}</td>`), 'id').to.deep.equal([]);
       expect(urlsOf(`<div class="${word}">x</div>${a('Rice')}`), 'after').to.deep.equal([url]);
     });
   }
@@ -118,6 +119,8 @@ describe('the links that extract finds', () => {
     'Cancel this alert',
     'Manage your account',
     'Having trouble? View this email in your browser',
+    'Get the iPhone app',
+    'Receive this alert as RSS feed',
   );
   for (const text of texts) it(`leave out the text “${text}”`, () => expect(urlsOf(a(text, 'https://click.a.example/x7'))).to.deep.equal([]));
 
@@ -135,6 +138,15 @@ describe('the links that extract finds', () => {
       expect(found('https://b.example/x', null), 'of an unknown sender').to.equal(0);
     });
   }
+
+  it('leave out the home page of a host that has other links, where it is the sender’s or has no text', () => {
+    const html = (home: string) => `${home}${a('Rice')}`;
+    const found = (home: string, from: string) => extract(mail({ html: html(home), from })).map((link) => link.url);
+    expect(found(a('The Rice Letter', 'https://a.example/'), 'letter@a.example'), 'of the sender').to.deep.equal([url]);
+    expect(found(a('The Rice Museum', 'https://a.example/'), 'letter@b.example'), 'of another').to.deep.equal(['https://a.example/', url]);
+    expect(found(a('<img>', 'https://a.example/?ref=1'), 'letter@b.example'), 'a logo').to.deep.equal([url]);
+    expect(extract(mail({ html: a('The Rice Letter', 'https://a.example/'), from: 'letter@a.example' })), 'alone').to.have.length(1);
+  });
 
   it('leave out what follows “because you signed up”', () => {
     expect(inText('You get this because you signed up at https://a.example/.')).to.deep.equal([]);
@@ -297,9 +309,15 @@ describe('the links that extract finds in a mail of text', () => {
     ['a title behind the URL', `${url} - How to cook rice`],
     ['notes', `How to cook rice [1]\n\nSlowly.\n\n[1] ${url}`],
     ['quoted lines', `> How to cook rice\n> ${url}`],
+    ['a sentence that leads to the URL', `How to cook rice is now at\n${url}`],
+    ['a quotation in such a sentence', `What you asked for is "How to cook rice", and it can be found at ${url}.`],
+    ['the item of a list, not the heading above it', `Worth reading\n* How to cook rice\n  by Jane Doe\n  Link: ${url}`],
+    ['an item that begins behind another URL', `* Beans (https://b.example/) * How to cook rice\n  by Jane Doe\n  ${url}`],
+    ['a line that does not say when it is', `Tuesday 14:00, room 3\nHow to cook rice\n${url}`],
+    ['a line that does not say what follows', `From last week:\nHow to cook rice\n${url}`],
     ['nothing but the URL', url, 'how-to-cook-rice'],
   ] as const;
-  for (const [name, text, title = 'How to cook rice'] of tables) it(`have a title of ${name}`, () => expect(inText(text)).to.deep.equal([[url, title]]));
+  for (const [name, text, title = 'How to cook rice'] of tables) it(`have a title of ${name}`, () => expect(inText(text).at(-1)).to.deep.equal([url, title]));
 
   for (const [written, expected] of [
     ['https://a.example/rice.', 'https://a.example/rice'],
@@ -322,6 +340,13 @@ describe('the links that extract finds in a mail of text', () => {
   it('have authors of bylines and handles', () => {
     expect(extract(mail({ text: `How to cook rice\nby Jane Doe\n${url}` }))[0]).to.deep.include({ title: 'How to cook rice', authors: [jane] });
     expect(extract(mail({ text: 'https://medium.com/@jane/rice-1a2b' }))[0]?.authors).to.deep.equal([{ name: 'jane', handle: 'jane', customDomain: null }]);
+  });
+
+  it('have no author of the item behind them', () => {
+    const found = extract(
+      mail({ text: `* Beans (https://b.example/) * How to cook rice\n  by Jane Doe\n  ${url}\n* Lentils: https://c.example/\n* Peas, by John Roe` }),
+    );
+    expect(found.map(({ authors }) => authors)).to.deep.equal([[], [jane], []]);
   });
 
   it('are none in a mail of nothing', () => expect(extract(mail({}))).to.deep.equal([]));
