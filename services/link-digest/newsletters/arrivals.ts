@@ -138,9 +138,10 @@ const describe = ({ title, receivedDate, destinationEmail }: Newsletter, receive
 
 type Mail = { readonly mail: RawMail; readonly newsletter: Newsletter };
 
-/** Mails that come while others are stored are one transaction, of 16 MiB at most: it is held in memory twice. */
+/** Mails that come while others are stored are one transaction, of 16 MiB at most: it is held in memory twice. A second one is made ready while Postgres
+ *  works on the first. */
 const batching = {
-  concurrency: 1,
+  concurrency: 2,
   maxWaiting: Infinity,
   maxBatch: 16 * 1_048_576,
   weightOf: ({ mail }: Mail) => mail.raw.length,

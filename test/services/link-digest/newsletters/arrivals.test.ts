@@ -196,6 +196,7 @@ describe('newsletters on their way in', () => {
       expect((await links()).map(({ newsletters }) => newsletters)).to.deep.equal([0, 1, 1]);
       expect(await query('select link_count::int as n from newsletters order by n')).to.deep.equal([{ n: 1 }, { n: 1 }]);
       expect(await query('select name from authors')).to.deep.equal([]);
+      expect(await query('select link_id from link_authors')).to.deep.equal([]);
     });
 
     it('keep the authors that another newsletter names, and lose those that none names any more', async () => {
