@@ -7,6 +7,7 @@ import { silentLog } from '../../services/platform/log.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { atEndOfRun } from './end-of-run.ts';
 import { guardProcess, isAlive, temporaryDirectory } from './guard.ts';
+import { askForServer } from './shared-servers.ts';
 import { eventually, freePort } from './wait.ts';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
@@ -77,7 +78,13 @@ export const unsafe = { fsync: 'off', synchronous_commit: 'off', full_page_write
 async function startShared(): Promise<string> {
   const outside = process.env['TEST_DATABASE_URL'];
   if (outside) return outside;
-  const server = await startPostgres({ settings: unsafe });
+  const shared = await askForServer('postgres');
+  return shared?.['url'] ?? startUnsafe();
+}
+
+/** @returns its URL; closed at the end of this process's run */
+export async function startUnsafe(): Promise<string> {
+  const server = await startPostgres({ settings: { ...unsafe, max_connections: '400' } });
   atEndOfRun(() => server.close());
   return server.url;
 }

@@ -8,7 +8,11 @@ const patienceMs = 10_000;
 // Mocha finds `--color` or `--no-color` among the arguments by itself.
 const [, , , grep] = process.argv;
 
-process.on('message', (files: readonly string[]) => (files.length > 0 ? void run(files) : process.disconnect()));
+process.on('message', (message: readonly string[] | object) => {
+  if (!Array.isArray(message)) return; // about a server that this process has asked for
+  if (message.length > 0) void run(message as string[]);
+  else process.disconnect();
+});
 process.once('disconnect', () => void end());
 
 async function run(files: readonly string[]): Promise<void> {

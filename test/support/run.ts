@@ -7,7 +7,9 @@ import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { closeAll } from './end-of-run.ts';
 import { countLine, type Counts, summaryLine } from './reporter.ts';
+import { createSharedServers } from './shared-servers.ts';
 
 const processes = 4;
 
@@ -22,6 +24,10 @@ let running: ChildProcess[] = [];
 // Ctrl-C reaches them by itself; a supervisor's SIGTERM does not.
 process.on('SIGINT', () => undefined).on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')));
 
+const servers = createSharedServers({
+  postgres: async () => ({ url: await (await import('./postgres.ts')).startUnsafe() }),
+  rabbitmq: async () => (await import('./rabbitmq.ts')).startManaged(),
+});
 const total = { passed: 0, failed: 0, skipped: 0 };
 const summary: string[] = [];
 const notRun = new Set<string>();
@@ -33,6 +39,7 @@ const again = process.env['CI'] ? results.filter(({ counts }) => counts.failed >
 const groupsAgain = again.map(({ files }) => files);
 for (const result of [...results.filter((each) => !again.includes(each)), ...(await runAll(groupsAgain, 1))]) count(result);
 for (const { files, failures } of again) summary.push(`failed once, ran again: ${files.join(', ')}`, ...failures);
+await closeAll().catch((error: unknown) => fail(String(error)));
 if (summary.length > 0) summary.unshift(summaryLine);
 for (const line of [...summary, ...notRun, countLine(total)]) process.stdout.write(`${line}\n`);
 process.exitCode = total.failed > 0 ? 1 : 0;
@@ -53,14 +60,15 @@ function filesOf(paths: readonly string[]): string[] {
   return (paths.length > 0 ? paths : ['test']).flatMap((path) => (isFolder(path) ? globSync(join(path, '**/*.test.ts'), { exclude }).sort() : path));
 }
 
-/** The charts' together, for one process, which keeps its renderings; then two quick files after each slow one, so that slow ones are neither alone nor last. */
+/** The charts' together, for one process, which keeps its renderings; then two quick files after each slow one, so that slow ones are neither alone nor last: those of `system`, the longest, first. */
 function inOrder(files: readonly string[]): string[][] {
   const {
     charts = [],
     slow = [],
     quick = [],
   } = Object.groupBy(files, (file) => (file.startsWith('test/charts/') ? 'charts' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'));
-  const inTurn = slow.flatMap((file, index) => [file, ...quick.slice(2 * index, 2 * index + 2)]);
+  const isOfSystem = (file: string) => Number(file.startsWith('test/system/'));
+  const inTurn = slow.toSorted((one, other) => isOfSystem(other) - isOfSystem(one)).flatMap((file, index) => [file, ...quick.slice(2 * index, 2 * index + 2)]);
   return [charts, ...[...inTurn, ...quick.slice(2 * slow.length)].map((file) => [file])].filter(({ length }) => length > 0);
 }
 
@@ -81,6 +89,7 @@ function startWorker(queue: (readonly string[])[], results: Result[], turn: stri
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, TEST_PROCESS: turn },
   });
+  servers.answerTo(child);
   const ended = once(child, 'close');
   let failures: string[] | undefined;
   let print: (line: string) => void = () => undefined;

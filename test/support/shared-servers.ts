@@ -1,0 +1,41 @@
+// One server of a kind for all processes of a run: the first that asks has it started, in the process that they were forked from.
+import type { ChildProcess } from 'node:child_process';
+
+/** URLs by what they lead to. */
+type Urls = Readonly<Record<string, string>>;
+type Question = { readonly wanted: string };
+type Answer = Question & { readonly urls?: Urls; readonly failure?: string };
+
+/** In the process of `run.ts`. Each is started at most once. */
+export function createSharedServers(start: Readonly<Record<string, () => Promise<Urls>>>) {
+  const started = new Map<string, Promise<Urls>>();
+
+  async function answer({ wanted }: Question): Promise<Answer> {
+    const urls = started.get(wanted) ?? start[wanted]?.() ?? Promise.reject(new Error(`nobody starts ${wanted}`));
+    started.set(wanted, urls);
+    return urls.then(
+      (urls) => ({ wanted, urls }),
+      (error: unknown) => ({ wanted, failure: String(error) }),
+    );
+  }
+
+  return {
+    answerTo(child: ChildProcess): void {
+      child.on('message', (question: Question) => void answer(question).then((answer) => child.connected && child.send(answer)));
+    },
+  };
+}
+
+/** In a process that `run.ts` has forked; undefined in any other. */
+export function askForServer(wanted: string): Promise<Urls> | undefined {
+  if (!process.env['TEST_PROCESS'] || !process.send) return undefined;
+  const { promise, resolve, reject } = Promise.withResolvers<Urls>();
+  process.on('message', function hear(answer: Answer) {
+    if (answer.wanted !== wanted) return;
+    process.off('message', hear);
+    if (answer.urls) resolve(answer.urls);
+    else reject(new Error(answer.failure));
+  });
+  process.send({ wanted } satisfies Question);
+  return promise;
+}
