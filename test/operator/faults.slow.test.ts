@@ -15,6 +15,9 @@ import { eventually } from '../support/wait.ts';
 import { createTestCluster, type TestCluster } from './operator.ts';
 
 const label = 'copied-by-test';
+/** So long each fault lasts, in ms; with the timing of production where `TEST_FAULT_SECONDS` says how long. */
+const givenMs = Number(process.env['TEST_FAULT_SECONDS'] ?? 0) * 1000;
+const faultMs = givenMs || 3000;
 
 /** A Secret for each ConfigMap of the label, while there is one. */
 const copying: Controller = {
@@ -42,9 +45,9 @@ describeWith(kubernetes, 'the operator through faults of the API server', () => 
     proxy = await createFaultProxy((await sharedApiServer()).config);
     const stopping = new AbortController();
     const transport = createTransport(proxy.config, stopping.signal);
-    const timing = { silenceMs: 4000, backOff: { firstMs: 100, longestMs: 1000 } };
+    const timing = givenMs ? undefined : { silenceMs: 4000, backOff: { firstMs: 100, longestMs: 1000 } };
     const { namespace } = cluster;
-    const controllers = createControllers({ controllers: [copying], namespace, log: silentLog, metrics: () => metrics, timing });
+    const controllers = createControllers({ controllers: [copying], namespace, log: silentLog, metrics: () => metrics, ...(timing && { timing }) });
     const metrics = createOperatorMetrics(createMetrics(), {
       isLeading: () => true,
       depths: controllers.depths,
@@ -80,7 +83,6 @@ describeWith(kubernetes, 'the operator through faults of the API server', () => 
       await put(changed, 'after');
       await cluster.remove(configMapResource, gone);
       await put(made, 'after');
-      const faultMs = 3000;
       await new Promise((resolve) => setTimeout(resolve, faultMs));
       proxy.set('none');
       expect(taken('GET'), 'requests during the fault').to.be.below(60);

@@ -272,6 +272,26 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       await eventually(async () => expect(await generation()).to.equal(3));
     });
 
+    it('is settled with all that belongs to it: nothing is written when it is read again, nor by an operator that starts', async () => {
+      await prepare('settled', { password: secretValue('settled') });
+      await sync('settled', { data: [{ key: 'PASSWORD', secret: 'password' }], refreshInterval: '1s' });
+      await isReady('SyncedSecret', 'settled', 'Synced');
+      const versions = async () => {
+        const all = [await cluster.find(applications, 'settled'), await cluster.find(synced, 'settled')];
+        all.push(await cluster.find(secretResource, 'settled'), await cluster.find(secretResource, 'settled-key'));
+        return all.map((one) => one?.metadata.resourceVersion);
+      };
+      const before = await versions();
+      for (const next of ['next-one', 'next-two', 'next-three']) {
+        await operator.stop();
+        operator = await start();
+        // What is new comes behind what was there at the start.
+        await apply(next, { applicationName: next });
+        await isReady('SecretApplication', next, 'InSync');
+      }
+      expect(await versions()).to.deep.equal(before);
+    });
+
     it('leaves its Secret to the garbage collector, or keeps it, by its policy', async () => {
       await prepare('owned', { password: secretValue('owned') });
       const data = [{ key: 'PASSWORD', secret: 'password' }];
