@@ -253,6 +253,20 @@ describe('the settings of the link digest', () => {
     expect(() => readConfig(short)).to.throw(/Digest__AdminPassword must have at least 16 characters[^]*Ingest__Token must have at least 16 characters/);
   });
 
+  it('are those of the documentation unless given', () => {
+    const { maxMailBytes, mailsPerHour, maxRetries, loginAttempts, cacheMinutes, authorWeight, keywordWeight, recencyWeight, popularityWeight } = readConfig(
+      without('Digest__LoginAttempts'),
+    );
+    expect({ maxMailBytes, mailsPerHour, maxRetries, loginAttempts, cacheMinutes }).to.deep.equal({
+      maxMailBytes: 10_485_760,
+      mailsPerHour: 60,
+      maxRetries: 3,
+      loginAttempts: 5,
+      cacheMinutes: 60,
+    });
+    expect([authorWeight, keywordWeight, recencyWeight, popularityWeight]).to.deep.equal([0.35, 0.25, 0.2, 0.2]);
+  });
+
   it('take a key of 32 bytes', () => expect(readConfig({ ...given, Jwt__Key: 'ü'.repeat(16) }).keys[0]?.reveal()).to.have.length(16));
 
   it('refuse hashes whose parameters are weak or cost too much', async () => {
