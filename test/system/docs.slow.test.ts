@@ -1,117 +1,62 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { z } from 'zod';
 import { hashPassword } from '../../services/link-digest/login/password.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
 import { commandLine } from '../support/programs.ts';
-import { eventually } from '../support/wait.ts';
-import { cleanClone, shellBlocks } from './pages.ts';
+import { answers, cleanClone, shellBlocks } from './pages.ts';
 
-const readme = shellBlocks('README.md');
-const demo = 'npm run -s signalbox demo';
-const withCredentials = '. .signalbox/credentials.env';
+const pages = ['README.md', ...readdirSync(join(import.meta.dirname, '../../docs')).map((name) => `docs/${name}`)].filter(
+  (page) => page.endsWith('.md') && shellBlocks(page).length > 0,
+);
 
-describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line on one npm start', function () {
+/** What each page must show beside not failing: the words of answers in their order. */
+const shown: Readonly<Record<string, RegExp>> = {
+  'README.md': /relay {3}202.*intake {2}200.*digest {2}202.*bookmarks {2}201.*listings {2}200.*"isSignatureValid":true.*"repository":"me\/mine"/s,
+  'docs/applications.md': /open sesame, 30 s.*\[2,"open barley"\].*No such secret/s,
+  'docs/bookmarks.md': /"title":"PostgreSQL".*\[.*"PostgreSQL".*\]\[.*"PostgreSQL".*\].*0 failed/s,
+  'docs/follow-events.md': /"title": "Read me".*\tissues\tme\/mine/s,
+  'docs/link-digest.md': /"title":"On caching".*"status":"Liked".*"contribution":0\.\d+.*"Liked":\d.*[\w-]+\.[\w-]+\.[\w-]+\n/s,
+  'docs/listings.md': /"created":1.*"status":"approved".*"notes":"call on Monday".*"changedAt".*0 rejected.*"outcome":"created"/s,
+  'docs/newsletters.md': /"title": "On queues".*true.*"total"|"priorityScore"/s,
+  'docs/secrets.md': /"value":"open sesame".*"cursor":/s,
+  'docs/sources.md': /"duplicate":/,
+  'docs/webhook-intake.md': /"status":.*"payload":.*"bucketHours":6.*"NEW":.*no dead letters/s,
+  'docs/webhook-relay.md': /"connections":.*"brokers":.*"eventCount":.*"added":\[\].*"deleted":1/s,
+};
+
+describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each from its blocks alone on one npm start', function () {
   this.timeout(120_000);
   const clone = cleanClone();
-  const run = (...lines: readonly string[]) => clone.run(lines.join('\n'));
 
-  // As the page of the intake has it, for its direct source.
+  // As the page of direct sources has it.
   before(() => clone.start({ Sources__HealthchecksSecrets: 'a-long-random-text' }));
 
-  describe('README.md', () => {
-    it('has the commands that this test knows', () => {
-      expect(readme.map((block) => block.split('\n')[0])).to.deep.equal(['npm ci', demo, withCredentials]);
-    });
+  for (const page of pages) {
+    describe(page, () => {
+      let printed = '';
 
-    it('shows the demo delivery', () => {
-      expect(run(demo)).to.match(/relay {3}202.*intake {2}200.*digest {2}202.*What queues are for.*bookmarks {2}201.*listings {2}200/s);
-    });
+      it('has commands that run', () => {
+        const blocks = shellBlocks(page).filter((block) => !block.startsWith('npm ci'));
+        printed = clone.run(blocks.join('\n'));
+      });
 
-    it('delivers and reads back by hand', () => {
-      const [delivery = '', events = ''] = run(readme[2] ?? '').split('}{');
-      expect(delivery).to.contain('"isSignatureValid":true');
-      expect(events).to.contain('"next"');
-    });
+      if (shown[page] !== undefined)
+        it('shows what it promises', () => {
+          expect(printed).to.match(shown[page]);
+        });
 
-    it('shows the delivery by hand in the dashboard API', async () => {
-      const ask = (readme[2] ?? '').split('\n').filter((line) => !line.includes('/Forge'));
-      await eventually(() => {
-        expect(run(...ask)).to.contain('"repository":"me/mine"');
+      it('shows answers with the members that come', () => {
+        for (const answer of answers(page)) for (const name of namesIn(JSON.parse(answer))) expect(printed, name).to.match(new RegExp(`"${name}" ?:`));
       });
     });
+  }
 
-    it('tells its options', () => {
-      expect(run('npm start -- --help')).to.contain('--port-base');
-      expect(run('npm run -s signalbox -- --help')).to.contain('migrate');
-    });
-  });
-
-  describe('docs/webhook-relay.md', () => {
-    it('has its requests answered', () => {
-      const [, requests = ''] = shellBlocks('docs/webhook-relay.md');
-      expect(run(withCredentials, requests)).to.match(/"connections":.*"added":\[\].*"brokers":.*"deleted":1.*"eventCount":.*Healthy$/s);
-    });
-  });
-
-  describe('docs/webhook-intake.md', () => {
-    it('has its requests answered', async () => {
-      const requests = shellBlocks('docs/webhook-intake.md').find((block) => block.startsWith('intake=')) ?? '';
-      const [, , deliver = ''] = readme;
-      // The page asks for a pull request and for an event by its id.
-      const body = '{"action":"opened","pull_request":{"id":7,"number":7},"repository":{"id":1,"full_name":"me/mine"}}';
-      run(deliver.replace(/^body=.*$/m, `body='${body}'`).replace('X-GitHub-Event: issues', 'X-GitHub-Event: pull_request'));
-      const [base = '', token = '', , list = ''] = requests.split('\n');
-      const Events = z.object({ items: z.tuple([z.object({ id: z.string() })], z.unknown()) });
-      const { items } = await eventually(() => Events.parse(JSON.parse(run(withCredentials, base, token, list))));
-      await eventually(() => run(withCredentials, base, token, 'curl -sS "$intake/repositories/me/mine/pulls/7" -H "$token"'));
-      const answers = run(withCredentials, requests.replace('019…', items[0].id));
-      expect(answers).to.match(/"items":.*"payload":.*"bucketHours":6.*"items":.*"pullRequest":.*"NEW":.*"workflowRuns":/s);
-    });
-  });
-
-  describe('docs/webhook-intake.md, its direct source', () => {
-    it('is received', () => {
-      const delivery = shellBlocks('docs/webhook-intake.md').find((block) => block.includes('/healthchecks')) ?? '';
-      expect(run(delivery)).to.contain('"duplicate":false');
-      expect(run(delivery)).to.contain('"duplicate":true');
-    });
-  });
-
-  describe('docs/link-digest.md', () => {
-    it('has its requests answered', () => {
-      const [, requests = ''] = shellBlocks('docs/link-digest.md');
-      expect(run(withCredentials, requests)).to.match(/"duplicate":false.*"title":"On caching".*"status":"Liked".*"contribution":0\.125.*"Liked":1/s);
-    });
-
-    it('makes a token', () => {
-      const [, , making = ''] = shellBlocks('docs/link-digest.md');
-      expect(run(withCredentials, making.replace(/^export .*$/m, 'export Jwt__Key'))).to.match(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-    });
-  });
-
-  describe('docs/bookmarks.md', () => {
-    it('has its requests answered', () => {
-      const [, requests = ''] = shellBlocks('docs/bookmarks.md');
-      expect(run(withCredentials, requests)).to.match(/"title":"PostgreSQL".*\[.*"PostgreSQL".*\]\[.*"PostgreSQL".*\]$/s);
-    });
-  });
-
-  describe('docs/listings.md', () => {
-    it('has its requests answered', () => {
-      const [, requests = ''] = shellBlocks('docs/listings.md');
-      expect(run(withCredentials, requests)).to.match(/"created":1.*"status":"approved".*"notes":"call on Monday".*"changedAt".*"approvedCount":1/s);
-    });
-
-    it('takes its file and its mail in', () => {
-      const [, requests = '', importing = '', mailing = ''] = shellBlocks('docs/listings.md');
-      const [listings = '', token = '', , listing = ''] = requests.split('\n');
-      const file = [listing, `printf '[%s]' "$listing" | sed s/'"1"'/'"2"'/ > listings.json`];
-      expect(run(withCredentials, ...file, importing.replace('=…', ''))).to.contain('1 created, 0 updated, 0 unchanged, 0 rejected');
-      const mail = `Subject: A flat\n\n3 Main Street, D02 X285\n€900 per month\nhttps://www.daft.ie/for-rent/a/3`;
-      expect(run(withCredentials, listings, token, `printf '${mail.replaceAll('\n', '\\n')}' > alert.eml`, mailing)).to.contain('"outcome":"created"');
-    });
+  it('tell the options of npm start and of the command', () => {
+    expect(clone.run('npm start -- --help')).to.contain('--port-base');
+    expect(clone.run('npm run -s signalbox -- --help')).to.contain('migrate');
   });
 
   describe('Ctrl-C', () => {
@@ -121,10 +66,15 @@ describeWith(commandLine('curl', 'openssl'), 'the pages, followed line by line o
   });
 });
 
+const namesIn = (value: unknown): readonly string[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, inner]) => [...(Array.isArray(value) ? [] : [name]), ...namesIn(inner)])
+    : [];
+
 // The values are our own; that no setting is missing in a page is what is tested.
 for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/link-digest.md', 'docs/bookmarks.md', 'docs/listings.md']) {
   describe(`${page}, the service by itself`, () => {
-    const [block = ''] = shellBlocks(page);
+    const [block = ''] = shellBlocks(page, 'sh settings');
     const [settings = '', migrate = '', ...others] = block.split('\n');
     const argumentsOf = (line: string) =>
       line

@@ -7,9 +7,14 @@ import { eventually } from '../support/wait.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** @param page below the repository's root */
-export const shellBlocks = (page: string): readonly string[] =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text.trim());
+/** Of one mark, as docs/README.md has them: `sh` runs beside npm start. @param page below the repository's root */
+export const shellBlocks = (page: string, mark = 'sh'): readonly string[] => blocksOf(page, mark);
+
+/** The JSON that a page shows as an answer. */
+export const answers = (page: string): readonly string[] => blocksOf(page, 'json');
+
+const blocksOf = (page: string, mark: string): readonly string[] =>
+  [...readFileSync(join(root, page), 'utf8').matchAll(new RegExp(`^\`\`\`${mark}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text = '']) => text.trim());
 
 export type Clone = {
   readonly folder: string;
