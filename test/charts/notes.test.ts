@@ -67,9 +67,15 @@ describeWith(helm, 'NOTES.txt', () => {
     expect(text).not.to.match(/Intake__AccessTokens|Management__AdminApiKey|mine-signalbox-secrets|helm test/);
   });
 
-  it('reads from the Secret that was given, and does not say to delete it', async () => {
-    const text = await notes({ existingSecret: 'theirs' });
-    expect(text).to.contain('get secret theirs').and.not.to.contain('delete secret');
+  it('reads from the Secret that was given', async () => {
+    expect(await notes({ existingSecret: 'theirs' }))
+      .to.contain('get secret theirs')
+      .and.not.to.contain('Keep a copy');
+  });
+
+  it('copies the Secret that was made, and deletes nothing', async () => {
+    expect(await notes({})).to.match(/Keep a copy.*get secret mine-signalbox-credentials --output yaml .*> mine-signalbox-credentials\.yaml/s);
+    expect(await notes({})).not.to.match(/kubectl .* delete /);
   });
 
   it('says where the SQL for the administrator is, when roles are made by hand', async () => {

@@ -20,7 +20,7 @@ const shown: Readonly<Record<string, RegExp>> = {
   'docs/follow-events.md': /"title": "Read me".*\tissues\tme\/mine/s,
   'docs/link-digest.md': /"title":"On caching".*"status":"Liked".*"contribution":0\.\d+.*"Liked":\d.*[\w-]+\.[\w-]+\.[\w-]+\n/s,
   'docs/listings.md': /"created":1.*"status":"approved".*"notes":"call on Monday".*"changedAt".*0 rejected.*"outcome":"created"/s,
-  'docs/newsletters.md': /"title": "On queues".*true.*"total"|"priorityScore"/s,
+  'docs/newsletters.md': /"title": "On queues".*"priorityScore".*true/s,
   'docs/secrets.md': /"value":"open sesame".*"cursor":/s,
   'docs/sources.md': /"duplicate":/,
   'docs/webhook-intake.md': /"status":.*"payload":.*"bucketHours":6.*"NEW":.*no dead letters/s,
@@ -43,9 +43,10 @@ describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each f
         printed = clone.run(blocks.join('\n'));
       });
 
-      if (shown[page] !== undefined)
+      const promised = shown[page];
+      if (promised !== undefined)
         it('shows what it promises', () => {
-          expect(printed).to.match(shown[page]);
+          expect(printed).to.match(promised);
         });
 
       it('shows answers with the members that come', () => {

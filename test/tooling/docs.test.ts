@@ -1,43 +1,18 @@
 // The pages of the documentation as a reader walks them: links that lead somewhere, and blocks that say what they need.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { createAnchors, hasScheme, pages, root, targetOf, textOf } from '../../scripts/site/pages.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const below = (folder: string) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name));
-const charts = ['charts/signalbox/README.md', 'charts/signalbox-operator/README.md'];
-const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...charts, ...below('docs'), ...below('k8s')];
+const withoutBlocks = (text: string) => text.replaceAll(/^ *```.*?^ *```$/gms, '');
+const withoutCode = (text: string) => withoutBlocks(text).replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
+const linksOf = (page: string) => [...withoutCode(textOf(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !hasScheme(link));
 
-const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
-const withoutCode = (text: string) => text.replaceAll(/^ *```.*?^ *```$/gms, '').replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
-const linksOf = (page: string) =>
-  [...withoutCode(textOf(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link));
-
-/** As GitHub makes them of headings: lower case, without punctuation, spaces as hyphens, -1 behind the second of a name. */
 function anchorsOf(page: string): ReadonlySet<string> {
-  const anchors = new Set<string>();
-  for (const [, heading = ''] of textOf(page)
-    .replaceAll(/^ *```.*?^ *```$/gms, '')
-    .matchAll(/^#+ (.*)$/gm)) {
-    const slug = heading
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(' ', '-');
-    let anchor = slug;
-    for (let number = 1; anchors.has(anchor); number++) anchor = `${slug}-${number}`;
-    anchors.add(anchor);
-  }
-  return anchors;
+  const anchorFor = createAnchors();
+  const headings = [...withoutBlocks(textOf(page)).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  return new Set(headings.map((heading) => anchorFor(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'))));
 }
-
-const targetOf = (page: string, link: string) => {
-  const [path = '', anchor] = link.split('#');
-  return { path: path === '' ? page : relative(root, resolve(root, dirname(page), path)), anchor };
-};
 
 function faultOf(page: string, link: string): string | undefined {
   const { path, anchor } = targetOf(page, link);
@@ -65,7 +40,7 @@ describe('the pages', () => {
     expect(pages.filter((page) => !isReached(page))).to.deep.equal([]);
   });
 
-  for (const page of below('docs').filter((path) => dirname(path) === 'docs' && path !== 'docs/README.md'))
+  for (const page of pages.filter((path) => dirname(path) === 'docs' && path !== 'docs/README.md'))
     it(`${page} leads back to the index`, () => {
       expect(textOf(page).split('\n').slice(0, 6).join('\n')).to.contain('[Documentation](README.md) ›');
     });

@@ -1,0 +1,128 @@
+// `npm run docs`: the Markdown pages as a site in the folder `site`, whose search works without a server (ADR 16).
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, posix } from 'node:path';
+import MarkdownIt, { type Token } from 'markdown-it';
+import MiniSearch from 'minisearch';
+import { createAnchors, hasScheme, pages, root, targetOf, textOf } from './site/pages.ts';
+
+const out = join(root, 'site');
+const index = 'docs/README.md';
+
+const addressOf = (page: string) => page.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
+const isFolder = (path: string) => statSync(join(root, path)).isDirectory();
+const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+const markdown = MarkdownIt({ html: true });
+
+type Section = { readonly id: number; readonly page: string; readonly address: string; readonly title: string; text: string };
+const sections: Section[] = [];
+/** What pages lead to beside pages: sources, API descriptions, folders. */
+const linked = new Set<string>();
+
+const linkOf = (token: Token): string | undefined => {
+  const link = token.attrGet('href');
+  return link === null ? undefined : String(link);
+};
+const plain = (token: Token): string => (token.children ?? []).map((child) => child.content).join('');
+
+/** Of a link in `page`, as it is in the site. */
+function rewritten(page: string, link: string): string {
+  if (hasScheme(link)) return link;
+  const { path, anchor } = targetOf(page, link);
+  const isPage = pages.includes(path);
+  if (!isPage) linked.add(path);
+  const target = isPage ? addressOf(path) : isFolder(path) ? posix.join(path, 'index.html') : path;
+  return posix.relative(dirname(page), target) + (anchor === undefined ? '' : `#${anchor}`);
+}
+
+function pageOf(page: string): { readonly title: string; readonly body: string } {
+  const tokens = markdown.parse(textOf(page), {});
+  const anchorFor = createAnchors();
+  let title = page;
+  let section: Section | undefined;
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const heading = plain(tokens[at + 1] ?? token);
+      const anchor = anchorFor(heading);
+      token.attrSet('id', anchor);
+      if (token.tag === 'h1') title = heading;
+      section = { id: sections.length, page: title, address: `${addressOf(page)}#${anchor}`, title: heading, text: '' };
+      sections.push(section);
+    } else if (section !== undefined && (token.type === 'inline' || token.type === 'fence')) section.text += `${token.content}\n`;
+    for (const child of token.children ?? []) {
+      const link = linkOf(child);
+      if (link !== undefined) child.attrSet('href', rewritten(page, link));
+    }
+  }
+  return { title, body: markdown.renderer.render(tokens, markdown.options, {}) };
+}
+
+/** The tables of the index are what there is to navigate: their links, under their headings. */
+function navigationFrom(page: string): string {
+  const items: string[] = [];
+  for (const token of markdown.parse(textOf(index), {})) {
+    if (token.type !== 'inline') continue;
+    const links = (token.children ?? []).flatMap((child, at, all) => {
+      const link = linkOf(child);
+      return child.type === 'link_open' && link !== undefined && !hasScheme(link) ? [{ link, text: all[at + 1]?.content ?? link }] : [];
+    });
+    for (const { link, text } of links) {
+      const { path, anchor } = targetOf(index, link);
+      const target = pages.includes(path) ? addressOf(path) : posix.join(path, existsSync(join(root, path)) && isFolder(path) ? 'index.html' : '');
+      const here = path === page ? ' aria-current="page"' : '';
+      items.push(`<li><a href="${posix.relative(dirname(page), target)}${anchor === undefined ? '' : `#${anchor}`}"${here}>${escape(text)}</a></li>`);
+    }
+  }
+  return `<ul>${items.join('')}</ul>`;
+}
+
+const layout = (page: string, { title, body }: { readonly title: string; readonly body: string }) => {
+  const up = posix.relative(dirname(page), '.') || '.';
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(title)} · Signalbox</title>
+<link rel="stylesheet" href="${up}/assets/site.css">
+<header>
+<a class="home" href="${up}/docs/index.html">Signalbox</a>
+<input id="search" type="search" placeholder="Search" aria-label="Search" autocomplete="off" data-root="${up}">
+<ol id="found" hidden></ol>
+</header>
+<nav><details><summary>Pages</summary>${navigationFrom(page)}</details></nav>
+<main>${body.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</table>', '</table></div>')}</main>
+<script src="${up}/assets/minisearch.js"></script>
+<script src="${up}/assets/sections.js"></script>
+<script src="${up}/assets/search.js"></script>
+</html>
+`;
+};
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(out, path)), { recursive: true });
+  writeFileSync(join(out, path), text);
+}
+
+/** A file is shown as it is, a folder as the list of its files. */
+function copyLinked(path: string): void {
+  if (!isFolder(path)) {
+    mkdirSync(dirname(join(out, path)), { recursive: true });
+    cpSync(join(root, path), join(out, path), { dereference: true });
+    return;
+  }
+  const names = readdirSync(join(root, path)).filter((name) => !isFolder(join(path, name)));
+  for (const name of names.filter((one) => !one.endsWith('.md'))) copyLinked(join(path, name));
+  if (pages.includes(join(path, 'README.md'))) return;
+  const items = names.map((name) => `<li><a href="${addressOf(name)}">${escape(name.replace(/\.md$/, ''))}</a></li>`);
+  write(join(path, 'index.html'), layout(join(path, 'README.md'), { title: path, body: `<h1>${escape(basename(path))}</h1><ul>${items.join('')}</ul>` }));
+}
+
+rmSync(out, { recursive: true, force: true });
+for (const page of pages) write(addressOf(page), layout(page, pageOf(page)));
+for (const path of linked) copyLinked(path);
+const search = new MiniSearch({ fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'address'] });
+search.addAll(sections);
+write('assets/sections.js', `window.sections = ${JSON.stringify(JSON.stringify(search))};\n`);
+cpSync(join(root, 'node_modules/minisearch/dist/umd/index.js'), join(out, 'assets/minisearch.js'));
+for (const name of ['site.css', 'search.js']) cpSync(join(import.meta.dirname, 'site', name), join(out, 'assets', name));
+process.stdout.write(`${pages.length} pages: ${join(out, 'docs/index.html')}\n`);
