@@ -1,11 +1,11 @@
-// `npm run docs`: the Markdown pages as a site in the folder `site`, whose search works without a server (ADR 16).
+// `npm run docs`: the Markdown pages as a site in the folder `site`, or the one that is named, whose search works without a server (ADR 16).
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, posix } from 'node:path';
+import { basename, dirname, join, posix, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 import MiniSearch from 'minisearch';
 import { createAnchors, hasScheme, pages, root, targetOf, textOf } from './site/pages.ts';
 
-const out = join(root, 'site');
+const out = resolve(root, process.argv[2] ?? 'site');
 const index = 'docs/README.md';
 
 const addressOf = (page: string) => page.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');

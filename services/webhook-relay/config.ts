@@ -32,7 +32,7 @@ export const settings = {
     default: 134_217_728,
   }),
   spoolDirectory: text('FailedPayloads__Directory', { summary: 'Where deliveries wait that could not be published', default: '.signalbox/spool' }),
-  alertUrl: optional(url('Monitoring__AlertUrl', ['http', 'https'], { summary: 'Told by POST when every connection has reached its limit' })),
+  alertUrl: optional(url('Monitoring__AlertUrl', ['http', 'https'], { summary: 'URL that receives a POST when every connection has reached its limit' })),
   scoringFile: optional(text('Scoring__File', { summary: 'A YAML file that overrides scoring tables' })),
   ownerLogins: list('Scoring__OwnerLogins', { summary: 'Senders that count as owner', default: [] }),
   ownBotLogins: list('Scoring__OwnBotLogins', { summary: 'Senders that count as own bots', default: [] }),

@@ -1,8 +1,10 @@
 // The pages of the documentation as a reader walks them: links that lead somewhere, and blocks that say what they need.
-import { existsSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createAnchors, hasScheme, pages, root, targetOf, textOf } from '../../scripts/site/pages.ts';
+import { temporaryDirectory } from '../support/guard.ts';
 
 const withoutBlocks = (text: string) => text.replaceAll(/^ *```.*?^ *```$/gms, '');
 const withoutCode = (text: string) => withoutBlocks(text).replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
@@ -48,5 +50,33 @@ describe('the pages', () => {
   it('say of each shell block what it needs', () => {
     const marks = pages.flatMap((page) => [...textOf(page).matchAll(/^ *```(sh\b.*|bash.*|shell.*)$/gm)].map(([, mark = '']) => `${page}: ${mark}`));
     expect(marks.filter((mark) => !/: sh( cluster| settings| account)?$/.test(mark))).to.deep.equal([]);
+  });
+});
+
+describe('npm run docs', () => {
+  const site = temporaryDirectory('site');
+  before(() => execFileSync('node', [join(root, 'scripts/site.ts'), site]));
+
+  it('makes pages whose links lead to files and anchors of the site', () => {
+    const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
+    expect(files.length).to.be.at.least(pages.length);
+    const texts = new Map(files.map((name) => [join(site, name), readFileSync(join(site, name), 'utf8')]));
+    const isDead = (from: string, link: string) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? from : join(dirname(from), path);
+      return !existsSync(target) || (anchor !== undefined && texts.get(target)?.includes(`id="${decodeURIComponent(anchor)}"`) === false);
+    };
+    const dead = [...texts].flatMap(([from, text]) =>
+      [...text.matchAll(/(?:href|src)="([^"]*)"/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !hasScheme(link) && isDead(from, link))
+        .map((link) => `${from}: ${link}`),
+    );
+    expect(dead).to.deep.equal([]);
+  });
+
+  it('brings the search and its index along', () => {
+    expect(readFileSync(join(site, 'assets/sections.js'), 'utf8')).to.match(/^window\.sections = .*Redeliver/);
+    expect(existsSync(join(site, 'assets/minisearch.js'))).to.equal(true);
   });
 });
