@@ -7,7 +7,7 @@ import { functionLength } from './scripts/lint/function-length.ts';
 const counted = { skipBlankLines: true, skipComments: true };
 
 export default defineConfig(
-  globalIgnores(['.signalbox/', 'docs/', 'charts/', 'k8s/']),
+  globalIgnores(['.signalbox/', 'docs/', 'charts/', 'k8s/', 'site/**']),
   eslint.configs.recommended,
   {
     files: ['**/*.ts'],
