@@ -39,7 +39,10 @@ const newsletters = (outcome: string, values: string) => ({ [onDigest('signalbox
 const newslettersWaiting = (queueName: string, values: string) => ({ [onDigest('signalbox_digest_queue_messages', { queue: queueName })]: values });
 const onSecrets = (name: string, labels: Labels = {}) => series(name, { ...labels, ...secretsTarget });
 
-const relayRuns = { [onRelay('signalbox_health_check_ok', { service: 'webhook-relay', check: 'spool' })]: always(1) };
+const check = (on: typeof onRelay, labels: { readonly deployable: string; readonly check: string }, value: number) => ({
+  [on('signalbox_health_check_ok', labels)]: always(value),
+});
+const relayRuns = check(onRelay, { deployable: 'webhook-relay', check: 'spool' }, 1);
 const connected = (name: string, value: string) => ({ [onRelay('signalbox_broker_connected', { broker: name })]: value });
 
 /** One configured connection. */
@@ -62,16 +65,16 @@ const notEmptyFor = (pod: string, name: string, values: string) => ({
   [series('signalbox_broker_queue_oldest_message_seconds', { broker, queue: name, ...relayTarget, pod })]: values,
 });
 const runs = (outcome: string, values: string) => ({ [onWorker('signalbox_worker_runs_total', { outcome })]: values });
-const heartbeat = { service: 'listings', check: 'geocoding worker' };
+const heartbeat = { deployable: 'listings', check: 'geocoding worker' };
 const mails = (outcome: string, values: string) => ({ [onListings('signalbox_alert_mails_total', { outcome })]: values });
 const requests = (status: string, values: string, route = '/Forge') => ({
-  [onRelay('signalbox_http_request_duration_seconds_count', { service: 'webhook-relay', method: 'POST', route, status })]: values,
+  [onRelay('signalbox_http_request_duration_seconds_count', { deployable: 'webhook-relay', method: 'POST', route, status })]: values,
 });
 const bucket = (le: string, values: string) => ({
-  [onRelay('signalbox_http_request_duration_seconds_bucket', { service: 'webhook-relay', method: 'POST', route: '/Forge', status: '202', le })]: values,
+  [onRelay('signalbox_http_request_duration_seconds_bucket', { deployable: 'webhook-relay', method: 'POST', route: '/Forge', status: '202', le })]: values,
 });
 const longPolls = (le: string, values: string) => ({
-  [onSecrets('signalbox_http_request_duration_seconds_bucket', { service: 'secrets', method: 'GET', route: '/api/management/changes', status: '200', le })]:
+  [onSecrets('signalbox_http_request_duration_seconds_bucket', { deployable: 'secrets', method: 'GET', route: '/api/management/changes', status: '200', le })]:
     values,
 });
 
@@ -85,7 +88,7 @@ type Cases = {
 const relayCases: readonly Cases[] = [
   {
     alert: 'SignalboxRelayDown',
-    labels: { severity: 'critical', service: 'webhook-relay' },
+    labels: { severity: 'critical', deployable: 'webhook-relay' },
     fires: { 'five minutes after the last relay went': [{ [Object.keys(relayRuns)[0] ?? '']: '1+0x5' }, '20m'] },
     silent: {
       'while one runs': [relayRuns, '20m'],
@@ -249,9 +252,9 @@ const relayCases: readonly Cases[] = [
 const otherCases: readonly Cases[] = [
   {
     alert: 'SignalboxIntakeDown',
-    labels: { severity: 'critical', service: 'webhook-intake' },
+    labels: { severity: 'critical', deployable: 'webhook-intake' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },
-    silent: { 'while one runs': [{ [onWorker('signalbox_health_check_ok', { service: 'webhook-intake', check: 'database' })]: always(1) }, '20m'] },
+    silent: { 'while one runs': [check(onWorker, { deployable: 'webhook-intake', check: 'database' }, 1), '20m'] },
   },
   {
     alert: 'SignalboxWorkerFailing',
@@ -273,15 +276,15 @@ const otherCases: readonly Cases[] = [
   },
   {
     alert: 'SignalboxBookmarksDown',
-    labels: { severity: 'critical', service: 'bookmarks' },
+    labels: { severity: 'critical', deployable: 'bookmarks' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },
-    silent: { 'while one runs, though unready': [{ [onBookmarks('signalbox_health_check_ok', { service: 'bookmarks', check: 'schema' })]: always(0) }, '20m'] },
+    silent: { 'while one runs, though unready': [check(onBookmarks, { deployable: 'bookmarks', check: 'schema' }, 0), '20m'] },
   },
   {
     alert: 'SignalboxDigestDown',
-    labels: { severity: 'critical', service: 'link-digest' },
+    labels: { severity: 'critical', deployable: 'link-digest' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },
-    silent: { 'while one runs, though unready': [{ [onDigest('signalbox_health_check_ok', { service: 'link-digest', check: 'schema' })]: always(0) }, '20m'] },
+    silent: { 'while one runs, though unready': [check(onDigest, { deployable: 'link-digest', check: 'schema' }, 0), '20m'] },
   },
   {
     alert: 'SignalboxDigestBrokerDisconnected',
@@ -312,9 +315,9 @@ const otherCases: readonly Cases[] = [
   },
   {
     alert: 'SignalboxListingsDown',
-    labels: { severity: 'critical', service: 'listings' },
+    labels: { severity: 'critical', deployable: 'listings' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },
-    silent: { 'while one runs': [{ [onWorker('signalbox_health_check_ok', { service: 'listings', check: 'schema' })]: always(1) }, '20m'] },
+    silent: { 'while one runs': [check(onWorker, { deployable: 'listings', check: 'schema' }, 1), '20m'] },
   },
   {
     alert: 'SignalboxGeocodingStopped',
@@ -345,9 +348,9 @@ const otherCases: readonly Cases[] = [
   },
   {
     alert: 'SignalboxSecretsDown',
-    labels: { severity: 'critical', service: 'secrets' },
+    labels: { severity: 'critical', deployable: 'secrets' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },
-    silent: { 'while one runs, though unready': [{ [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'schema' })]: always(0) }, '20m'] },
+    silent: { 'while one runs, though unready': [check(onSecrets, { deployable: 'secrets', check: 'schema' }, 0), '20m'] },
   },
   {
     alert: 'SignalboxSecretsUnready',
@@ -355,13 +358,13 @@ const otherCases: readonly Cases[] = [
     fires: {
       'when a master key is wrong': [
         {
-          [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'master keys' })]: always(0),
-          [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'schema' })]: always(1),
+          [onSecrets('signalbox_health_check_ok', { deployable: 'secrets', check: 'master keys' })]: always(0),
+          [onSecrets('signalbox_health_check_ok', { deployable: 'secrets', check: 'schema' })]: always(1),
         },
         '6m',
       ],
     },
-    silent: { 'while it stops': [{ [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'stopping' })]: always(0) }, '20m'] },
+    silent: { 'while it stops': [check(onSecrets, { deployable: 'secrets', check: 'stopping' }, 0), '20m'] },
   },
   {
     alert: 'SignalboxSecretTampered',
@@ -383,17 +386,13 @@ const otherCases: readonly Cases[] = [
   },
   {
     alert: 'SignalboxUnready',
-    labels: { severity: 'warning', namespace, pod: 'relay-0', service: 'webhook-relay', check: 'schema' },
-    fires: {
-      'for a schema that is never migrated': [{ [onRelay('signalbox_health_check_ok', { service: 'webhook-relay', check: 'schema' })]: always(0) }, '11m'],
-    },
-    silent: {
-      'for the secrets service, which has its own': [{ [onSecrets('signalbox_health_check_ok', { service: 'secrets', check: 'schema' })]: always(0) }, '20m'],
-    },
+    labels: { severity: 'warning', namespace, pod: 'relay-0', deployable: 'webhook-relay', check: 'schema' },
+    fires: { 'for a schema that is never migrated': [check(onRelay, { deployable: 'webhook-relay', check: 'schema' }, 0), '11m'] },
+    silent: { 'for the secrets service, which has its own': [check(onSecrets, { deployable: 'secrets', check: 'schema' }, 0), '20m'] },
   },
   {
     alert: 'SignalboxHttpErrors',
-    labels: { severity: 'warning', namespace, service: 'webhook-relay' },
+    labels: { severity: 'warning', namespace, deployable: 'webhook-relay' },
     fires: { 'when a tenth is 5xx': [{ ...requests('202', rising(90)), ...requests('503', rising(10)) }, '20m'] },
     silent: {
       'when it is 4xx': [{ ...requests('202', rising(50)), ...requests('401', rising(50)) }, '30m'],
@@ -402,7 +401,7 @@ const otherCases: readonly Cases[] = [
   },
   {
     alert: 'SignalboxHttpSlow',
-    labels: { severity: 'warning', namespace, service: 'webhook-relay' },
+    labels: { severity: 'warning', namespace, deployable: 'webhook-relay' },
     fires: { 'when many take long': [{ ...bucket('2.5', rising(90)), ...bucket('5', rising(100)), ...bucket('+Inf', rising(100)) }, '30m'] },
     silent: {
       'when few do': [{ ...bucket('2.5', rising(999)), ...bucket('5', rising(1000)), ...bucket('+Inf', rising(1000)) }, '30m'],

@@ -18,14 +18,13 @@ export type Prometheus = {
   close(): Promise<void>;
 };
 
-/** The Prometheus operator adds a target label `service`, which would hide ours were labels not honoured. */
+/** The Prometheus operator adds a target label `service`: none of our metrics has one of that name, which would be renamed or hide it. */
 const scrapeConfig = (targets: Targets) => ({
   global: { scrape_interval: '2s', evaluation_interval: '1s' },
   rule_files: ruleFiles,
   scrape_configs: [
     {
       job_name: 'signalbox',
-      honor_labels: true,
       static_configs: Object.entries(targets).map(([pod, url]) => ({
         targets: [new URL(url).host],
         labels: { namespace: 'signalbox', pod, service: 'of-the-target' },

@@ -22,7 +22,7 @@ const named: readonly (readonly [where: string, expression: string])[] = [
 /** Every label that a metric of ours may have: none that grows with what the world sends. */
 const boundedLabels = [
   'limit',
-  'service',
+  'deployable',
   'check',
   'broker',
   'period',
@@ -75,7 +75,7 @@ describe('the scrape of real processes', function () {
       expect(texts[`${worker}-0`]).to.include(`signalbox_worker_oldest_message_seconds{worker="${worker}"} 0\n`);
       expect(texts[`${worker}-0`]).to.include(`signalbox_worker_connected{worker="${worker}",broker="BROKER_URL_2"} 1\n`);
     }
-    expect(texts['secrets-0']).to.include('signalbox_health_check_ok{service="secrets",check="master keys"} 1\n');
+    expect(texts['secrets-0']).to.include('signalbox_health_check_ok{deployable="secrets",check="master keys"} 1\n');
   });
 
   for (const [where, expression] of named)
@@ -122,7 +122,7 @@ describe('the scrape of real processes', function () {
     it('keeps the label by which services are told apart', async () => {
       // A process that is slow to answer one scrape is missing until the next.
       await eventually(async () => {
-        const services = (await server.query('count by (service) (signalbox_health_check_ok)')).map(({ service }) => service);
+        const services = (await server.query('count by (deployable) (signalbox_health_check_ok)')).map(({ deployable }) => deployable);
         expect(services).to.have.members([
           'webhook-relay',
           'webhook-intake',

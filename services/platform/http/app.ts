@@ -73,11 +73,11 @@ const givenId = /^[\w.-]{1,64}$/;
 const quietRoutes = new Set(['/health', '/health/ready']);
 
 /** The request's id, one access line, one duration by route template. The first middleware: whatever the others answer is seen here. */
-function logRequests({ log, metrics, description: { title: service } }: Pick<AppParts, 'log' | 'metrics' | 'description'>): Step {
+function logRequests({ log, metrics, description: { title: deployable } }: Pick<AppParts, 'log' | 'metrics' | 'description'>): Step {
   const durations = metrics.histogram({
     name: 'signalbox_http_request_duration_seconds',
     help: 'Time from the request head to the answer, by route template.',
-    labels: ['service', 'method', 'route', 'status'],
+    labels: ['deployable', 'method', 'route', 'status'],
   });
   // Looking for credentials costs more than the rest of the line, and these lines hold nothing of the caller's but a request id.
   const accessLog = log.child({}, { redact: [] });
@@ -91,7 +91,7 @@ function logRequests({ log, metrics, description: { title: service } }: Pick<App
     const { method, status } = context;
     const { route = 'unrouted' } = context.state;
     const ms = performance.now() - startedAtMs;
-    durations.observe({ service, method, route, status }, ms / 1000);
+    durations.observe({ deployable, method, route, status }, ms / 1000);
     const line = { requestId, method, route, status, ms: Math.round(ms * 10) / 10 };
     if (quietRoutes.has(route)) accessLog.debug(line, 'request');
     else accessLog.info(line, 'request');

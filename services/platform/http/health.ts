@@ -84,10 +84,10 @@ export function measureHealth(metrics: Metrics, healths: Healths): void {
   metrics.gauge({
     name: 'signalbox_health_check_ok',
     help: '1 while the readiness check passes, by what runs in the process and the name of its check.',
-    labels: ['service', 'check'],
+    labels: ['deployable', 'check'],
     async collect(gauge) {
-      for (const { service, checks } of await readinesses(healths))
-        for (const [check, { ok }] of Object.entries(checks)) gauge.set({ service, check }, ok ? 1 : 0);
+      for (const { service: deployable, checks } of await readinesses(healths))
+        for (const [check, { ok }] of Object.entries(checks)) gauge.set({ deployable, check }, ok ? 1 : 0);
     },
   });
 }

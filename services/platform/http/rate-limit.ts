@@ -43,7 +43,7 @@ const warnEveryMs = 10_000;
 export function createRateLimit(parts: RateLimitParts, { name, requests, seconds, storeMs = 1000 }: Window): FailureLimit {
   const { service, log } = parts;
   const limiter = createLimiter(parts, { name, requests, seconds });
-  const labels = { labels: ['service', 'limit'] as const, series: [{ service, limit: name }] };
+  const labels = { labels: ['deployable', 'limit'] as const, series: [{ deployable: service, limit: name }] };
   const refused = parts.metrics.counter({ name: 'signalbox_rate_limit_refused_total', help: 'Requests answered 429.', ...labels });
   const uncounted = parts.metrics.counter({
     name: 'signalbox_rate_limit_uncounted_total',
@@ -54,7 +54,7 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   let warnedAt = -Infinity;
 
   function passUncounted(error: unknown): void {
-    uncounted.inc({ service, limit: name });
+    uncounted.inc({ deployable: service, limit: name });
     if (performance.now() - warnedAt > warnEveryMs) {
       warnedAt = performance.now();
       log.warn({ limit: name, reason: describeError(error) }, 'rate-limit store unavailable, not limiting');
@@ -69,7 +69,7 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   const headersOf = (remaining: number, left: number) => ({ 'RateLimit-Policy': policy, RateLimit: `"${name}";r=${remaining};t=${left}` });
 
   function refuse(usedUp: RateLimiterRes): never {
-    refused.inc({ service, limit: name });
+    refused.inc({ deployable: service, limit: name });
     const wait = secondsLeft(usedUp);
     throw Common.tooMany({ detail: `At most ${requests} requests in ${seconds} s.`, headers: { ...headersOf(0, wait), 'Retry-After': String(wait) } });
   }

@@ -68,7 +68,7 @@ describe('the observer of requests', () => {
     const { url, metrics } = await startApp({ routes: [item] });
     for (const id of ['1', '2', '3']) await request(url).get(`/items/${id}`);
     expect(await metrics.text())
-      .to.include('signalbox_http_request_duration_seconds_count{service="test",method="GET",route="/items/{id}",status="200"} 3')
+      .to.include('signalbox_http_request_duration_seconds_count{deployable="test",method="GET",route="/items/{id}",status="200"} 3')
       .and.to.not.include('/items/1');
   });
 

@@ -138,7 +138,7 @@ function behavesAsLimit(replica: () => Promise<Store>): void {
     const one = await parts();
     const limit = createRateLimit(one, { ...window, requests: 1 });
     for (let round = 0; round < 4; round++) await verdict(limit, 'a');
-    expect(await one.metrics.text()).to.include(`signalbox_rate_limit_refused_total{service="${one.service}",limit="api"} 3`);
+    expect(await one.metrics.text()).to.include(`signalbox_rate_limit_refused_total{deployable="${one.service}",limit="api"} 3`);
   });
 }
 
@@ -150,7 +150,7 @@ async function passesUncounted(store: Store): Promise<void> {
   for (let round = 0; round < 3; round++) expect(await limit.count('a')).to.deep.equal({});
   expect(lines()).to.have.length(1);
   expect(lines()[0]).to.include({ level: 'warn', limit: 'api', msg: 'rate-limit store unavailable, not limiting' });
-  expect(await metrics.text()).to.include('signalbox_rate_limit_uncounted_total{service="test",limit="api"} 3');
+  expect(await metrics.text()).to.include('signalbox_rate_limit_uncounted_total{deployable="test",limit="api"} 3');
 }
 
 describe('createRateLimit', () => {

@@ -32,8 +32,8 @@ describe('createRuntimes', () => {
     expect((await at(intake.port, '/health/ready')).status).to.equal(200);
     expect(await at(metricsPort, '/health/ready')).to.deep.include({ status: 503, body: { status: 'unready', checks: { 'relay.spool': { ok: false } } } });
     const { text } = await at(metricsPort, '/metrics');
-    expect(text).to.include('signalbox_health_check_ok{service="relay",check="spool"} 0');
-    for (const name of ['relay', 'intake']) expect(text).to.include(`_count{service="${name}",method="GET",route="/health/ready"`);
+    expect(text).to.include('signalbox_health_check_ok{deployable="relay",check="spool"} 0');
+    for (const name of ['relay', 'intake']) expect(text).to.include(`_count{deployable="${name}",method="GET",route="/health/ready"`);
     expect((await at(relay.port, '/metrics')).status).to.equal(404);
     expect([runtimes.portOf('relay'), runtimes.portOf('intake'), runtimes.portOf('digest')]).to.deep.equal([relay.port, intake.port, undefined]);
     await lifecycle.stop();
