@@ -157,7 +157,7 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     await becomes('second', 'InUse');
   });
 
-  it('leaves the file with limit 0 first, and goes when its queues are empty', async () => {
+  it('leaves the file with limit 0 first, and goes when its queues are empty and nothing waits for a retry', async () => {
     const broker = connectBroker(places()[1] ?? '', forgeTopology, { log: silentLog, name: 'test' });
     await broker.ready(60_000);
     const [example] = examples;
@@ -170,10 +170,16 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     await eventually(async () => expect(await file()).to.include('BROKER_LIMIT_2=0'), { withinMs: 60_000 });
     const relaySays = async () => annotationOf(await cluster.find(secretResource, 'brokers'), 'draining');
     expect(await relaySays()).to.match(/^\{"2":"2/);
+    let done = 0;
     const consumers = forgeTopology.queues.map(({ name }) =>
-      broker.consume(name, { batchSize: 10, prefetch: 10 }, (batch) => Promise.resolve(batch.map(() => 'ack' as const))),
+      broker.consume(name, { batchSize: 10, prefetch: 10 }, (batch) => {
+        const outcomes = batch.map(({ attempt }) => (attempt < 3 ? { retry: 'not yet' } : ('ack' as const)));
+        done += outcomes.filter((each) => each === 'ack').length;
+        return Promise.resolve(outcomes);
+      }),
     );
     await eventually(async () => expect(await file()).not.to.include('BROKER_URL_2'), { withinMs: 90_000 });
+    expect(done).to.equal(forgeTopology.queues.length);
     expect(await relaySays()).to.equal(undefined);
     await Promise.all(consumers.map((consumer) => consumer.stop()));
     await broker.close();

@@ -6,7 +6,19 @@ import type { Controller, ReconcileContext } from '../controller.ts';
 import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
 import { createSpecs } from '../specs.ts';
 import { report, unreadable, type Verdict } from '../status.ts';
-import { type Draining, judge, type Plan, planFile, type Present, type Said, type Told, type Wish } from './reconcile.ts';
+import {
+  type Draining,
+  type EmptySince,
+  judge,
+  type Plan,
+  planFile,
+  type Present,
+  quietPositions,
+  type Said,
+  stillEmpty,
+  type Told,
+  type Wish,
+} from './reconcile.ts';
 import { followers, listConnections, periodOf, type Pod, queuedMessages, readPod } from './relays.ts';
 
 const resource = resourceOf('BrokerConnection');
@@ -23,41 +35,44 @@ const Positioned = z.object({ position: z.int().optional().catch(undefined) }).c
 
 const ofNamespace = ({ metadata }: KubeObject) => [metadata.namespace];
 
-export const createBrokerConnections = (): Controller => ({
-  name: 'broker-connections',
-  watches: [
-    { resource, specOnly: true, concerns: ofNamespace },
-    { resource: pods, labelSelector: followers, concerns: ofNamespace },
-    {
-      resource: secretResource,
-      metadataOnly: true,
-      concerns: (secret, caches) => {
-        const { namespace, name } = secret.metadata;
-        const isReferred = (caches['BrokerConnection']?.list(namespace) ?? []).some((object) => specOf(object)?.urlSecretRef.name === name);
-        return isReferred || annotationOf(secret, 'owner') === owner ? [namespace] : [];
+export function createBrokerConnections(): Controller {
+  const emptySince: EmptySinceOf = new Map();
+  return {
+    name: 'broker-connections',
+    watches: [
+      { resource, specOnly: true, concerns: ofNamespace },
+      { resource: pods, labelSelector: followers, concerns: ofNamespace },
+      {
+        resource: secretResource,
+        metadataOnly: true,
+        concerns: (secret, caches) => {
+          const { namespace, name } = secret.metadata;
+          const isReferred = (caches['BrokerConnection']?.list(namespace) ?? []).some((object) => specOf(object)?.urlSecretRef.name === name);
+          return isReferred || annotationOf(secret, 'owner') === owner ? [namespace] : [];
+        },
       },
+    ],
+    async reconcile(namespace, context) {
+      const objects = (context.caches['BrokerConnection']?.list(namespace) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const found = (context.caches['Pod']?.list(namespace) ?? []).map(readPod);
+      const { fileSecret, fileKey = '' } = found.find(({ isRelay, fileSecret: name }) => isRelay && name !== undefined) ?? {};
+      if (fileSecret === undefined) {
+        const verdict: Verdict = { isReady: false, reason: 'RelayMissing', message: 'no relay of this namespace follows a file of connections' };
+        for (const object of objects) await say(object, { verdict }, context);
+        return {};
+      }
+      const unread = objects.filter((object) => specOf(object) === undefined);
+      for (const object of unread) await say(object, { verdict: unreadable }, context);
+      // One that cannot be read must not look like one that was deleted.
+      const held = new Set(unread.flatMap(({ spec }) => Positioned.parse(spec).position ?? []));
+      if (held.size < unread.length) return {};
+      const readable = objects.filter((object) => !unread.includes(object));
+      const wishes = await readWishes(readable, namespace, context);
+      const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
+      return keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf, emptySince }, context);
     },
-  ],
-  async reconcile(namespace, context) {
-    const objects = (context.caches['BrokerConnection']?.list(namespace) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    const found = (context.caches['Pod']?.list(namespace) ?? []).map(readPod);
-    const { fileSecret, fileKey = '' } = found.find(({ isRelay, fileSecret: name }) => isRelay && name !== undefined) ?? {};
-    if (fileSecret === undefined) {
-      const verdict: Verdict = { isReady: false, reason: 'RelayMissing', message: 'no relay of this namespace follows a file of connections' };
-      for (const object of objects) await say(object, { verdict }, context);
-      return {};
-    }
-    const unread = objects.filter((object) => specOf(object) === undefined);
-    for (const object of unread) await say(object, { verdict: unreadable }, context);
-    // One that cannot be read must not look like one that was deleted.
-    const held = new Set(unread.flatMap(({ spec }) => Positioned.parse(spec).position ?? []));
-    if (held.size < unread.length) return {};
-    const readable = objects.filter((object) => !unread.includes(object));
-    const wishes = await readWishes(readable, namespace, context);
-    const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
-    return keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf }, context);
-  },
-});
+  };
+}
 
 type Room = {
   readonly namespace: string;
@@ -67,10 +82,14 @@ type Room = {
   readonly wishes: readonly Wish[];
   readonly held: ReadonlySet<number>;
   readonly followers: readonly Pod[];
+  readonly emptySince: EmptySinceOf;
 };
 
+/** By namespace. After a restart queues have to be found empty anew, so that nothing goes too early. */
+type EmptySinceOf = Map<string, EmptySince>;
+
 async function keepFile(room: Room, context: ReconcileContext): Promise<{ againAfterMs: number }> {
-  const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all } = room;
+  const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all, emptySince } = room;
   const secret = await context.cluster.get(secretResource, { namespace, name: fileSecret });
   if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
     const verdict: Verdict = { isReady: false, reason: 'TargetNotOwned', message: `the Secret ${fileSecret} is kept by somebody else and is left as it is` };
@@ -81,10 +100,14 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
   const relays = all.filter(({ isRelay }) => isRelay);
   const draining = readDraining(secret);
   const told = await askRelays(relays, namespace, context);
+  const empty = Object.keys(draining).length === 0 ? new Set<number>() : await emptyPositions(relays, { draining, told }, context.signal);
+  const since = stillEmpty(empty, emptySince.get(namespace), context.now());
+  if (since.size === 0) emptySince.delete(namespace);
+  else emptySince.set(namespace, since);
   const present: Present = {
     text: secretText(secret, fileKey),
     draining,
-    empty: Object.keys(draining).length === 0 ? new Set() : await emptyPositions(relays, { draining, told }, context.signal),
+    empty: quietPositions(since, context.now()),
     given: new Set(relays.flatMap(({ given }) => given)),
     held,
   };

@@ -1,7 +1,7 @@
 // What the relay's file of connections is to hold, and what is said of each BrokerConnection. Nothing here asks or writes.
 import { parseDotenv } from '../../platform/config/dotenv.ts';
 import { parseBrokerUrl } from '../../platform/broker/environment.ts';
-import type { ConnectionList } from '../../webhook-relay/contract.ts';
+import { type ConnectionList, forgeTopology } from '../../webhook-relay/contract.ts';
 import type { BrokerConnectionStatus, Reason } from '../contract.ts';
 import { notReady, type Verdict } from '../status.ts';
 
@@ -33,7 +33,7 @@ export type Present = {
   /** The file as it is. */
   readonly text: string | undefined;
   readonly draining: Draining;
-  /** Positions whose queues are empty. */
+  /** Positions whose queues have been empty for long enough. */
   readonly empty: ReadonlySet<number>;
   /** Positions that the installation gives itself. */
   readonly given: ReadonlySet<number>;
@@ -70,6 +70,18 @@ export function planFile(wishes: readonly Wish[], present: Present, now: Date): 
   for (const [position, { url }] of left) if (Object.hasOwn(draining, String(position))) after.set(position, { url, limit: 0 });
   return { text: writeFile(after), draining, refused };
 }
+
+/** Since when the queues of a position have been found empty each time. */
+export type EmptySince = ReadonlyMap<number, Date>;
+
+// A message in delayed retry, or in the hands of a worker, is in no queue that is counted: all its retries, and as long again for the work between them.
+const quietMs = 2 * Math.max(...forgeTopology.queues.map(({ retryDelaysMs }) => retryDelaysMs.reduce<number>((sum, ms) => sum + ms, 0)));
+
+export const stillEmpty = (empty: ReadonlySet<number>, before: EmptySince | undefined, now: Date): EmptySince =>
+  new Map([...empty].map((position) => [position, before?.get(position) ?? now]));
+
+export const quietPositions = (since: EmptySince, now: Date): ReadonlySet<number> =>
+  new Set([...since].flatMap(([position, from]) => (now.getTime() - from.getTime() >= quietMs ? [position] : [])));
 
 function stillDraining(position: number, { draining, empty }: Present, now: Date): (readonly [string, string])[] {
   const since = draining[position] ?? now.toISOString();

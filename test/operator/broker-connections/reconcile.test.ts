@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judge, planFile, type Present, type Wish } from '../../../services/operator/broker-connections/reconcile.ts';
+import { judge, planFile, type Present, quietPositions, stillEmpty, type Wish } from '../../../services/operator/broker-connections/reconcile.ts';
 import { readBrokerConnections } from '../../../services/platform/broker/environment.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { writeFile } from 'node:fs/promises';
@@ -18,6 +18,19 @@ const wish = (name: string, position: number, more: Partial<Wish> = {}): Wish =>
 });
 const nothing: Present = { text: undefined, draining: {}, empty: new Set(), given: new Set(), held: new Set() };
 const lines = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+describe('queues that are to be empty', () => {
+  const after = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+
+  it('are so once each look for as long as retries take has found none of a message', () => {
+    const first = stillEmpty(new Set([1, 2]), undefined, now);
+    const second = stillEmpty(new Set([2]), first, after(10));
+    const third = stillEmpty(new Set([1, 2]), second, after(20));
+    expect([...quietPositions(third, after(20))]).to.deep.equal([]);
+    expect([...quietPositions(third, after(30))]).to.deep.equal([2]);
+    expect([...quietPositions(third, after(60))]).to.have.members([1, 2]);
+  });
+});
 
 describe('the file of connections', () => {
   it('holds them by position, and is read by the relay as it is meant', async () => {
