@@ -65,6 +65,8 @@ export const DeliveryResponse = z.object({
   /** The connection that was used; with 401 the active one. */
   broker: z.string(),
   version: z.string(),
+  /** With 401: what is wrong with the signature. */
+  detail: z.string().optional(),
 });
 export type DeliveryResponse = z.output<typeof DeliveryResponse>;
 

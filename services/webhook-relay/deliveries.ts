@@ -25,6 +25,8 @@ export type IncomingDelivery = {
   readonly headers: IncomingHttpHeaders;
   /** `performance.now()` when the request's head was read. */
   readonly startedAtMs: number;
+  /** Of its line in the access log. */
+  readonly logged: Record<string, string>;
 };
 
 type Received = IncomingDelivery & {
@@ -72,10 +74,10 @@ export function createDeliveries(parts: DeliveriesParts) {
 
   async function rejectUnsigned(received: Received): Promise<DeliveryResponse> {
     const { body } = received;
-    counter.inc({ outcome: 'unsigned' });
+    count(received, 'unsigned');
     parts.rejected.record({ ...received, payload: body });
     const score = scoreOf(received, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
-    return respond(received, score, { isSignatureValid: false, broker: await parts.activeBroker() });
+    return respond(received, score, { isSignatureValid: false, broker: await parts.activeBroker(), detail: unsignedBecause(received) });
   }
 
   // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
@@ -87,24 +89,30 @@ export function createDeliveries(parts: DeliveriesParts) {
     return { message: toMessage(received, payload, score), score };
   }
 
-  async function spool(message: Message, reason: string, deadline: number): Promise<boolean> {
+  function count({ logged }: Received, outcome: string): void {
+    logged['outcome'] = outcome;
+    counter.inc({ outcome });
+  }
+
+  async function spool(received: Received, { message, reason }: { message: Message; reason: string }, deadline: number): Promise<boolean> {
     const restMs = Math.max(0, deadline - performance.now());
     // A disk that hangs must not hold up the forge.
     const isSpooled = await withTimeout(parts.spool.write({ message, reason }, restMs), restMs, () => false);
-    counter.inc({ outcome: isSpooled ? 'spooled' : 'lost' });
+    count(received, isSpooled ? 'spooled' : 'lost');
     return isSpooled;
   }
 
-  async function fail(published: Exclude<Published, { outcome: 'published' }>, message: Message, deadline: number): Promise<Problem> {
+  async function fail(received: Received, published: Exclude<Published, { outcome: 'published' }>, message: Message): Promise<Problem> {
+    const deadline = received.startedAtMs + budgetMs;
     if (published.outcome === 'exhausted') {
       const { period, counts } = published;
-      counter.inc({ outcome: 'exhausted' });
+      count(received, 'exhausted');
       parts.log.error({ id: message.id, period, connections: counts }, 'delivery not accepted, every connection has reached its monthly limit');
       parts.alerts.limitsReached({ deliveryId: message.id, period, counts });
       const each = counts.map(({ broker, messageCount, monthlyLimit }) => `${broker} (${messageCount} of ${monthlyLimit})`);
       return Problems.limitsReached({ detail: `No connection has room left in ${period}: ${each.join(', ')}.`, period, connections: counts });
     }
-    const spooled = await spool(message, published.reason, deadline);
+    const spooled = await spool(received, { message, reason: published.reason }, deadline);
     const what = published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'The delivery could not be published now.';
     const then = spooled ? 'It is kept and will be published later.' : 'It could not be kept either.';
     return Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
@@ -113,20 +121,21 @@ export function createDeliveries(parts: DeliveriesParts) {
   async function publish(received: Received): Promise<DeliveryResponse> {
     const { message, score } = prepare(received);
     senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', received.receivedAt);
-    const deadline = received.startedAtMs + budgetMs;
-    const published = await publisher.publish(message, deadline);
-    if (published.outcome !== 'published') throw await fail(published, message, deadline);
-    counter.inc({ outcome: 'published' });
+    const published = await publisher.publish(message, received.startedAtMs + budgetMs);
+    if (published.outcome !== 'published') throw await fail(received, published, message);
+    count(received, 'published');
     return respond(received, score, { isSignatureValid: true, broker: published.broker });
   }
 
   return {
     /** @throws Problem 400 when it cannot be understood or published, 413 for too many values, 503 when every connection is at its limit */
     async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
-      const { body, headers, startedAtMs } = delivery;
+      const { body, headers, logged } = delivery;
       const receivedAt = clock();
       const id = randomUUIDv7(); // takes random bytes in stock, where the package `uuid` asks the kernel for each
-      const received: Received = { id, receivedAt, body, headers, startedAtMs, identity: readIdentity(headers, id) };
+      const identity = readIdentity(headers, id);
+      const received: Received = { ...delivery, id, receivedAt, identity };
+      Object.assign(logged, { id, deliveryId: identity.deliveryId, event: identity.event });
       const signature = headers['x-hub-signature-256'];
       if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return rejectUnsigned(received);
       if (body.length > collectAboveBytes) collectGarbage();
@@ -135,7 +144,17 @@ export function createDeliveries(parts: DeliveriesParts) {
   };
 }
 
-function respond({ id, receivedAt }: Received, score: Score, outcome: Pick<DeliveryResponse, 'isSignatureValid' | 'broker'>): DeliveryResponse {
+/** Which of the faults of a signature it is; the remedies differ. */
+function unsignedBecause({ headers }: Received): string {
+  const signature = headers['x-hub-signature-256'];
+  if (signature === undefined) return 'The header X-Hub-Signature-256 is missing: set a secret at the webhook of the forge.';
+  if (!signatureForm.test(String(signature))) return 'The header X-Hub-Signature-256 is not sha256= and 64 hexadecimal digits.';
+  return 'The signature matches none of Forge__WebhookSecrets: the secret at the forge is another one, or a proxy changed the body.';
+}
+
+const signatureForm = /^sha256=[0-9a-f]{64}$/i;
+
+function respond({ id, receivedAt }: Received, score: Score, outcome: Pick<DeliveryResponse, 'isSignatureValid' | 'broker' | 'detail'>): DeliveryResponse {
   const { senderClass: _, ...priority } = score;
   return { id, ...outcome, time: Math.floor(receivedAt.getTime() / 1000), priority, version };
 }

@@ -79,20 +79,20 @@ function logRequests({ log, metrics, description: { title: deployable } }: Pick<
     help: 'Time from the request head to the answer, by route template.',
     labels: ['deployable', 'method', 'route', 'status'],
   });
-  // Looking for credentials costs more than the rest of the line, and these lines hold nothing of the caller's but a request id.
+  // Looking for credentials costs more than the rest of the line, and these lines hold nothing of the caller's but what tells requests apart.
   const accessLog = log.child({}, { redact: [] });
   return async (context, next) => {
     const startedAtMs = performance.now();
     const given = context.req.headers['x-request-id'];
     const requestId = typeof given === 'string' && givenId.test(given) ? given : randomUUID();
-    context.state = { requestId, startedAtMs };
+    context.state = { requestId, startedAtMs, logged: {} };
     context.set('X-Request-Id', requestId);
     await next();
     const { method, status } = context;
     const { route = 'unrouted' } = context.state;
     const ms = performance.now() - startedAtMs;
     durations.observe({ deployable, method, route, status }, ms / 1000);
-    const line = { requestId, method, route, status, ms: Math.round(ms * 10) / 10 };
+    const line = { requestId, method, route, status, ms: Math.round(ms * 10) / 10, ...context.state.logged };
     if (quietRoutes.has(route)) accessLog.debug(line, 'request');
     else accessLog.info(line, 'request');
   };

@@ -40,6 +40,8 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly requestId: string;
   /** `performance.now()` when the request's head was read: the zero of its deadlines. */
   readonly startedAtMs: number;
+  /** What the handler adds to the line of the access log. Nothing that may be long or secret. */
+  readonly logged: Record<string, string>;
 };
 
 /** An answer with a status or headers of its own. */

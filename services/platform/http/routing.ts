@@ -15,6 +15,8 @@ export type State = {
   requestId: string;
   /** `performance.now()` when the head was read. */
   startedAtMs: number;
+  /** Beside what every line of the access log has. */
+  logged: Record<string, string>;
   /** Template of the route that took the request. */
   route?: string;
 };
@@ -99,8 +101,8 @@ function parseRequest(context: Context, route: AnyRoute, value: unknown): RouteR
   const headers = route.headers ? parse(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
   const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
   if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
-  const { requestId, startedAtMs } = context.state;
-  return { params, query, headers, body, requestId, startedAtMs };
+  const { requestId, startedAtMs, logged } = context.state;
+  return { params, query, headers, body, requestId, startedAtMs, logged };
 }
 
 /** By the names as they are declared; Node has them in lower case. */

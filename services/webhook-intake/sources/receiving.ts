@@ -23,7 +23,7 @@ const maxKeyLength = 255;
 /** As the relay scores what it does not know, and as it scores a release. */
 const score = { usual: 4, failure: 8 };
 
-type Request = { readonly body: Buffer; readonly headers: IncomingHttpHeaders };
+type Request = { readonly body: Buffer; readonly headers: IncomingHttpHeaders; readonly logged: Record<string, string> };
 
 export type Receive = (source: Source, request: Request) => Promise<{ readonly id: string; readonly duplicate: boolean }>;
 
@@ -43,6 +43,7 @@ export const createReceive =
     const event = readEvent(source, request, clock());
     const [isNew = false] = await storeEvents(database, [event], rules);
     count(source.name, [isNew]);
+    Object.assign(request.logged, { deliveryId: event.deliveryId, event: event.event, outcome: isNew ? 'stored' : 'duplicate' });
     if (!isNew) return { id: (await eventIdOf(database, source.name, event.deliveryId)) ?? event.id, duplicate: true };
     onStored();
     return { id: event.id, duplicate: false };

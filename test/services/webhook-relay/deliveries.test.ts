@@ -46,7 +46,7 @@ describe('message of a delivery', () => {
   const identity = readIdentity(named, 'own');
   const build = (traceparent?: string, payload: unknown = { installation: { id: 42 } }) => {
     const headers = { ...named, ...(traceparent !== undefined && { traceparent }) };
-    return toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', receivedAt, startedAtMs: 0, body, headers, identity }, payload, score);
+    return toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', receivedAt, startedAtMs: 0, logged: {}, body, headers, identity }, payload, score);
   };
 
   it('carries the raw bytes, the id, the event, the score as priority and the time', () => {

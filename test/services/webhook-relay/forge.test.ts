@@ -6,6 +6,7 @@ import type { Delivery } from '../../../services/platform/broker/broker.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { version } from '../../../services/platform/version.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
+import { captureLog } from '../../platform/captured-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
 import { administer, counts, deliver, migrations, payload, secret, sign, startRelay, type TestRelay } from './relay.ts';
@@ -14,12 +15,13 @@ const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 
 describe('POST /Forge', () => {
   let database: TestDatabase;
+  const captured = captureLog('info');
   let relay: TestRelay;
   const now = new Date('2026-01-02T03:04:05.678Z');
   before(async () => {
     database = await createTestDatabase({ schema: 'relay', migrations });
     const environment = { BROKER_URL_1: database.url, Forge__WebhookSecrets: `${secret}, the next secret of the tests` };
-    relay = await startRelay({ databaseUrl: database.url, environment, clock: () => now });
+    relay = await startRelay({ databaseUrl: database.url, environment, clock: () => now, log: captured.log });
   });
   after(async () => {
     await relay.close();
@@ -100,6 +102,19 @@ describe('POST /Forge', () => {
     expect((await deliver(relay.url, text, { 'X-Hub-Signature-256': sign(text, 'the next secret of the tests') })).status).to.equal(202);
   });
 
+  it('writes what became of a delivery into its line of the access log', async () => {
+    const named = { 'X-GitHub-Delivery': 'of the log', 'X-Request-Id': 'logged' };
+    const published = await deliver(relay.url, payload, named);
+    const unsigned = await deliver(relay.url, payload, { ...named, 'X-Hub-Signature-256': 'none' });
+    const lines = await eventually(() => {
+      const found = captured.lines().filter(({ requestId }) => requestId === 'logged');
+      return found.length === 2 && found;
+    });
+    const line = { deliveryId: 'of the log', event: 'issues', route: '/Forge' };
+    expect(lines[0]).to.include({ ...line, id: published.body['id'], outcome: 'published', status: 202 });
+    expect(lines[1]).to.include({ ...line, id: unsigned.body['id'], outcome: 'unsigned', status: 401 });
+  });
+
   it('matches its route in any letter case', async () => {
     const text = JSON.stringify(payload);
     const response = await fetch(`${relay.url}/fORGE`, {
@@ -125,6 +140,17 @@ describe('POST /Forge', () => {
       const response = await post({ 'Content-Type': 'application/json' }, '{}');
       expect(response.status).to.equal(401);
       expect(await response.json()).to.deep.include({ isSignatureValid: false });
+    });
+
+    it('says what is wrong with it: missing, of another form, of another secret', async () => {
+      const detailWith = async (headers: Readonly<Record<string, string>>) => {
+        const response = await post({ 'Content-Type': 'application/json', ...headers }, '{}');
+        return String(((await response.json()) as Readonly<Record<string, unknown>>)['detail']);
+      };
+      expect(await detailWith({})).to.include('is missing');
+      expect(await detailWith({ 'X-Hub-Signature-256': 'sha1=abc' })).to.include('is not sha256= and 64 hexadecimal digits');
+      expect(await detailWith({ 'X-Hub-Signature-256': sign('something else') })).to.include('none of Forge__WebhookSecrets');
+      expect((await deliver(relay.url)).body).to.not.have.property('detail');
     });
 
     it('looks at the signature before the payload: 401 for what is no JSON', async () => {
