@@ -35,11 +35,15 @@ const failStale = statement<unknown>(
 
 const byId = statement<WorkerRun, [id: string]>('intake.run.find', `select ${columns} from worker_runs where id = $1`);
 
+/** Bounds instead of an equality, and the worker in the order: left the choice, Postgres looks through the runs of all workers for one that has none. */
+const ofGiven = `worker >= given.name and (worker, id) <= (given.name, 'ffffffff-ffff-ffff-ffff-ffffffffffff')`;
+const newestFirst = 'order by worker desc, id desc';
+
 const newest = statement<WorkerRun, [workers: readonly string[]]>(
   'intake.run.newest',
   `
   select run.* from unnest($1::text[]) as given (name)
-  cross join lateral (select ${columns} from worker_runs where worker = given.name order by id desc limit 1) run`,
+  cross join lateral (select ${columns} from worker_runs where ${ofGiven} ${newestFirst} limit 1) run`,
 );
 
 const running = statement<{ worker: WorkerName; running: number }>(
@@ -60,10 +64,11 @@ const lastRuns = statement<LastRuns, [workers: readonly string[]]>(
   'intake.run.last',
   `
   select given.name as worker, run.status = 'failed' as "isFailed", extract(epoch from run.finished_at - run.started_at)::float8 as seconds,
-    (select extract(epoch from finished_at)::float8 from worker_runs where worker = given.name and status = 'succeeded' order by id desc limit 1) as "lastSuccessAt"
+    (select extract(epoch from finished_at)::float8 from worker_runs where ${ofGiven} and status = 'succeeded' ${newestFirst} limit 1) as "lastSuccessAt"
   from unnest($1::text[]) as given (name)
   cross join lateral (
-    select status, started_at, finished_at from worker_runs where worker = given.name and held_until is null and started_at is not null order by id desc limit 1
+    select status, started_at, finished_at from worker_runs
+    where ${ofGiven} and held_until is null and started_at is not null ${newestFirst} limit 1
   ) run`,
 );
 
