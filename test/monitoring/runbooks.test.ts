@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'chai';
-import { render } from '../charts/chart.ts';
+import { helm, render } from '../charts/chart.ts';
+import { describeWith } from '../support/need.ts';
 import { runbooks } from './shipped.ts';
 
 const sections = ['What it means', 'Is something lost', 'What to look at', 'What to do'];
@@ -46,18 +47,20 @@ describe('runbooks', () => {
     });
   }
 
-  it('name workloads that the chart has', async () => {
-    const objects = await render({ monitoring: { serviceMonitor: { enabled: true } } });
-    const known = new Set(objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`));
-    const kinds: Record<string, string> = { deploy: 'deployment' };
-    const named = runbooks.flatMap((path) =>
-      blocksOf(readFileSync(path, 'utf8')).flatMap((block) =>
-        [...block.matchAll(/\b(deploy|deployment|service|statefulset|cronjob)[/ ](signalbox-[a-z-]+)/g)].map(
-          ([, kind = '', object = '']) => `${kinds[kind] ?? kind}/${object}`,
+  describeWith(helm, 'beside the chart', () => {
+    it('name workloads that the chart has', async () => {
+      const objects = await render({ monitoring: { serviceMonitor: { enabled: true } } });
+      const known = new Set(objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`));
+      const kinds: Record<string, string> = { deploy: 'deployment' };
+      const named = runbooks.flatMap((path) =>
+        blocksOf(readFileSync(path, 'utf8')).flatMap((block) =>
+          [...block.matchAll(/\b(deploy|deployment|service|statefulset|cronjob)[/ ](signalbox-[a-z-]+)/g)].map(
+            ([, kind = '', object = '']) => `${kinds[kind] ?? kind}/${object}`,
+          ),
         ),
-      ),
-    );
-    expect(named).to.not.be.empty;
-    expect(named.filter((one) => !known.has(one) && !one.startsWith('deployment/signalbox-operator'))).to.deep.equal([]);
+      );
+      expect(named).to.not.be.empty;
+      expect(named.filter((one) => !known.has(one) && !one.startsWith('deployment/signalbox-operator'))).to.deep.equal([]);
+    });
   });
 });
