@@ -7,7 +7,14 @@ import { describeWith } from '../support/need.ts';
 import { helm, render } from './chart.ts';
 import { keyOf, type Manifest, ofKind } from './manifests.ts';
 
-const monitoring = { monitoring: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } }, redis: { enabled: true } };
+const serviceMonitor = {
+  enabled: true,
+  annotations: { note: 'mine' },
+  scrapeTimeout: '10s',
+  relabelings: [{ targetLabel: 'cluster', replacement: 'home' }],
+  metricRelabelings: [{ sourceLabels: ['__name__'], regex: 'nodejs_.*', action: 'drop' }],
+};
+const monitoring = { monitoring: { serviceMonitor, prometheusRule: { enabled: true, additionalRuleLabels: { team: 'trains' } } }, redis: { enabled: true } };
 
 /** The schemas let members through that they do not know; the types do not. */
 function unknownMembers(manifests: readonly Manifest[]): string[] {

@@ -82,16 +82,7 @@ describeWith(helm, 'the chart of the operator', () => {
     expect(JSON.stringify(ofKind(await rendered(everything), 'Deployment'))).to.include('Management__AdminApiKey');
   });
 
-  it('ships alerts on its own namespace, with the address of their runbooks, and the dashboard', async () => {
-    const manifests = await render(everything, { folder, namespace: 'trains' });
-    const [rule] = ofKind(manifests, 'PrometheusRule');
-    const text = JSON.stringify(rule?.spec);
-    expect(text.split(JSON.stringify('namespace="trains"').slice(1, -1))).to.have.length(8);
-    expect(text).to.not.include('namespace=~');
-    expect(text).to.include('https://git.test/k8s/runbooks/SignalboxOperatorDown.md');
-    expect(JSON.stringify(ofKind(manifests, 'ConfigMap')))
-      .to.include('operator.json')
-      .and.include('grafana_dashboard');
+  it('has nothing for Prometheus and Grafana by default', async () => {
     expect(kindsOf(await rendered())).to.not.include.any.keys('PrometheusRule', 'ConfigMap', 'ServiceMonitor');
   });
 

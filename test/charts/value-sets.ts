@@ -16,6 +16,7 @@ const companions: Readonly<Record<string, Values>> = {
   'postgres.enabled=false': { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } },
   'postgres.external.createRoles=false': { postgres: { enabled: false, external: { host: 'db.example.test' } } },
   'rabbitmq.embedded=false': { rabbitmq: { enabled: false } },
+  'monitoring.prometheusRule.enabled=true': { monitoring: { serviceMonitor: { enabled: true } } },
   'defaults.redis=false': { redis: { enabled: true } },
 };
 
@@ -56,6 +57,7 @@ const combinations: Readonly<Record<string, Values>> = {
   'one Secret for all of TLS': { ingress: { enabled: true, domain, tls: { enabled: true, secretName: 'wildcard' } } },
   'services under names of their own': { ingress: { enabled: true, domain }, services: { secrets: { host: 'vault.example.com' } } },
   'a connection file of another name': { services: { 'webhook-relay': { environmentFileSecret: 'brokers', environmentFileKey: 'mine.env' } } },
+  'metrics that are scraped otherwise': { monitoring: { scrapedOtherwise: true, prometheusRule: { enabled: true, excludeRules: ['SignalboxHttpSlow'] } } },
   'outgoing flows': {
     networkPolicy: {
       egress: {

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { temporaryDirectory } from '../support/guard.ts';
 import { describeWith } from '../support/need.ts';
 import { type AlertCase, alertCases } from './alert-cases.ts';
+import { readExpression } from './promql.ts';
 import { promtool, ruleFiles, rules, runbooks } from './shipped.ts';
 
 const run = promisify(execFile);
@@ -84,6 +85,12 @@ describe('alerts', () => {
       ].map(([, name = '']) => name);
       expect(Object.keys(fired ?? {}), alert).to.include.members(named);
     }
+  });
+
+  it('ask of a namespace in every selector, which the charts put in', () => {
+    for (const { alert, expr } of rules)
+      for (const { metric, matchers } of readExpression(expr).selectors)
+        expect(matchers, `${alert}: ${metric}`).to.deep.include({ label: 'namespace', operator: '=~', value: '.+' });
   });
 
   it('have a runbook each', () => {

@@ -47,7 +47,7 @@ spec:
 {{- end -}}
 
 {{- define "signalbox.fromPrometheus" -}}
-{{- if and .root.Values.monitoring.serviceMonitor.enabled .root.Values.networkPolicy.prometheus -}}
+{{- if and (include "signalbox.scraped" .root) .root.Values.networkPolicy.prometheus -}}
 - from:
     {{- toYaml .root.Values.networkPolicy.prometheus | nindent 4 }}
   ports:
