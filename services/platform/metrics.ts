@@ -75,6 +75,8 @@ function collecting<L extends string>(configuration: GaugeConfiguration<L>): { r
       for (const collect of collects) await collect(reading);
       // Nothing waits from here on: another scrape at the same time sees all of them or those before.
       this.reset();
+      // Without labels `reset` says 0, which is an answer.
+      if (values.length === 0 && configuration.labelNames?.length === 0) this.remove();
       for (const [labels, value] of values) this.set(labels, value);
     },
   });

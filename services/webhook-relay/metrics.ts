@@ -117,13 +117,16 @@ type SpoolLists = {
   readonly refused: () => Promise<number>;
 };
 export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => Date) {
-  // A directory that cannot be read must not take the other metrics with it: it shows as not a number.
+  // A directory that cannot be read must not take the other metrics with it: nothing is said of it.
   const outstanding = () => lists.outstanding().catch(() => undefined);
   metrics.gauge({
     name: 'signalbox_spool_files',
     help: 'Deliveries in the spool directory that wait for their replay',
     labels: [],
-    collect: async (gauge) => gauge.set((await outstanding())?.length ?? NaN),
+    collect: async (gauge) => {
+      const files = await outstanding();
+      if (files) gauge.set(files.length);
+    },
   });
   metrics.gauge({
     name: 'signalbox_spool_oldest_age_seconds',
@@ -132,15 +135,17 @@ export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => D
     collect: async (gauge) => {
       const files = await outstanding();
       const now = clock().getTime();
-      const since = files && (files[0]?.spooledAt.getTime() ?? now);
-      gauge.set(since === undefined ? NaN : Math.max(0, now - since) / 1000);
+      if (files) gauge.set(Math.max(0, now - (files[0]?.spooledAt.getTime() ?? now)) / 1000);
     },
   });
   metrics.gauge({
     name: 'signalbox_spool_refused_files',
     help: 'Deliveries that were given up and lie in the folder refused, for a person to look at',
     labels: [],
-    collect: async (gauge) => gauge.set(await lists.refused().catch(() => NaN)),
+    collect: async (gauge) => {
+      const files = await lists.refused().catch(() => undefined);
+      if (files !== undefined) gauge.set(files);
+    },
   });
   const writes = metrics.counter({
     name: 'signalbox_spool_writes_total',

@@ -8,6 +8,9 @@ const currentSchema = 42;
 /** Grafana's own. */
 const builtIn = new Set(['__rate_interval', '__interval', '__range']);
 
+/** Types of panels that show a value each, and not its course. */
+const singleNumbers = new Set(['stat', 'bargauge', 'gauge', 'table']);
+
 const content = ({ panels }: Dashboard): Panel[] => panels.filter(({ type }) => type !== 'row');
 const overlap = ({ gridPos: a }: Panel, { gridPos: b }: Panel) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
@@ -48,6 +51,25 @@ for (const { dashboard, text } of dashboards) {
           panel.title,
         ).to.deep.equal([]);
       });
+    });
+
+    it('shows in single numbers what is now, and says so where there is none', () => {
+      for (const { title, type, fieldConfig, targets } of content(dashboard)) {
+        const isNow = singleNumbers.has(type);
+        // A range query with its last value shows for hours what has ended.
+        for (const target of targets) expect(target, title).to.include({ instant: isNow, range: !isNow });
+        if (!isNow) continue;
+        expect(fieldConfig?.defaults.noValue, title).to.be.a('string').and.not.equal('');
+        // A count of nothing is no 0 to Prometheus.
+        for (const { expr } of targets) if (/^count ?\(/.test(expr)) expect(expr, title).to.match(/ or vector\(0\)$/);
+      }
+    });
+
+    it('is of one installation, leads to the others, and marks when alerts fired', () => {
+      expect(dashboard.templating.list.find(({ name }) => name === 'namespace')).to.include({ multi: false, includeAll: false });
+      expect(dashboard.links.flatMap(({ tags }) => tags)).to.deep.equal(['signalbox', 'signalbox-operator']);
+      expect(dashboard.tags).to.have.length(1);
+      expect(dashboard.annotations.list.map(({ expr }) => expr ?? '').join()).to.include('ALERTS{namespace=~"$namespace"');
     });
 
     it('keeps to the namespaces that are chosen, and names series by labels that are left', () => {

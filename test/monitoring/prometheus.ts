@@ -7,13 +7,17 @@ import { eventually, freePort } from '../support/wait.ts';
 import { ruleFiles } from './shipped.ts';
 import type { Targets } from './scraped.ts';
 
-const Result = z.object({ data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()) })) }) });
+const Result = z.object({
+  data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) })) }),
+});
 const RuleState = z.object({ name: z.string(), health: z.string(), lastError: z.string().optional(), state: z.string() });
 const RuleStates = z.object({ data: z.object({ groups: z.array(z.object({ rules: z.array(RuleState) })) }) });
 
 export type Prometheus = {
   /** Labels of each series of the result now. */
   query(expression: string): Promise<readonly Readonly<Record<string, string>>[]>;
+  /** Values of each series of the result now. */
+  values(expression: string): Promise<readonly number[]>;
   rules(): Promise<readonly z.output<typeof RuleState>[]>;
   close(): Promise<void>;
 };
@@ -47,8 +51,10 @@ export async function startPrometheus(targets: Targets): Promise<Prometheus> {
     return response.json();
   };
   await eventually(() => fetch(`http://${address}/-/ready`).then(({ ok }) => ok), { withinMs: 60_000 });
+  const ask = async (expression: string) => Result.parse(await get(`/api/v1/query?query=${encodeURIComponent(expression)}`)).data.result;
   return {
-    query: async (expression) => Result.parse(await get(`/api/v1/query?query=${encodeURIComponent(expression)}`)).data.result.map(({ metric }) => metric),
+    query: async (expression) => (await ask(expression)).map(({ metric }) => metric),
+    values: async (expression) => (await ask(expression)).map(({ value: [, value] }) => Number(value)),
     rules: async () => RuleStates.parse(await get('/api/v1/rules')).data.groups.flatMap((group) => group.rules),
     async close() {
       if (child.pid !== undefined) signalGroup(child.pid, 'SIGTERM');

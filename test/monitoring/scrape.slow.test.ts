@@ -152,5 +152,22 @@ describe('the scrape of real processes', function () {
         expect(active.filter((name) => /Down|Disconnected|NoActive|NoBroker|Unready|Lost|Tampered/.test(name))).to.deep.equal([]);
       });
     });
+
+    it('shows in single numbers nothing of what has ended', async () => {
+      await scraped.close();
+      for (const { title, type, targets } of panels.filter((panel) => panel.targets.some(({ instant }) => instant)))
+        for (const { expr } of targets)
+          await eventually(
+            async () =>
+              expect(
+                (await server.values(sentByGrafana(expr))).filter((value) => value !== 0),
+                `${type} ${title}`,
+              ).to.be.empty,
+            {
+              withinMs: 60_000,
+              everyMs: 250,
+            },
+          );
+    });
   });
 });

@@ -17,6 +17,7 @@ export type Scraped = {
   readonly strangers: readonly string[];
   /** Once nothing is in hand any more: what is stored is acknowledged a moment later. */
   texts(): Promise<Readonly<Record<string, string>>>;
+  /** A test may do it before the end of all. */
   close(): Promise<void>;
 };
 
@@ -73,6 +74,12 @@ export async function startScraped(): Promise<Scraped> {
     'geocoding-0': geocoding.metricsUrl,
     'digest-0': digest.metricsUrl,
   };
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    await Promise.all([secrets, bookmarks, listings, geocoding, digest].map(({ process }) => process.kill()));
+    await flow.close();
+    await database.drop();
+  };
   return {
     targets,
     strangers,
@@ -85,11 +92,7 @@ export async function startScraped(): Promise<Scraped> {
         },
         { withinMs: 60_000 },
       ),
-    async close() {
-      await Promise.all([secrets, bookmarks, listings, geocoding, digest].map(({ process }) => process.kill()));
-      await flow.close();
-      await database.drop();
-    },
+    close: () => (closed ??= close()),
   };
 }
 

@@ -32,7 +32,7 @@ export const rules = ruleGroups.flatMap((group) => group.rules);
 export const runbookFolder = join(root, 'k8s/runbooks');
 export const runbooks = filesIn(runbookFolder, '.md');
 
-const Target = z.looseObject({ expr: z.string(), legendFormat: z.string().optional(), refId: z.string() });
+const Target = z.looseObject({ expr: z.string(), legendFormat: z.string().optional(), refId: z.string(), instant: z.boolean(), range: z.boolean() });
 const Panel = z.looseObject({
   id: z.int(),
   title: z.string(),
@@ -40,7 +40,7 @@ const Panel = z.looseObject({
   description: z.string().optional(),
   gridPos: z.strictObject({ x: z.int(), y: z.int(), w: z.int(), h: z.int() }),
   datasource: z.strictObject({ type: z.literal('prometheus'), uid: z.string() }).optional(),
-  fieldConfig: z.looseObject({ defaults: z.looseObject({ unit: z.string().optional() }) }).optional(),
+  fieldConfig: z.looseObject({ defaults: z.looseObject({ unit: z.string().optional(), noValue: z.string().optional() }) }).optional(),
   targets: z.array(Target).default([]),
 });
 export type Panel = z.output<typeof Panel>;
@@ -49,6 +49,9 @@ const Dashboard = z.looseObject({
   title: z.string(),
   uid: z.string(),
   schemaVersion: z.int(),
+  tags: z.array(z.string()),
+  links: z.array(z.looseObject({ tags: z.array(z.string()) })),
+  annotations: z.strictObject({ list: z.array(z.looseObject({ expr: z.string().optional() })) }),
   templating: z.strictObject({ list: z.array(Variable) }),
   panels: z.array(Panel),
 });

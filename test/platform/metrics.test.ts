@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createMetrics, forScrape } from '../../services/platform/metrics.ts';
+import { createMetrics, forScrape, type Reading } from '../../services/platform/metrics.ts';
 
 describe('createMetrics', () => {
   it('writes counters, gauges and histograms as Prometheus reads them', async () => {
@@ -44,6 +44,20 @@ describe('createMetrics', () => {
     metrics.gauge({ name: 'signalbox_level', help: 'Level.', labels: [], collect: (gauge) => gauge.set(++level) });
     expect(await metrics.text()).to.include('signalbox_level 1');
     expect(await metrics.text()).to.include('signalbox_level 2');
+  });
+
+  it('says nothing of a gauge without labels that has no answer', async () => {
+    const metrics = createMetrics();
+    let level: number | undefined = 7;
+    const collect = (gauge: Reading<never>) => {
+      if (level !== undefined) gauge.set(level);
+    };
+    metrics.gauge({ name: 'signalbox_level', help: 'Level.', labels: [], collect });
+    expect(await metrics.text()).to.include('\nsignalbox_level 7\n');
+    level = undefined;
+    expect(await metrics.text()).to.not.match(/^signalbox_level/m);
+    level = 0;
+    expect(await metrics.text()).to.include('\nsignalbox_level 0\n');
   });
 
   it('asks the collectors of two deployables for the same gauge, and forgets what neither sets again', async () => {
