@@ -68,7 +68,7 @@ async function run({ rounds }: Pace) {
   let round = 0;
 
   async function ours(): Promise<number> {
-    await pool.driver.query('truncate newsletters, links, authors cascade');
+    await pool.driver.query('truncate newsletters, newsletter_links, links, link_authors, authors cascade');
     const deliveries = mailsOf(round++).map((mail): Delivery => ({ ...toMessage(mail), attempt: 1, redelivered: false }));
     const speed = await perSecond(async () => {
       for (let from = 0; from < deliveries.length; from += consumeOptions.batchSize) await handle(deliveries.slice(from, from + consumeOptions.batchSize));

@@ -130,9 +130,9 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
   return { handle, refuse };
 }
 
-/** Newsletters of usual size by the dozen; of the largest mails a few. Nothing is parsed while the last of a batch are stored, so a batch is large, and some
+/** Newsletters of usual size by the hundred; of the largest mails a few. Nothing is parsed while the last of a batch are stored, so a batch is large, and some
  *  of the next are at hand. */
-export const consumeOptions = { batchSize: 96, prefetch: 128, maxBytes: 32 * 1_048_576 };
+export const consumeOptions = { batchSize: 200, prefetch: 256, maxBytes: 32 * 1_048_576 };
 
 export const consumeMails = (broker: Broker, { handle, refuse }: MailHandler): Consumer =>
   broker.consume(ingestQueue, { ...consumeOptions, giveUp: refuse }, handle);

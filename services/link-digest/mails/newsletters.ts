@@ -19,8 +19,8 @@ const FoundNewsletter = z.object({
 });
 export type FoundNewsletter = z.output<typeof FoundNewsletter>;
 
-/** For the others of a batch of 96, each of which has 5 s. */
-const waitMs = 500_000;
+/** For the others of a batch of 200, each of which has 5 s. */
+const waitMs = 1_000_000;
 
 /** @returns a reader that never rejects */
 export function createNewsletterReader(bounds: Bounds = {}) {

@@ -38,6 +38,8 @@ const watchEveryMs = 20;
 const mebibyte = 1_048_576;
 /** A thread that has kept more than this of a mail's memory is not used again. */
 const keptMiB = 32;
+/** Of a mail that waits with the thread. */
+const smallBytes = 262_144;
 
 const refused = (reason: string) => ({ kind: 'refused', reason }) as const;
 const unavailable = (reason: string) => ({ kind: 'unavailable', reason }) as const;
@@ -45,34 +47,42 @@ const unavailable = (reason: string) => ({ kind: 'unavailable', reason }) as con
 /** @returns a parser that never rejects */
 export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserParts<S>) {
   const { module, data, result, parseMs = 5000, memoryMiB = 256, waitMs = 20_000 } = parts;
-  // One thread at a time: the memory of two would not fit beside the service in what its pod has.
+  // One mail and one thread at a time: the memory of two would not fit beside the service in what its pod has.
   const turns = createSemaphore(1);
+  // The thread has the next small one at hand, so that it does not wait while its process is busy.
+  const places = createSemaphore(2);
   const tooMuchMemory = refused(`parsing takes more than ${memoryMiB} MiB`);
   const tooLong = unavailable(`parsing takes longer than ${parseMs} ms`);
-  let idle: ParserThread | undefined;
+  let thread: ParserThread | undefined;
 
   const read = (answer: ThreadAnswer): Parsed<z.output<S>> =>
     answer.kind === 'parsed' ? { kind: 'parsed', value: result.parse(answer.value) } : refused(answer.reason);
 
-  async function inThread(raw: Buffer): Promise<Parsed<z.output<S>>> {
-    const thread = idle?.hasEnded === false ? idle : startThread(module, { data, memoryMiB });
-    idle = undefined;
+  function hand(raw: Buffer) {
+    thread = thread?.hasEnded === false ? thread : startThread(module, { data, memoryMiB });
+    return { thread, answer: thread.parse(raw) };
+  }
+
+  async function inTurn(raw: Buffer, early: ReturnType<typeof hand> | undefined): Promise<Parsed<z.output<S>>> {
     // The limit of the thread is of its heap; postal-mime keeps a line of a body in 2.6 KB outside of it.
     const before = process.memoryUsage.rss();
     const grownMiB = () => (process.memoryUsage.rss() - before) / mebibyte;
+    // A thread that ended with the mail before it has not parsed this one.
+    const handed = early?.thread.hasEnded === false ? early : hand(raw);
     const exceeded = Promise.withResolvers<typeof tooMuchMemory>();
     let watch: NodeJS.Timeout | undefined;
+    let isUsable = false;
     try {
-      if (!(await withTimeout(thread.ready, startMs, () => false))) return unavailable(`the parser did not start in ${startMs} ms`);
+      if (!(await withTimeout(handed.thread.ready, startMs, () => false))) return unavailable(`the parser did not start in ${startMs} ms`);
       watch = setInterval(() => grownMiB() > memoryMiB && exceeded.resolve(tooMuchMemory), watchEveryMs);
-      const parsed = await withTimeout(Promise.race([thread.parse(raw).then(read), exceeded.promise]), parseMs, () => tooLong);
-      if (parsed !== tooLong && parsed !== tooMuchMemory && grownMiB() < keptMiB) idle = thread;
+      const parsed = await withTimeout(Promise.race([handed.answer.then(read), exceeded.promise]), parseMs, () => tooLong);
+      isUsable = parsed !== tooLong && parsed !== tooMuchMemory && grownMiB() < keptMiB;
       return parsed;
     } catch (error) {
       return hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY') ? tooMuchMemory : refused(describeError(error));
     } finally {
       clearInterval(watch);
-      if (idle !== thread) await thread.end();
+      if (!isUsable) await handed.thread.end();
     }
   }
 
@@ -80,11 +90,20 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   return async (raw: Buffer, stopping?: AbortSignal): Promise<Parsed<z.output<S>>> => {
     const refusal = refusalOf(raw);
     if (refusal !== undefined) return refused(refusal);
-    if (!(await turns.acquire(1, waitMs))) return unavailable('the parser was busy with other mails');
+    const busy = unavailable('the parser was busy with other mails');
+    if (!(await places.acquire(1, waitMs))) return busy;
+    const early = raw.length <= smallBytes && stopping?.aborted !== true ? hand(raw) : undefined;
+    if (!(await turns.acquire(1, waitMs))) {
+      places.release(1);
+      return busy;
+    }
     try {
-      return stopping?.aborted === true ? unavailable('the parser was stopped') : await inThread(raw);
+      if (stopping?.aborted !== true) return await inTurn(raw, early);
+      await early?.thread.end();
+      return unavailable('the parser was stopped');
     } finally {
       turns.release(1);
+      places.release(1);
     }
   };
 }
@@ -95,15 +114,15 @@ type ParserThread = ReturnType<typeof startThread>;
 function startThread(module: URL, { data, memoryMiB }: { readonly data: unknown; readonly memoryMiB: number }) {
   const worker = new Worker(module, { workerData: data, env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 16 } });
   const ready = Promise.withResolvers<boolean>();
-  let answer = Promise.withResolvers<ThreadAnswer>();
+  const answers: PromiseWithResolvers<ThreadAnswer>[] = [];
   let hasEnded = false;
   const fail = (error: Error) => {
     hasEnded = true;
     ready.reject(error);
-    answer.reject(error);
+    for (const { reject } of answers) reject(error);
   };
-  for (const { promise } of [ready, answer]) promise.catch(() => undefined); // perhaps nobody waits
-  worker.on('message', (message: ThreadMessage) => (message.kind === 'ready' ? ready.resolve(true) : answer.resolve(message)));
+  ready.promise.catch(() => undefined); // perhaps nobody waits
+  worker.on('message', (message: ThreadMessage) => (message.kind === 'ready' ? ready.resolve(true) : answers.shift()?.resolve(message)));
   worker.once('error', fail).once('exit', (code) => fail(new Error(`the parser ended with ${code}`)));
   worker.unref(); // which a listener undoes
   return {
@@ -111,10 +130,11 @@ function startThread(module: URL, { data, memoryMiB }: { readonly data: unknown;
     get hasEnded() {
       return hasEnded;
     },
-    /** One after the other. */
+    /** In the order in which they are given. */
     parse(raw: Buffer): Promise<ThreadAnswer> {
-      answer = Promise.withResolvers<ThreadAnswer>();
-      if (hasEnded) return Promise.reject(new Error('the parser has ended'));
+      const answer = Promise.withResolvers<ThreadAnswer>();
+      answer.promise.catch(() => undefined); // likewise
+      answers.push(answer);
       const bytes = new Uint8Array(raw);
       worker.postMessage(bytes, [bytes.buffer]);
       return answer.promise;

@@ -16,6 +16,9 @@ export function serveParser(parse: (raw: Uint8Array) => Promise<unknown>): void 
       say({ kind: 'refused', reason: describeError(error) });
     }
   }
-  parentPort?.on('message', (raw: Uint8Array) => void answer(raw));
+  let last = Promise.resolve();
+  parentPort?.on('message', (raw: Uint8Array) => {
+    last = last.then(() => answer(raw));
+  });
   say({ kind: 'ready' });
 }

@@ -50,7 +50,7 @@ export function useDatabase({ clock = () => new Date(), isKept = false }: { read
     test = await createTestDatabase({ schema: 'digest', migrations });
     pool = createPool(test.url, { schema: 'digest', log: silentLog });
   });
-  if (!isKept) beforeEach(() => pool.driver.query('truncate newsletters, links, authors, keywords, administrators cascade'));
+  if (!isKept) beforeEach(() => pool.driver.query('truncate newsletters, newsletter_links, links, link_authors, authors, keywords, administrators cascade'));
   after(async () => {
     await pool.close();
     await test.drop();
