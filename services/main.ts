@@ -39,14 +39,21 @@ async function traced(service: string, run: () => Promise<void>): Promise<void> 
   await tracing.stop();
 }
 
-type MigrateOptions = { readonly withBroker?: true; readonly closeOtherDatabases?: true; readonly printRoles?: true; readonly wait?: number };
+type MigrateOptions = {
+  readonly withBroker?: true;
+  readonly withBackup?: true;
+  readonly closeOtherDatabases?: true;
+  readonly printRoles?: true;
+  readonly wait?: number;
+};
 
-async function migrate(wanted: readonly string[], { withBroker, closeOtherDatabases, printRoles, wait }: MigrateOptions): Promise<void> {
+async function migrate(wanted: readonly string[], { withBroker, withBackup, closeOtherDatabases, printRoles, wait }: MigrateOptions): Promise<void> {
   const { logLevel } = readSettings(environment, processSettings);
   const [install, { createLog }] = await Promise.all([import('./install/migrate.ts'), import('./platform/log.ts')]);
   const call = {
     environment,
     withBroker: withBroker ?? false,
+    withBackup: withBackup ?? false,
     closeOtherDatabases: closeOtherDatabases ?? false,
     waitMs: wait === undefined ? undefined : wait * 1000,
     log: createLog({ level: logLevel, name: 'migrate' }),
@@ -110,6 +117,7 @@ command
   .description('bring the database schemas of services to this release, as one user or as a role for each schema')
   .addArgument(servicesArgument)
   .option('--with-broker', 'also a role and a schema for the embedded broker')
+  .option('--with-backup', 'also a role that reads everything, for pg_dump; Postgres 14 or newer')
   .option('--close-other-databases', "the server is Signalbox's alone: nobody may connect to its databases postgres and template1")
   .addOption(new Option('--wait <seconds>', 'for a server or a role that is not there yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds))
   .option('--print-roles', 'only print the SQL that makes the roles, for psql; needs no server')

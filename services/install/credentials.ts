@@ -65,7 +65,14 @@ async function complete(secret: ClusterSecret, makers: Makers, labels: Labels): 
 
 const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password', 'rabbitmq-digest-password'];
 /** The servers' own, made whatever is switched on: what is switched on later finds them. */
-const ofServers = ['postgres-admin-password', 'postgres-broker-password', ...rabbitmqUsers, 'rabbitmq-erlang-cookie', 'redis-password'];
+const ofServers = [
+  'postgres-admin-password',
+  'postgres-backup-password',
+  'postgres-broker-password',
+  ...rabbitmqUsers,
+  'rabbitmq-erlang-cookie',
+  'redis-password',
+];
 
 /** Which credentials a fresh installation needs: key → its maker. Every value is of A–Z, a–z, 0–9, - and _ unless a setting has a shape of its own: it may stand in a URL. */
 export function generatedCredentials(deployables: readonly Pick<Deployable, 'settings' | 'migrations'>[]): ReadonlyMap<string, () => string> {

@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { describeDatabaseFault, isUnavailable } from '../platform/postgres/errors.ts';
 import { retryUntil } from '../platform/time.ts';
-import { rolesScript, type RolesWanted } from './roles-sql.ts';
+import { rolesOf, rolesScript, type RolesWanted } from './roles-sql.ts';
 import { readDatabaseName, readTarget, type RolesTarget } from './settings.ts';
 import { createDatabase, createRoles, isLoginRefused, lacking } from './store.ts';
 
@@ -14,6 +14,8 @@ export type MigrateCommand = {
   readonly environment: Environment;
   /** Whether the embedded broker has a role of its own, too. */
   readonly withBroker: boolean;
+  /** Whether there is a role for dumps of everything. */
+  readonly withBackup?: boolean;
   /** Whether the server is Signalbox's alone. */
   readonly closeOtherDatabases: boolean;
   /** How long a server, or a role that somebody else makes, is waited for. */
@@ -34,9 +36,9 @@ const extensionsOf = (services: readonly Migrated[]) => [...new Set(services.fla
 
 /** What `migrateSchemas` does as an administrator, for psql. */
 export function printRoles(command: Omit<MigrateCommand, 'log'>, services: readonly Migrated[]): void {
-  const { environment, closeOtherDatabases: isServerOurs, print } = command;
+  const { environment, withBackup = false, closeOtherDatabases: isServerOurs, print } = command;
   const extensions = extensionsOf(services);
-  print(rolesScript({ database: readDatabaseName(environment), schemas: schemasOf(services, command), extensions, isServerOurs }));
+  print(rolesScript({ database: readDatabaseName(environment), schemas: schemasOf(services, command), extensions, isServerOurs, withBackup }));
 }
 
 /** On a server of roles everything starts at once; at a desk a wrong address is told at once. */
@@ -44,8 +46,9 @@ const waitMs = { roles: 300_000, 'one user': 0 };
 
 /** Prints the version of each schema. @throws Error that says in words what is in the way */
 export async function migrateSchemas(command: MigrateCommand, services: readonly Migrated[]): Promise<void> {
-  const { environment, closeOtherDatabases: isServerOurs, log, print } = command;
-  const target = await readTarget(environment, schemasOf(services, command));
+  const { environment, withBackup = false, closeOtherDatabases: isServerOurs, log, print } = command;
+  const schemas = schemasOf(services, command);
+  const target = await readTarget(environment, rolesOf({ schemas, withBackup }));
   const retry = {
     timeoutMs: command.waitMs ?? waitMs[target.kind],
     isTemporary: (error: unknown) => error instanceof RoleMissing || isUnavailable(error),
@@ -60,7 +63,7 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
     }
   };
   if (target.kind === 'roles') {
-    const wanted = { database: target.database, schemas: [...target.passwords.keys()], extensions: extensionsOf(services), isServerOurs };
+    const wanted = { database: target.database, schemas, extensions: extensionsOf(services), isServerOurs, withBackup };
     const { adminUrl } = target;
     const rolesStep = adminUrl === undefined ? awaitRoles(target, wanted, print) : () => makeRoles({ ...target, adminUrl }, wanted, log);
     await during(`roles on ${target.server}`, rolesStep);

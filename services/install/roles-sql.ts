@@ -4,6 +4,8 @@ export type RolesWanted = {
   readonly database: string;
   /** A role of the same name owns each. */
   readonly schemas: readonly string[];
+  /** Whether there is a role that reads everything and writes nothing. */
+  readonly withBackup?: boolean;
   /** Of Postgres, each once: only who may create in the database may create one, and every role may use what is in public. */
   readonly extensions: readonly string[];
   /** The server is Signalbox's alone: PUBLIC is kept out of its other databases, too. */
@@ -17,8 +19,11 @@ export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 /** A setting of the session that holds the password, or what Postgres keeps of it, while this runs. */
 export const passwordParameter = (schema: string) => `signalbox.${schema}_password`;
 
+/** The role of `pg_dump`. */
+export const backupRole = 'backup';
+
 /** Runs in one transaction in the database of its name; doing it again changes nothing but passwords to those given. */
-export function rolesSql({ database, schemas, extensions, isServerOurs }: RolesWanted): string {
+export function rolesSql({ database, schemas, extensions, isServerOurs, withBackup }: RolesWanted): string {
   const closed = [database, ...(isServerOurs ? ['postgres', 'template1'] : [])];
   return [
     '-- One at a time.',
@@ -33,6 +38,7 @@ export function rolesSql({ database, schemas, extensions, isServerOurs }: RolesW
       schemaSql(schema),
     ]),
     ...extensions.map(extensionSql),
+    ...(withBackup ? ['', roleSql(backupRole, database), backupSql(database)] : []),
     '',
     limitsSql(schemas, database),
     '',
@@ -92,6 +98,12 @@ begin
 end $$;`;
 }
 
+// Postgres 14 has the role of those who read. Two connections: a dump, and one that is being given up.
+const backupSql = (database: string) => `grant connect on database ${identifier(database)} to ${backupRole};
+grant pg_read_all_data to ${backupRole};
+alter role ${backupRole} set default_transaction_read_only = on;
+alter role ${backupRole} connection limit 2;`;
+
 // `if not exists` would tell of one that is there already at each run.
 function extensionSql(name: string): string {
   return `-- Extension ${name}
@@ -109,7 +121,7 @@ function limitsSql(schemas: readonly string[], database: string): string {
 do $$
 declare
   roles name[] := array(select rolname from pg_roles
-    where rolname = any (array[${schemas.map(literal).join(', ')}]) or shobj_description(oid, 'pg_authid') = ${literal(markOf(database))});
+    where rolname = any (array[${schemas.map(literal).join(', ')}]) or shobj_description(oid, 'pg_authid') = ${literal(markOf(database))} and rolname <> ${literal(backupRole)});
   role name;
 begin
   foreach role in array roles loop
@@ -121,16 +133,23 @@ end $$;`;
 /** The environment variable of a role's password. */
 export const passwordVariable = (schema: string) => `POSTGRES_${schema.toUpperCase()}_PASSWORD`;
 
+/** Those that have a password. */
+export const rolesOf = ({ schemas, withBackup }: Pick<RolesWanted, 'schemas' | 'withBackup'>): readonly string[] => [
+  ...schemas,
+  ...(withBackup ? [backupRole] : []),
+];
+
 /** All of it for psql 14 and newer, as an administrator, in any database; passwords come from the environment of psql. */
 export function rolesScript(wanted: RolesWanted): string {
-  const { database, schemas } = wanted;
+  const { database } = wanted;
+  const roles = rolesOf(wanted);
   return [
     `-- Creates database ${database} with a role and a schema for each service of Signalbox; running it again does no harm.`,
-    `-- Run it by psql (14 or newer) as an administrator, with these in its environment: ${schemas.map(passwordVariable).join(', ')}.`,
+    `-- Run it by psql (14 or newer) as an administrator, with these in its environment: ${roles.map(passwordVariable).join(', ')}.`,
     '\\set ON_ERROR_STOP on',
     `select ${literal(createDatabaseSql(database))} where not exists (select from pg_database where datname = ${literal(database)}) \\gexec`,
     `\\connect ${identifier(database)}`,
-    ...schemas.flatMap((schema) => [`\\set password ''`, `\\getenv password ${passwordVariable(schema)}`, `set ${passwordParameter(schema)} = :'password';`]),
+    ...roles.flatMap((schema) => [`\\set password ''`, `\\getenv password ${passwordVariable(schema)}`, `set ${passwordParameter(schema)} = :'password';`]),
     'begin;',
     rolesSql(wanted),
     'commit;',

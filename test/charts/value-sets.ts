@@ -20,6 +20,10 @@ const companions: Readonly<Record<string, Values>> = {
   'defaults.redis=false': { redis: { enabled: true } },
 };
 
+const monitoringOn: Values = {
+  monitoring: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, grafanaDashboard: { enabled: true } },
+};
+
 const everythingOn: Values = {
   global: { imageRegistry: 'registry.example.test:5000' },
   commonLabels: { team: 'platform' },
@@ -29,7 +33,8 @@ const everythingOn: Values = {
   redis: { enabled: true },
   ingress: { enabled: true, domain, className: 'traefik', tls: { enabled: true } },
   gateway: { enabled: true, ...gateway },
-  monitoring: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, grafanaDashboard: { enabled: true } },
+  backup: { enabled: true },
+  ...monitoringOn,
 };
 
 /** What only comes together. */
@@ -58,6 +63,12 @@ const combinations: Readonly<Record<string, Values>> = {
   'services under names of their own': { ingress: { enabled: true, domain }, services: { secrets: { host: 'vault.example.com' } } },
   'a connection file of another name': { services: { 'webhook-relay': { environmentFileSecret: 'brokers', environmentFileKey: 'mine.env' } } },
   'metrics that are scraped otherwise': { monitoring: { scrapedOtherwise: true, prometheusRule: { enabled: true, excludeRules: ['SignalboxHttpSlow'] } } },
+  'dumps to a claim of its own': { backup: { enabled: true }, ...monitoringOn },
+  'dumps of a Postgres outside': {
+    postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db', sslmode: 'verify-full', caSecret: 'db-ca' } },
+    backup: { enabled: true, persistence: { existingClaim: 'dumps' } },
+  },
+  'dumps without an administrator': { postgres: { enabled: false, external: { host: 'db.example.test', createRoles: false } }, backup: { enabled: true } },
   'outgoing flows': {
     networkPolicy: {
       egress: {

@@ -10,7 +10,14 @@ import { freePort } from '../support/wait.ts';
 import { type Account, createAccount } from './service-account.ts';
 
 const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password', 'rabbitmq-digest-password'];
-const ofServers = ['postgres-admin-password', 'postgres-broker-password', ...rabbitmqUsers, 'rabbitmq-erlang-cookie', 'redis-password'];
+const ofServers = [
+  'postgres-admin-password',
+  'postgres-backup-password',
+  'postgres-broker-password',
+  ...rabbitmqUsers,
+  'rabbitmq-erlang-cookie',
+  'redis-password',
+];
 const ofServices = {
   'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets'],
   'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens'],

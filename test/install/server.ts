@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type MigrateCommand, migrateSchemas } from '../../services/install/migrate.ts';
 import { deployables } from '../../services/deployables.ts';
 import { silentLog } from '../../services/platform/log.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type PostgresOptions, type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 export type RolesServer = PostgresServer & {
   /** Host and port. */
@@ -15,8 +15,8 @@ export type RolesServer = PostgresServer & {
   urlOf(role: string, database: string): string;
 };
 
-export async function startRolesServer(): Promise<RolesServer> {
-  const server = await startPostgres();
+export async function startRolesServer(options: PostgresOptions = {}): Promise<RolesServer> {
+  const server = await startPostgres(options);
   const { host } = new URL(server.url);
   const admin = new URL(server.url);
   return {

@@ -1,6 +1,7 @@
 // For each alert: input that makes it fire, and input close to it that does not.
 import { intakeCases } from './intake-cases.ts';
 import { operatorCases } from './operator-cases.ts';
+import { serverCases } from './server-cases.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -410,7 +411,8 @@ const otherCases: readonly Cases[] = [
   },
 ];
 
-export const alertCases: readonly AlertCase[] = [...relayCases, ...otherCases, ...intakeCases, ...operatorCases].flatMap(({ alert, labels, fires, silent }) => [
+const all: readonly Cases[] = [...relayCases, ...otherCases, ...intakeCases, ...serverCases, ...operatorCases];
+export const alertCases: readonly AlertCase[] = all.flatMap(({ alert, labels, fires, silent }) => [
   ...Object.entries(fires).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [labels] })),
   ...Object.entries(silent).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [] })),
 ]);

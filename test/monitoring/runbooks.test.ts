@@ -49,7 +49,7 @@ describe('runbooks', () => {
 
   describeWith(helm, 'beside the chart', () => {
     it('name workloads that the chart has', async () => {
-      const objects = await render({ monitoring: { serviceMonitor: { enabled: true } } });
+      const objects = await render({ monitoring: { serviceMonitor: { enabled: true } }, backup: { enabled: true } });
       const known = new Set(objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`));
       const kinds: Record<string, string> = { deploy: 'deployment' };
       const named = runbooks.flatMap((path) =>

@@ -18,7 +18,8 @@ const Example = z.object({
   metadata: z.object({ name: z.string() }),
   spec: z.looseObject({}),
 });
-const examples = readdirSync(folder).map((file) => Example.parse(parse(readFileSync(join(folder, file), 'utf8'))));
+const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+const examples = files.map((file) => Example.parse(parse(readFileSync(join(folder, file), 'utf8'))));
 
 function exampleOf(kind: Kind): Readonly<Record<string, unknown>> {
   const found = examples.find((example) => example.kind === kind);

@@ -27,16 +27,18 @@ export type PostgresServer = {
 export type PostgresOptions = {
   /** As `-c name=value` has them. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Of another Postgres than that of npm. */
+  readonly programs?: { readonly initdb: string; readonly pg_ctl: string };
 };
 
 const password = 'test';
 
 /** A server of one's own, with durable settings, for tests that stop or kill it. */
-export async function startPostgres({ settings = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ settings = {}, programs }: PostgresOptions = {}): Promise<PostgresServer> {
   const directory = temporaryDirectory('postgres');
   const port = String(await freePort());
   const launch = async () => {
-    const server = await startPostgresServer({ directory, password, settings: { max_connections: '200', ...settings, port } });
+    const server = await startPostgresServer({ directory, password, ...(programs && { programs }), settings: { max_connections: '200', ...settings, port } });
     const pid = Number((await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
     return { server, pid, guarded: guardProcess(pid) };
   };

@@ -21,6 +21,9 @@
 {{- if eq (include "signalbox.brokerKind" .) "embedded" }}
 {{- $schemas = append $schemas "broker" }}
 {{- end }}
+{{- if .Values.backup.enabled }}
+{{- $schemas = append $schemas "backup" }}
+{{- end }}
 {{- range $schemas | uniq | sortAlpha }}
 {{ include "signalbox.fromSecret" (dict "name" (printf "POSTGRES_%s_PASSWORD" (upper .)) "secret" $secret "key" (printf "postgres-%s-password" .)) }}
 {{- end }}
