@@ -12,8 +12,8 @@ const requestMs = 600_000;
 
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: BookmarksConfig): Promise<void> {
   const databaseUrl = config.databaseUrl.reveal();
-  const open = (name: string, options: Omit<PoolOptions, 'schema' | 'log'>) =>
-    lifecycle.opened(name, createPool(databaseUrl, { schema: 'bookmarks', log, statementMs: 8000, answerMs: 10_000, ...options }));
+  const open = (name: string, options: Pick<PoolOptions, 'maxConnections'>) =>
+    lifecycle.opened(name, createPool(databaseUrl, { schema: 'bookmarks', name, log, metrics, statementMs: 8000, answerMs: 10_000, ...options }));
   const database = open('database', { maxConnections: 10 });
   // Writes take turns anyway. One that waits for its turn is cancelled as any statement that takes too long.
   const writeDatabase = open('write database', { maxConnections: 2 });

@@ -15,7 +15,7 @@ const answerMs = 10_000;
 const requestMs = 10 * 60_000;
 
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: ListingsConfig): Promise<void> {
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, statementMs, answerMs }));
   health.addCheck('schema', await createSchemaCheck(database, migrations));
   await listen(createListingsApp({ config, database, health, lifecycle, log, metrics }), config.port, { requestMs });
 }

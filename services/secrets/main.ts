@@ -9,8 +9,8 @@ const migrations = { schema: 'secrets', directory: new URL('migrations/', import
 
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: SecretsConfig): Promise<void> {
   const databaseUrl = config.databaseUrl.reveal();
-  const open = (name: string, options: Omit<PoolOptions, 'schema' | 'log'>) =>
-    lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', log, statementMs: 8000, answerMs: 10_000, ...options }));
+  const open = (name: string, options: Pick<PoolOptions, 'maxConnections' | 'lockMs'>) =>
+    lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', name, log, metrics, statementMs: 8000, answerMs: 10_000, ...options }));
   const database = open('database', { maxConnections: 8 });
   // A write that cannot lock its application gives up before its statement times out, and the refusal says so.
   const writeDatabase = open('write database', { maxConnections: 10, lockMs: 2000 });

@@ -57,7 +57,7 @@ const queueWorkers: readonly QueueWorkerParts[] = [
 async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   const { log, metrics, health, lifecycle, listen } = runtime;
   const addressOf = createAddressOf(config.trustedProxies);
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, statementMs, answerMs }));
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, statementMs, answerMs }));
   health.addCheck('database', await createSchemaCheck(database, migrations));
   const store = createRunStore(database);
   measureRuns(metrics, store);
@@ -72,7 +72,7 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
 /** Of runs that the API begins: they have pools of their own, so that they do not keep the dashboard waiting. */
 async function openJobs({ environment, log, metrics, lifecycle }: Runtime, config: ServiceConfig) {
   const open = (name: string, pool: typeof batchPool) =>
-    lifecycle.opened(name, createPool(config.databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
+    lifecycle.opened(name, createPool(config.databaseUrl.reveal(), { ...pool, schema: migrations.schema, name, log, metrics }));
   const database = open('database of queues', batchPool);
   const upkeepDatabase = open('database of upkeep', upkeepPool);
   const checkSchema = await createSchemaCheck(database, migrations);

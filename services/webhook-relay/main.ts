@@ -15,10 +15,10 @@ import { awaitBrokers, passedOnce } from './health.ts';
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
 
 async function start(runtime: Runtime, config: RelayConfig): Promise<void> {
-  const { log, health, lifecycle, listen } = runtime;
+  const { log, metrics, health, lifecycle, listen } = runtime;
   const databaseUrl = config.databaseUrl.reveal();
-  const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
-  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool, log }));
+  const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log, metrics }));
+  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool, name: 'usage database', log, metrics }));
   // Asked of the pool that counts, so that a first delivery finds its connection.
   health.addCheck('schema', passedOnce(await createSchemaCheck(usageDatabase, migrations)));
 

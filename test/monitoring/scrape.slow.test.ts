@@ -1,11 +1,13 @@
 // What dashboards, alerts and docs/monitoring.md name is what real processes show: in their scrape, and in a Prometheus that reads it.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
+import { ownRabbitmq } from '../support/rabbitmq.ts';
 import { eventually } from '../support/wait.ts';
 import { isOfOperator, listedMetrics, shownMetrics, targetLabels } from './metrics-page.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { readExpression, selects, type Series } from './promql.ts';
 import { type Scraped, seriesOf, startScraped } from './scraped.ts';
+import { startScrapedServers } from './scraped-servers.ts';
 import { dashboards, prometheus, rules as all } from './shipped.ts';
 
 /** As Grafana would send it, for all namespaces. */
@@ -37,19 +39,23 @@ const boundedLabels = [
   'le',
   'channel',
   'part',
+  'schema',
+  'pool',
+  'state',
 ];
 
-describe('the scrape of real processes', function () {
+describeWith(ownRabbitmq, 'the scrape of real processes', function () {
   this.timeout(300_000);
   let scraped: Scraped;
+  let servers: Awaited<ReturnType<typeof startScrapedServers>>;
   let texts: Readonly<Record<string, string>>;
   let series: readonly Series[];
   before(async () => {
-    scraped = await startScraped();
+    [scraped, servers] = await Promise.all([startScraped(), startScrapedServers()]);
     texts = await scraped.texts();
-    series = seriesOf(texts);
+    series = seriesOf({ ...texts, ...(await servers.texts()) });
   });
-  after(() => scraped.close());
+  after(() => Promise.all([scraped.close(), servers.close()]));
 
   const own = () => series.filter(({ metric }) => metric.startsWith('signalbox_'));
   const labelsOf = (metrics: readonly string[]) =>
@@ -106,7 +112,7 @@ describe('the scrape of real processes', function () {
   describeWith(prometheus, 'in a real Prometheus', () => {
     let server: Prometheus;
     before(async () => {
-      server = await startPrometheus(scraped.targets);
+      server = await startPrometheus({ ...scraped.targets, ...servers.targets });
     });
     after(() => server.close());
 
@@ -154,7 +160,7 @@ describe('the scrape of real processes', function () {
     });
 
     it('shows in single numbers nothing of what has ended', async () => {
-      await scraped.close();
+      await Promise.all([scraped.close(), servers.close()]);
       for (const { title, type, targets } of panels.filter((panel) => panel.targets.some(({ instant }) => instant)))
         for (const { expr } of targets)
           await eventually(

@@ -3,7 +3,48 @@ const cronJob = (metric: string, values: string, name = 'signalbox-backup') => (
   [`kube_cronjob_${metric}{namespace="signalbox",cronjob="${name}"}`]: values,
 });
 
+const rabbitmq = (metric: string, values: string) => ({ [`rabbitmq_${metric}{namespace="signalbox",pod="rabbitmq-0"}`]: values });
+const free = (percent: number) => ({
+  'kubelet_volume_stats_available_bytes{namespace="signalbox",persistentvolumeclaim="data-postgres-0"}': `${percent}+0x30`,
+  'kubelet_volume_stats_capacity_bytes{namespace="signalbox",persistentvolumeclaim="data-postgres-0"}': '100+0x30',
+});
+const filling = (severity: string) => ({ severity, namespace: 'signalbox', persistentvolumeclaim: 'data-postgres-0' });
+const waiting = (values: string) => ({ 'signalbox_database_waiting{namespace="signalbox",pod="relay-0",schema="relay",pool="database"}': values });
+
 export const serverCases = [
+  {
+    alert: 'SignalboxRabbitmqDown',
+    labels: { severity: 'critical' },
+    fires: { 'five minutes after the last one went': [rabbitmq('identity_info', '1+0x5'), '16m'] },
+    silent: { 'while one runs': [rabbitmq('identity_info', '1+0x30'), '20m'] },
+  },
+  {
+    alert: 'SignalboxRabbitmqAlarm',
+    labels: { severity: 'critical', namespace: 'signalbox', pod: 'rabbitmq-0' },
+    fires: {
+      'at an alarm of memory': [{ ...rabbitmq('alarms_memory_used_watermark', '1+0x30'), ...rabbitmq('alarms_free_disk_space_watermark', '0+0x30') }, '5m'],
+      'at an alarm of disk': [{ ...rabbitmq('alarms_memory_used_watermark', '0+0x30'), ...rabbitmq('alarms_free_disk_space_watermark', '1+0x30') }, '5m'],
+    },
+    silent: { without: [{ ...rabbitmq('alarms_memory_used_watermark', '0+0x30'), ...rabbitmq('alarms_free_disk_space_watermark', '0+0x30') }, '20m'] },
+  },
+  {
+    alert: 'SignalboxVolumeFilling',
+    labels: filling('warning'),
+    fires: { 'below 15 %': [free(14), '20m'] },
+    silent: { above: [free(16), '20m'] },
+  },
+  {
+    alert: 'SignalboxVolumeFilling',
+    labels: filling('critical'),
+    fires: { 'below 5 %': [free(4), '20m'] },
+    silent: { 'above 15 %': [free(16), '20m'] },
+  },
+  {
+    alert: 'SignalboxDatabasePoolFull',
+    labels: { severity: 'warning', namespace: 'signalbox', pod: 'relay-0', schema: 'relay', pool: 'database' },
+    fires: { 'when somebody always waits': [waiting('3+0x30'), '20m'] },
+    silent: { 'when somebody waits now and then': [waiting('3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3'), '20m'] },
+  },
   {
     alert: 'SignalboxBackupOld',
     labels: { severity: 'warning', namespace: 'signalbox', cronjob: 'signalbox-backup' },

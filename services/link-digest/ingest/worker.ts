@@ -68,7 +68,7 @@ type OpenOptions = {
 /** What takes mails off the queue, here and in the service itself. */
 export async function openIngest({ log, metrics, health, lifecycle }: Runtime, config: WorkerConfig, { name, migrations, pool }: OpenOptions) {
   const { databaseUrl, brokerUrl, maxRetries, queueType } = config;
-  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
+  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log, metrics }));
   const checkSchema = await createSchemaCheck(database, migrations);
   health.addCheck('schema', checkSchema);
   const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name, queueType }));

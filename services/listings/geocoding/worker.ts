@@ -39,7 +39,10 @@ export const createGeocodingWorker = (migrations: MigrationSource): Worker<Geoco
 async function open({ log, lifecycle, health, metrics }: Runtime, config: GeocodingConfig, migrations: MigrationSource) {
   const { geocodingProvider: provider, geocodingBaseUrl: baseUrl, geocodingApiKey: apiKey, geocodeCacheDays: cacheDays, linkPattern } = config;
   const { stopping } = lifecycle;
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, maxConnections: 4, answerMs }));
+  const database = lifecycle.opened(
+    'database',
+    createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, maxConnections: 4, answerMs }),
+  );
   health.addCheck('database', await createSchemaCheck(database, migrations));
   const shared = { clock: systemClock, log, metrics };
   const geocoding = createGeocoding({

@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../time.ts';
 
 /** A question in SQL with the types of its row and parameters. Each name has one text; Postgres plans it once a connection. */
@@ -45,6 +46,10 @@ export type PoolOptions = {
   /** First on the search path; every table of a deployable is in its own schema. */
   readonly schema: string;
   readonly log: Log;
+  /** Where its connections are counted. */
+  readonly metrics?: Metrics;
+  /** Among the pools of the process. */
+  readonly name?: string;
   readonly maxConnections?: number;
   /** A statement that runs longer is cancelled by the server. */
   readonly statementMs?: number;
@@ -67,7 +72,7 @@ const keptConnections = 2;
 
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
 export function createPool(url: string, options: PoolOptions): Pool {
-  const { schema, log, maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs = 0 } = options;
+  const { schema, log, metrics, name = 'database', maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs = 0 } = options;
   const sockets = createSockets();
   const driver = new pg.Pool({
     connectionString: url,
@@ -83,12 +88,37 @@ export function createPool(url: string, options: PoolOptions): Pool {
     types,
   });
   // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.
+  if (metrics) measurePool(metrics, driver, { schema, pool: name });
   driver.on('error', (error) => log.warn({ error }, 'lost an idle database connection'));
   return {
     ...databaseOn(driver),
     driver,
     close: () => sockets.close(driver.end()),
   };
+}
+
+function measurePool(metrics: Metrics, driver: pg.Pool, labels: { readonly schema: string; readonly pool: string }): void {
+  metrics.gauge({
+    name: 'signalbox_database_connections',
+    help: 'Connections to Postgres that a pool has open, by whether they are in use.',
+    labels: ['schema', 'pool', 'state'],
+    collect(reading) {
+      reading.set({ ...labels, state: 'idle' }, driver.idleCount);
+      reading.set({ ...labels, state: 'busy' }, driver.totalCount - driver.idleCount);
+    },
+  });
+  metrics.gauge({
+    name: 'signalbox_database_connections_limit',
+    help: 'Connections that a pool may open.',
+    labels: ['schema', 'pool'],
+    collect: (reading) => reading.set(labels, driver.options.max),
+  });
+  metrics.gauge({
+    name: 'signalbox_database_waiting',
+    help: 'Questions that wait for a connection of a pool.',
+    labels: ['schema', 'pool'],
+    collect: (reading) => reading.set(labels, driver.waitingCount),
+  });
 }
 
 /** For what is still under way when everything that asks has been closed. */

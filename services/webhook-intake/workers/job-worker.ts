@@ -17,7 +17,7 @@ type RunnerOptions = { readonly migrations: MigrationSource; readonly pool: type
 /** What every worker of the intake works with: a pool, the state of its schema, and the runner. */
 export async function openRunner({ log, metrics, lifecycle, health }: Runtime, databaseUrl: Secret, options: RunnerOptions) {
   const { migrations, pool } = options;
-  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log }));
+  const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log, metrics }));
   const checkSchema = await createSchemaCheck(database, migrations);
   health.addCheck('database', checkSchema);
   return { database, checkSchema, runner: createRunner({ database, log, metrics }) };
