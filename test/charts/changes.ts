@@ -89,6 +89,8 @@ const changes: Readonly<Record<string, Change>> = {
   'services.webhook-relay.spool.persistence': { beside: claims },
   'services.webhook-relay.spool.persistence.enabled': { alone: true },
   'postgres.image.digest': { to: digest },
+  'postgres.image.tag': { to: '18.7' },
+  'postgres.dataDirectory': { to: '/var/lib/postgresql/19/docker' },
   'rabbitmq.queueType': { to: 'quorum' },
   'rabbitmq.image.digest': { to: digest },
   'redis.image.digest': { to: digest },

@@ -80,6 +80,25 @@ describeWith(helm, 'values.schema.json', () => {
     expect(stderr).to.contain('services.secrets.terminationGracePeriodSeconds must be above');
   });
 
+  it('refuses an autoscaler for a relay with claims, which would leave them unseen', async () => {
+    const relay = { autoscaling: { enabled: true }, spool: { persistence: { enabled: true } } };
+    const { code, stderr } = await template({ services: { 'webhook-relay': relay } });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('services.webhook-relay: autoscaling.enabled and spool.persistence.enabled exclude each other');
+  });
+
+  it('refuses a Postgres of another major, which cannot read the data, unless it is told where its own are', async () => {
+    for (const tag of ['19.1', '17', 'latest']) {
+      const { code, stderr } = await template({ postgres: { image: { tag } } });
+      expect(code, tag).to.equal(1);
+      expect(stderr).to.contain(`postgres.image.tag ${tag} is not of Postgres 18`);
+    }
+    const directory = '/var/lib/postgresql/19/docker';
+    const { stdout } = await template({ postgres: { image: { tag: '19.1' }, dataDirectory: directory } });
+    expect(stdout).to.contain(`{ name: PGDATA, value: ${directory} }`);
+    expect((await template({ postgres: { image: { tag: '18.9-alpine' } } })).stdout).to.contain('{ name: PGDATA, value: /var/lib/postgresql/18/docker }');
+  });
+
   it('lets other charts have values of their own under global', async () => {
     expect((await template({ global: { storageClass: 'fast' } })).code).to.equal(0);
   });

@@ -16,6 +16,7 @@ const companions: Readonly<Record<string, Values>> = {
   'postgres.enabled=false': { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } },
   'postgres.external.createRoles=false': { postgres: { enabled: false, external: { host: 'db.example.test' } } },
   'rabbitmq.embedded=false': { rabbitmq: { enabled: false } },
+  'services.webhook-relay.spool.persistence.enabled=true': { services: { 'webhook-relay': { autoscaling: { enabled: false } } } },
   'monitoring.prometheusRule.enabled=true': { monitoring: { serviceMonitor: { enabled: true } } },
   'defaults.redis=false': { redis: { enabled: true } },
 };
@@ -56,9 +57,7 @@ const combinations: Readonly<Record<string, Values>> = {
   'credentials of a service of its own': { services: { secrets: { existingSecret: 'master-keys' } } },
   'workers as CronJobs': { defaults: { worker: { kind: 'CronJob' } } },
   'a relay with claims': { services: { 'webhook-relay': { replicas: 2, spool: { persistence: { enabled: true, storageClass: 'fast' } } } } },
-  'a relay with claims that scales': {
-    services: { 'webhook-relay': { autoscaling: { enabled: true }, spool: { persistence: { enabled: true } } } },
-  },
+  'a Postgres of another major': { postgres: { image: { tag: '19.1' }, dataDirectory: '/var/lib/postgresql/19/docker' } },
   'one Secret for all of TLS': { ingress: { enabled: true, domain, tls: { enabled: true, secretName: 'wildcard' } } },
   'services under names of their own': { ingress: { enabled: true, domain }, services: { secrets: { host: 'vault.example.com' } } },
   'a connection file of another name': { services: { 'webhook-relay': { environmentFileSecret: 'brokers', environmentFileKey: 'mine.env' } } },

@@ -4,4 +4,17 @@
 {{- if le (int .workload.terminationGracePeriodSeconds) (int $stopSeconds) -}}
 {{- fail (printf "services.%s.terminationGracePeriodSeconds must be above preStopSeconds and the 30 s that a process takes at most to stop: above %d" .workload.deployable $stopSeconds) -}}
 {{- end -}}
+{{- if and (eq .workload.kind "StatefulSet") .workload.autoscaling.enabled -}}
+{{- fail (printf "services.%s: autoscaling.enabled and spool.persistence.enabled exclude each other: a pod that is scaled away would leave deliveries on its claim, which nobody publishes until it comes back" .workload.deployable) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Where its data is, below the mounted folder. A Postgres reads the data of its own major only. */}}
+{{- define "signalbox.postgresDataDirectory" -}}
+{{- $major := "18" -}}
+{{- $wanted := regexFind "^[0-9]+" (toString .Values.postgres.image.tag) -}}
+{{- if and (not .Values.postgres.dataDirectory) (ne $wanted $major) -}}
+{{- fail (printf "postgres.image.tag %s is not of Postgres %s, whose data the volume has: docs/operations.md, The next Postgres major. On a new installation give postgres.dataDirectory: /var/lib/postgresql/%s/docker" .Values.postgres.image.tag $major (default "<major>" $wanted)) -}}
+{{- end -}}
+{{ .Values.postgres.dataDirectory | default (printf "/var/lib/postgresql/%s/docker" $major) }}
 {{- end -}}

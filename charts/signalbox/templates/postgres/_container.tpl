@@ -11,7 +11,7 @@ args:
   {{- end }}
 {{- end }}
 env:
-  - { name: PGDATA, value: /var/lib/postgresql/18/docker }
+  - { name: PGDATA, value: {{ include "signalbox.postgresDataDirectory" . }} }
   - { name: POSTGRES_DB, value: {{ .Values.postgres.database }} }
   {{- include "signalbox.fromSecret" (dict "name" "POSTGRES_PASSWORD" "secret" (include "signalbox.credentialsSecret" .) "key" "postgres-admin-password") | nindent 2 }}
 ports:
