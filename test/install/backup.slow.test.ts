@@ -1,6 +1,6 @@
 // Dumps and restores as the chart's CronJobs make them: their scripts, from one Postgres into an empty installation on another one.
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { adminToken, consume, masterKeys, newApplication, putSecret, secretValue, type TestApplication } from '../services/secrets/service.ts';
@@ -157,9 +157,15 @@ describeWith(debian, 'backup and restore of an installation', function () {
     const cut = join(temporaryDirectory('cut'), 'cut.dump');
     writeFileSync(cut, dump.subarray(0, dump.length * 0.9));
     const empty = await contents(target);
-    const { code, output } = await restore({ RESTORE_FILE: cut });
-    expect(code, output).to.not.equal(0);
-    expect(await contents(target)).to.deep.equal(empty);
+    // One that ends before it has said all, though nothing that it said was wrong.
+    const failing = temporaryDirectory('failing');
+    writeFileSync(join(failing, 'pg_restore'), `#!/bin/sh\n${join(programs, 'pg_restore')} "$@"\n[ "$1" = --list ]\n`);
+    chmodSync(join(failing, 'pg_restore'), 0o755);
+    for (const fault of [{ RESTORE_FILE: cut }, { PATH: `${failing}:${programs}:/usr/bin:/bin` }]) {
+      const { code, output } = await restore(fault);
+      expect(code, output).to.not.equal(0);
+      expect(await contents(target)).to.deep.equal(empty);
+    }
   });
 
   for (const time of ['an empty installation', 'one that was restored before']) {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import knex from 'knex';
 import pg from 'pg';
 import { silentLog } from '../../../services/platform/log.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Pool, type PoolOptions, statement } from '../../../services/platform/postgres/pool.ts';
 import { isUnavailable } from '../../../services/platform/postgres/errors.ts';
 import { startMuteable } from '../../support/muteable.ts';
@@ -33,6 +34,30 @@ describe('createPool', () => {
   after(async () => {
     await Promise.all(opened.map((one) => one.close()));
     await database.drop();
+  });
+
+  it('tells how many connections are open and in use, and how many questions wait for one', async () => {
+    const metrics = createMetrics();
+    const small = open(database.url, { metrics, name: 'small', maxConnections: 1 });
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const holding = small.transaction(async (inTransaction) => {
+      await inTransaction.first(backend);
+      await held;
+    });
+    await eventually(() => small.driver.totalCount === 1 && small.driver.idleCount === 0);
+    const waiting = small.first(backend);
+    const labels = 'schema="things",pool="small"';
+    await eventually(async () => expect(await metrics.text()).to.include(`signalbox_database_waiting{${labels}} 1\n`));
+    expect(await metrics.text())
+      .to.include(`signalbox_database_connections{${labels},state="busy"} 1\n`)
+      .and.to.include(`signalbox_database_connections{${labels},state="idle"} 0\n`)
+      .and.to.include(`signalbox_database_connections_limit{${labels}} 1\n`);
+    release();
+    await Promise.all([holding, waiting]);
+    expect(await metrics.text())
+      .to.include(`signalbox_database_waiting{${labels}} 0\n`)
+      .and.to.include(`signalbox_database_connections{${labels},state="idle"} 1\n`);
   });
 
   it('gives bigint and numeric as numbers, times as dates, json as values', async () => {
