@@ -1,4 +1,4 @@
-// Prometheus metrics of a process, shared by every deployable in it and told apart by the `service` label.
+// Prometheus metrics of a process, shared by every deployable in it and told apart by the label `deployable`.
 import { collectDefaultMetrics, Counter, Gauge, type GaugeConfiguration, Histogram, Registry } from 'prom-client';
 import { withTimeout } from './time.ts';
 
