@@ -5,7 +5,7 @@ import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { makePartitions } from '../../services/platform/postgres/partitions.ts';
 import { createPool } from '../../services/platform/postgres/pool.ts';
 import { migrations, schema } from '../services/webhook-intake/intake-database.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { startPostgres, unsafe } from '../support/postgres.ts';
 import { type Bench, compare, interleaved, type Pace } from './support/bench.ts';
 import { startService } from './support/programs.ts';
 import { needWrk, runWrk } from './support/wrk.ts';
@@ -62,7 +62,7 @@ async function fill(url: string, count: number): Promise<void> {
 }
 
 async function startSide(count: number) {
-  const postgres = await startPostgres({ settings: { shared_buffers: '512MB', max_wal_size: '4GB' } });
+  const postgres = await startPostgres({ settings: { ...unsafe, shared_buffers: '512MB', max_wal_size: '4GB' } });
   await migrate(postgres.url, { schema, directory: migrations }, silentLog);
   await fill(postgres.url, count);
   const service = await startService('webhook-intake', { DATABASE_URL: postgres.url, Intake__AccessTokens: token });
