@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The `signalbox` command: its words, and what each of them starts.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { addCompletion, completedWord } from './completion.ts';
 import { deployables } from './deployables.ts';
 import { credentialsHelp, migrateHelp } from './install/help.ts';
 import { processSettings } from './platform/config/settings.ts';
@@ -161,12 +162,14 @@ command
 const isShort = ['token', 'hash-password'].includes(process.argv[2] ?? '');
 const argv = isShort ? [...process.argv.slice(0, 2), 'digest', ...process.argv.slice(2)] : process.argv;
 
+const completed = completedWord(argv.slice(2));
 for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands)) {
   const parent = command.command(word).description(summary);
-  if (argv[2] !== word) continue;
+  if (word !== (completed ?? argv[2])) continue;
   const [{ addSubcommands }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
-  await addSubcommands(parent, subcommands, { environment, words: argv.slice(3), print, writeError });
+  await addSubcommands(parent, subcommands, { environment, words: completed === undefined ? argv.slice(3) : [], print, writeError });
 }
+addCompletion(command, { serve: names, migrate: names, credentials: names, worker: workerNames });
 
 // `signalbox worker cleanup --help` tells of that worker. For nothing but its help it is loaded here: what runs is loaded once it is traced.
 const asked = argv[2] === 'worker' ? workerNames.find((name) => name === argv[3]) : undefined;

@@ -57,7 +57,7 @@ describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each f
 
   it('tell the options of npm start and of the command', () => {
     expect(clone.run('npm start -- --help')).to.contain('--port-base');
-    expect(clone.run('npm run -s signalbox -- --help')).to.contain('migrate');
+    expect(clone.run('bin/signalbox --help')).to.contain('migrate');
   });
 
   describe('Ctrl-C', () => {
@@ -80,10 +80,9 @@ for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/lin
     const argumentsOf = (line: string) =>
       line
         .replace(/#.*$/, '')
-        .replace('npm run -s signalbox', '')
+        .replace('bin/signalbox', '')
         .trim()
-        .split(/\s+/)
-        .filter((word) => word !== '--');
+        .split(/\s+/);
     let env: Record<string, string>;
     let drop: () => Promise<void>;
 
