@@ -77,12 +77,7 @@ for (const page of ['docs/webhook-relay.md', 'docs/webhook-intake.md', 'docs/lin
   describe(`${page}, the service by itself`, () => {
     const [block = ''] = shellBlocks(page, 'sh settings');
     const [settings = '', migrate = '', ...others] = block.split('\n');
-    const argumentsOf = (line: string) =>
-      line
-        .replace(/#.*$/, '')
-        .replace('bin/signalbox', '')
-        .trim()
-        .split(/\s+/);
+    const argumentsOf = (line: string) => line.replace(/#.*$/, '').replace('bin/signalbox', '').trim().split(/\s+/);
     let env: Record<string, string>;
     let drop: () => Promise<void>;
 
