@@ -31,7 +31,7 @@ const strictCurl = 'curl() { command curl --fail-with-body "$@"; }';
 /** A folder that stands for a clean clone: the repository's own files, and no data yet. */
 export function cleanClone(): Clone {
   const folder = temporaryDirectory('clone');
-  for (const name of ['services', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
+  for (const name of ['bin', 'services', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
   let output = '';
   let pid = 0;
