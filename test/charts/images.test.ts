@@ -6,6 +6,7 @@ import { helm, readValues, render } from './chart.ts';
 import { containersOf, podsOf } from './manifests.ts';
 
 const digest = `sha256:${'ab'.repeat(32)}`;
+const otherDigest = `sha256:${'cd'.repeat(32)}`;
 
 /** Container → image. */
 async function images(values: Values): Promise<Record<string, string>> {
@@ -43,6 +44,17 @@ describeWith(helm, 'images', () => {
     const pinned = Object.fromEntries(servers.map((server) => [server, { image: { digest } }]));
     const all = await images(merged({ image: { tag: '7', digest }, redis: { enabled: true } }, pinned));
     expect(new Set(Object.values(all))).to.deep.equal(new Set(['signalbox', ...servers].map((name) => `docker.io/library/${name}@${digest}`)));
+  });
+
+  it('have the tag of one service or worker in place of a digest of all', async () => {
+    const workers = { service: { image: { digest: otherDigest } }, cleanup: { image: { tag: '9' } } };
+    const all = await images({ image: { digest }, services: { secrets: { image: { tag: '8' } }, 'webhook-intake': { image: { tag: '8' }, workers } } });
+    expect(all['secrets']).to.equal('docker.io/library/signalbox:8');
+    expect(all['webhook-intake-service']).to.equal(`docker.io/library/signalbox@${otherDigest}`);
+    expect(all['webhook-intake-cleanup']).to.equal('docker.io/library/signalbox:9');
+    expect(all['bookmarks']).to.equal(`docker.io/library/signalbox@${digest}`);
+    const ofDefaults = await images({ defaults: { image: { digest } }, services: { secrets: { image: { tag: '8' } } } });
+    expect(ofDefaults['secrets']).to.equal('docker.io/library/signalbox:8');
   });
 
   it('may differ for one service and its workers', async () => {

@@ -83,6 +83,7 @@ export type Spec = {
     readonly host?: string;
     readonly http?: { readonly paths: readonly { readonly path: string; readonly pathType: string }[] };
     readonly matches?: readonly { readonly path: { readonly type: string; readonly value: string } }[];
+    readonly backendRefs?: readonly Readonly<Record<string, unknown>>[];
   }[];
   readonly hostnames?: readonly string[];
 };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { merged, type Values } from '../support/values.ts';
 import { helm, render } from './chart.ts';
-import { publicAddresses } from './manifests.ts';
+import { podsOf, publicAddresses } from './manifests.ts';
 import { commandsOf, notes } from './notes.ts';
 import { valueSets } from './value-sets.ts';
 
@@ -34,6 +34,16 @@ describeWith(helm, 'NOTES.txt', () => {
       'Listings__AccessTokens',
     ]) {
       expect(found.filter((command) => command.includes(`{.data.${key}}`))).to.have.length(1);
+    }
+  });
+
+  it('waits for no pod that ends by itself', async () => {
+    for (const name of ['the defaults', 'everything on', 'workers as CronJobs']) {
+      const values = sets.get(name) ?? {};
+      const [wait = ''] = commandsOf(await notes(values)).filter((command) => command.includes(' wait '));
+      const left = /notin \((.*)\)/.exec(wait)?.[1]?.split(',');
+      const ending = podsOf(await render(values)).filter(({ owner }) => !['Deployment', 'StatefulSet'].includes(owner.kind));
+      expect(left, name).to.include.members(ending.map(({ pod }) => pod.metadata.labels?.['app.kubernetes.io/component']));
     }
   });
 

@@ -19,6 +19,13 @@ const relayOf = (manifests: readonly Manifest[], kind: string) => {
 };
 
 describeWith(helm, 'a pod', () => {
+  it('of Signalbox runs where the defaults say, that of `helm test` too', async () => {
+    const scheduling = { nodeSelector: { pool: 'web' }, tolerations: [{ key: 'web', operator: 'Exists' }], priorityClassName: 'high' };
+    for (const { owner, pod } of podsOf(await render({ defaults: scheduling }))) {
+      if (owner.kind !== 'StatefulSet') expect(pod.spec, keyOf(owner)).to.deep.include(scheduling);
+    }
+  });
+
   it('that stays is probed', async () => {
     for (const { owner, pod } of await staying({ redis: { enabled: true } })) {
       for (const { startupProbe, readinessProbe, livenessProbe } of pod.spec.containers) {

@@ -21,6 +21,14 @@ describeWith(helm, 'what is public', () => {
     expect(ofKind(manifests, 'Service').filter(({ spec }) => spec?.type !== undefined && spec.type !== 'ClusterIP')).to.deep.equal([]);
   });
 
+  it('is led by HTTPRoutes to Services by all that the API server would add itself', async () => {
+    const backends = ofKind(await render(ways['gateway.enabled']), 'HTTPRoute').flatMap(({ spec }) =>
+      (spec?.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs),
+    );
+    expect(backends).to.have.length.above(0);
+    for (const backend of backends) expect(backend).to.include({ group: '', kind: 'Service', weight: 1 });
+  });
+
   for (const [way, values] of Object.entries(ways)) {
     it(`by ${way} is every service but the secrets service`, async () => {
       expect(publicAddresses(await render(values))).to.deep.equal(byDefault);

@@ -4,6 +4,7 @@
 {{- define "signalbox.container" -}}
 {{- $workload := .workload -}}
 {{- $image := mergeOverwrite (deepCopy .root.Values.image) (deepCopy ($workload.image | default dict)) -}}
+{{- include "signalbox.tagOverDigest" (dict "image" $image "own" $workload.image) -}}
 name: {{ $workload.component }}
 image: {{ include "signalbox.image" (dict "root" .root "image" $image) }}
 imagePullPolicy: {{ $image.pullPolicy }}

@@ -5,11 +5,19 @@
 {{- $services := dict -}}
 {{- range $name, $entry := .Values.services -}}
 {{- $service := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy ($entry | default dict)) -}}
+{{- include "signalbox.tagOverDigest" (dict "image" $service.image "own" ($entry | default dict).image) -}}
 {{- if $service.enabled -}}
 {{- $_ := set $services $name $service -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $services }}
+{{- end -}}
+
+{{/* A tag that is given by itself replaces the digest of what it is merged over. image (changed), own */}}
+{{- define "signalbox.tagOverDigest" -}}
+{{- if and (.own).tag (not (.own).digest) -}}
+{{- $_ := set .image "digest" "" -}}
+{{- end -}}
 {{- end -}}
 
 {{/* component → workload: a service, or a worker of one, which is like its service where it does not say otherwise.
@@ -23,6 +31,7 @@
 {{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $facts) -}}
 {{- range $worker, $entry := $service.workers | default dict -}}
 {{- $own := mergeOverwrite (omit $common "spool" "autoscaling" "service" | deepCopy) (deepCopy $service.worker) (deepCopy ($entry | default dict)) -}}
+{{- include "signalbox.tagOverDigest" (dict "image" $own.image "own" ($entry | default dict).image) -}}
 {{- if $own.enabled -}}
 {{- $component := printf "%s-%s" $name $worker -}}
 {{- $args := ternary (list "worker" $worker "--loop") (list "worker" $worker) (eq $own.kind "Deployment") -}}
