@@ -8,8 +8,6 @@ apiVersion: batch/v1
 kind: Job
 metadata:
   {{- include "signalbox.metadata" (dict "root" .root "component" .component "name" $name) | nindent 2 }}
-  annotations:
-    {{- include "signalbox.score" . | nindent 4 }}
 spec:
   {{- .spec | nindent 2 }}
 {{- end -}}
