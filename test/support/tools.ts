@@ -24,8 +24,8 @@ export type Running = { readonly input?: string; readonly env?: Readonly<Record<
 /** Runs a program to its end, whatever its exit code. */
 export function runTool(name: string, args: readonly string[], { input = '', env = {}, withinMs = 120_000 }: Running = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    // They live for a moment: most of what Go would collect is not worth it.
-    const options = { env: { ...process.env, GOGC: '400', ...env }, maxBuffer: 64 * 1024 * 1024, timeout: withinMs };
+    // They live for a moment, most within 100 MiB: what Go would collect is not worth it.
+    const options = { env: { ...process.env, GOGC: 'off', GOMEMLIMIT: '256MiB', ...env }, maxBuffer: 64 * 1024 * 1024, timeout: withinMs };
     const child = execFile(toolPath(name), args, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(new Error(`${name} ${args.join(' ')}: ${error.message}`));
       else resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });

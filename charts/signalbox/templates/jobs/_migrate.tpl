@@ -13,7 +13,7 @@
 {{ include "signalbox.fromSecret" (dict "name" "POSTGRES_ADMIN_PASSWORD" "secret" ($external.existingSecret | default $secret) "key" $external.adminPasswordKey) }}
 {{- end }}
 {{- $schemas := list }}
-{{- range include "signalbox.services" . | fromYaml }}
+{{- range include "signalbox.services" . | fromJson }}
 {{- with .schema }}
 {{- $schemas = append $schemas . }}
 {{- end }}
