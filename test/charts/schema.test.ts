@@ -54,10 +54,6 @@ describeWith(helm, 'values.schema.json', () => {
     ],
     'a digest that is none': [{ image: { digest: 'sha256:12' } }, '/image/digest'],
     'another pull policy': [{ image: { pullPolicy: 'Sometimes' } }, '/image/pullPolicy'],
-    'a service that it does not know': [{ services: { bookmarkz: { enabled: true } } }, '/services'],
-    'a worker that the intake does not have': [{ services: { 'webhook-intake': { workers: { other: {} } } } }, '/services/webhook-intake/workers'],
-    'a worker of the relay': [{ services: { 'webhook-relay': { workers: { service: {} } } } }, '/services/webhook-relay/workers'],
-    'a spool of the secrets service': [{ services: { secrets: { spool: {} } } }, '/services/secrets/spool'],
     'a negative number of replicas': [{ services: { secrets: { replicas: -1 } } }, '/services/secrets/replicas'],
     'a schedule that is none': [{ defaults: { worker: { schedule: 'often' } } }, '/defaults/worker/schedule'],
     'a size that is none': [{ postgres: { persistence: { size: 'big' } } }, '/postgres/persistence/size'],
@@ -79,6 +75,27 @@ describeWith(helm, 'values.schema.json', () => {
     expect(code).to.equal(1);
     expect(stderr).to.contain('services.secrets.terminationGracePeriodSeconds must be above');
   });
+
+  const ofTheCatalogue: Readonly<Record<string, readonly [Values, string]>> = {
+    'a service that there is not': [{ services: { bookmarkz: { enabled: true } } }, 'services.bookmarkz: there is no such service; there are: bookmarks, '],
+    'a worker that the intake does not have': [
+      { services: { 'webhook-intake': { workers: { other: {} } } } },
+      'services.webhook-intake.workers.other: there is no such worker; there are: cleanup, database-service, maintenance, service',
+    ],
+    'a worker of the relay': [
+      { services: { 'webhook-relay': { workers: { service: {} } } } },
+      'services.webhook-relay.workers.service: there is no such worker; there are: none',
+    ],
+    'a spool of the secrets service': [{ services: { secrets: { spool: {} } } }, 'services.secrets.spool: this service has none'],
+    'rules of the relay': [{ services: { 'webhook-relay': { notificationRules: 'a' } } }, 'services.webhook-relay.notificationRules: this service has none'],
+  };
+  for (const [what, [values, message]] of Object.entries(ofTheCatalogue)) {
+    it(`leaves it to the templates to refuse ${what}, by name`, async () => {
+      const { code, stderr } = await template(values);
+      expect(code).to.equal(1);
+      expect(stderr).to.contain(message);
+    });
+  }
 
   it('refuses an autoscaler for a relay with claims, which would leave them unseen', async () => {
     const relay = { autoscaling: { enabled: true }, spool: { persistence: { enabled: true } } };

@@ -2,9 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { settings } from '../../services/webhook-intake/config.ts';
+import { deployables } from '../../services/deployables.ts';
+import { generatedCredentials } from '../../services/install/credentials.ts';
 import { describeWith } from '../support/need.ts';
 import type { Values } from '../support/values.ts';
+import { readComponents } from './catalogue.ts';
 import { chart, helm, render } from './chart.ts';
 import { containersOf, find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
@@ -30,44 +32,38 @@ async function keysByComponent(values?: Values): Promise<Record<string, string[]
 const of = (secret: string, ...keys: readonly string[]) => keys.map((key) => `${secret}: ${key}`).sort();
 const own = (...keys: readonly string[]) => of('signalbox-credentials', ...keys);
 
-/** Of what may be off in the intake. */
-const optionalSecrets = Object.values(settings).flatMap(({ name, isSecret, fallback }) =>
-  isSecret && fallback?.value === undefined && fallback !== undefined ? [name] : [],
-);
+const components = await readComponents();
+const optionalSecrets = [...new Set([...components.values()].flatMap(({ optionalCredentials = [] }) => optionalCredentials))];
 
 describeWith(helm, 'the keys of a pod', () => {
   it('are those of its service', async () => {
-    expect(await keysByComponent({ redis: { enabled: true } })).to.deep.equal({
-      'webhook-relay': own('Broker__AuthToken', 'Forge__WebhookSecrets', 'postgres-relay-password', 'rabbitmq-relay-password', 'redis-password'),
-      'webhook-intake': own('Intake__AccessTokens', ...optionalSecrets, 'postgres-intake-password', 'rabbitmq-intake-password', 'redis-password'),
-      'webhook-intake-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
-      'webhook-intake-database-service': own('postgres-intake-password', 'rabbitmq-intake-password'),
-      'webhook-intake-cleanup': own('Heartbeat__PingUrl', 'postgres-intake-password'),
-      'webhook-intake-maintenance': own('Forge__ApiToken', 'postgres-intake-password', 'rabbitmq-intake-password'),
-      'link-digest': own('Digest__AdminPassword', 'Ingest__Token', 'Jwt__Key', 'postgres-digest-password', 'rabbitmq-digest-password', 'redis-password'),
-      secrets: own('Encryption__MasterKeys', 'Management__AdminApiKey', 'postgres-secrets-password', 'redis-password'),
-      listings: own('Listings__AccessTokens', 'postgres-listings-password', 'redis-password'),
-      'listings-geocoding': own('postgres-listings-password'),
+    const workers = { digest: { enabled: true } };
+    const given = await keysByComponent({ redis: { enabled: true }, services: { 'link-digest': { workers } } });
+    for (const [component, { schema = '', brokerUser = '', broker, redis = false, credentials = [], optionalCredentials = [] }] of components) {
+      const servers = [
+        `postgres-${schema}-password`,
+        ...(broker === undefined ? [] : [`rabbitmq-${brokerUser}-password`]),
+        ...(redis ? ['redis-password'] : []),
+      ];
+      expect(given[component], component).to.deep.equal(own(...servers, ...credentials, ...optionalCredentials));
+    }
+    const others = Object.entries(given).filter(([component]) => !components.has(component));
+    const schemas = [...new Set([...components.values()].map(({ schema = '' }) => schema))];
+    expect(Object.fromEntries(others)).to.deep.equal({
       postgres: own('postgres-admin-password'),
       rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-digest-password', 'rabbitmq-intake-password', 'rabbitmq-password', 'rabbitmq-relay-password'),
       redis: own('redis-password'),
-      bookmarks: own('Bookmarks__ApiKeys', 'postgres-bookmarks-password', 'redis-password'),
-      migrate: own(...['admin', 'intake', 'relay', 'digest', 'secrets', 'bookmarks', 'listings'].map((schema) => `postgres-${schema}-password`)),
+      migrate: own(...['admin', ...schemas].map((schema) => `postgres-${schema}-password`)),
       credentials: [],
       test: own('Forge__WebhookSecrets', 'Intake__AccessTokens'),
     });
   });
 
-  it('must be there for a pod to start, but for those of what may be off, and the master keys: their absence is told by readiness', async () => {
+  it('must be there for a pod to start, but for those that the catalogue calls optional', async () => {
     const references = podsOf(await render()).flatMap(({ pod }) =>
       containersOf(pod).flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])),
     );
-    expect(references.filter(({ optional }) => optional === true).map(({ key }) => key)).to.have.members([
-      'Encryption__MasterKeys',
-      ...optionalSecrets,
-      'Heartbeat__PingUrl',
-      'Forge__ApiToken',
-    ]);
+    expect([...new Set(references.filter(({ optional }) => optional === true).map(({ key }) => key))]).to.have.members(optionalSecrets);
   });
 
   it('are all in the README’s table of keys, and the optional ones by themselves', async () => {
@@ -77,10 +73,11 @@ describeWith(helm, 'the keys of a pod', () => {
       rows
         .filter((row) => row.includes('| optional') === isOptional)
         .flatMap((row) => [...row.replace(/\|[^|]*\|$/, '').matchAll(/`(\w+__\w+)`/g)].map(([, key]) => key));
-    const given = Object.values(await keysByComponent()).flat();
-    const keys = [...new Set(given.map((key) => key.replace(/.*: /, '')))].filter((key) => key.includes('__'));
-    expect(named(true)).to.have.members(optionalSecrets);
-    expect(named(false)).to.include.members(keys.filter((key) => !optionalSecrets.includes(key)));
+    // Those that `signalbox credentials` makes are named with the others, also where a pod starts without them.
+    const made = new Set(generatedCredentials(await deployables.loadAll()).keys());
+    expect(named(true)).to.have.members(optionalSecrets.filter((key) => !made.has(key)));
+    expect(named(false)).to.include.members([...components.values()].flatMap(({ credentials = [] }) => credentials));
+    expect(named(false)).to.include.members(optionalSecrets.filter((key) => made.has(key)));
   });
 
   it('are the embedded broker’s where there is no RabbitMQ', async () => {

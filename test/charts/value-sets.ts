@@ -18,7 +18,6 @@ const companions: Readonly<Record<string, Values>> = {
   'rabbitmq.embedded=false': { rabbitmq: { enabled: false } },
   'services.webhook-relay.spool.persistence.enabled=true': { services: { 'webhook-relay': { autoscaling: { enabled: false } } } },
   'monitoring.prometheusRule.enabled=true': { monitoring: { serviceMonitor: { enabled: true } } },
-  'defaults.redis=false': { redis: { enabled: true } },
 };
 
 const monitoringOn: Values = {

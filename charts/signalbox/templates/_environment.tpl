@@ -31,17 +31,14 @@
 - name: DATABASE_URL
   value: postgres://{{ . }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
 {{- end }}
-{{- if eq (toString $workload.broker) "ingest" }}
-{{- include "signalbox.ingestBrokerEnvironment" . }}
-{{- else if $workload.broker }}
+{{- if $workload.broker }}
 {{- include "signalbox.brokerEnvironment" . }}
 {{- end }}
 {{- if $workload.redis }}
 {{- include "signalbox.redisEnvironment" $root }}
 {{- end }}
 {{- range $workload.credentials }}
-{{- /* The secrets service starts without master keys, and says at /health/ready what is wrong with them. */}}
-{{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" . "optional" (eq . "Encryption__MasterKeys")) }}
+{{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" .) }}
 {{- end }}
 {{- range $workload.optionalCredentials }}
 {{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" . "optional" true) }}
@@ -61,54 +58,33 @@
 {{- end }}
 {{- end -}}
 
-{{/* root, workload */}}
+{{/* Where the broker is: one URL under the name of the catalogue, of the external ones all where the name has a number. root, workload */}}
 {{- define "signalbox.brokerEnvironment" -}}
 {{- $root := .root -}}
+{{- $workload := .workload -}}
 {{- $secret := include "signalbox.credentialsSecret" $root -}}
+{{- $external := $root.Values.rabbitmq.external -}}
 {{- $kind := include "signalbox.brokerKind" $root -}}
-{{- if not (hasKey .workload.settings "Broker__QueueType") }}
+{{- if not (hasKey $workload.settings "Broker__QueueType") }}
 - { name: Broker__QueueType, value: {{ $root.Values.rabbitmq.queueType }} }
 {{- end }}
 {{- if include "signalbox.environmentFileSecret" . }}
-- { name: Broker__EnvironmentFile, value: /etc/signalbox/brokers/{{ .workload.environmentFileKey }} }
+- { name: Broker__EnvironmentFile, value: /etc/signalbox/brokers/{{ $workload.environmentFileKey }} }
 {{- end }}
 {{- if eq $kind "rabbitmq" }}
-{{- $user := include "signalbox.rabbitmqUser" . }}
-{{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" (printf "rabbitmq-%s-password" $user)) }}
-- name: BROKER_URL_1
-  value: amqp://{{ $user }}:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
+{{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" (printf "rabbitmq-%s-password" $workload.brokerUser)) }}
+- name: {{ $workload.broker }}
+  value: amqp://{{ $workload.brokerUser }}:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
 {{- else if eq $kind "embedded" }}
 {{ include "signalbox.fromSecret" (dict "name" "BROKER_PASSWORD" "secret" $secret "key" "postgres-broker-password") }}
-- name: BROKER_URL_1
+- name: {{ $workload.broker }}
   value: postgres://broker:$(BROKER_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
 {{- else if eq $kind "external" }}
-{{- range $index, $key := $root.Values.rabbitmq.external.keys }}
-{{ include "signalbox.fromSecret" (dict "name" (printf "BROKER_URL_%d" (add1 $index)) "secret" $root.Values.rabbitmq.external.existingSecret "key" $key) }}
+{{- range $index, $key := ternary $external.keys (list (first $external.keys)) (eq $workload.broker "BROKER_URL_1") }}
+{{ include "signalbox.fromSecret" (dict "name" (replace "_1" (printf "_%d" (add1 $index)) $workload.broker) "secret" $external.existingSecret "key" $key) }}
 {{- end }}
-{{- end }}
-{{- end -}}
-
-{{/* root, workload */}}
-{{- define "signalbox.ingestBrokerEnvironment" -}}
-{{- $root := .root -}}
-{{- $secret := include "signalbox.credentialsSecret" $root -}}
-{{- $kind := include "signalbox.brokerKind" $root -}}
-{{- if not (hasKey .workload.settings "Broker__QueueType") }}
-- { name: Broker__QueueType, value: {{ $root.Values.rabbitmq.queueType }} }
-{{- end }}
-{{- if eq $kind "rabbitmq" }}
-{{- $user := include "signalbox.rabbitmqUser" . }}
-{{ include "signalbox.fromSecret" (dict "name" "RABBITMQ_PASSWORD" "secret" $secret "key" (printf "rabbitmq-%s-password" $user)) }}
-- name: Ingest__BrokerUrl
-  value: amqp://{{ $user }}:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
-{{- else if eq $kind "embedded" }}
-{{ include "signalbox.fromSecret" (dict "name" "BROKER_PASSWORD" "secret" $secret "key" "postgres-broker-password") }}
-- name: Ingest__BrokerUrl
-  value: postgres://broker:$(BROKER_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
-{{- else if eq $kind "external" }}
-{{ include "signalbox.fromSecret" (dict "name" "Ingest__BrokerUrl" "secret" $root.Values.rabbitmq.external.existingSecret "key" (first $root.Values.rabbitmq.external.keys)) }}
-{{- else }}
-{{ include "signalbox.fromSecret" (dict "name" "Ingest__BrokerUrl" "secret" (.workload.existingSecret | default $secret) "key" "Ingest__BrokerUrl") }}
+{{- else if ne $workload.broker "BROKER_URL_1" }}
+{{ include "signalbox.fromSecret" (dict "name" $workload.broker "secret" ($workload.existingSecret | default $secret) "key" $workload.broker) }}
 {{- end }}
 {{- end -}}
 

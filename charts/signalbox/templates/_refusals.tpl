@@ -1,4 +1,26 @@
-{{/* What the schema cannot tell: values that are right one by one and wrong together. root, workload */}}
+{{/* What the schema cannot tell: names that the catalogue does not have, and values that are right one by one and wrong together. */}}
+
+{{/* path, what, given (a map), known (a map) */}}
+{{- define "signalbox.refuseUnknown" -}}
+{{- range $name, $_ := .given | default dict -}}
+{{- if not (hasKey $.known $name) -}}
+{{- fail (printf "%s.%s: there is no such %s; there are: %s" $.path $name $.what (keys $.known | sortAlpha | join ", " | default "none")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* An entry of `services` against the catalogue's. name, entry, facts */}}
+{{- define "signalbox.refuseService" -}}
+{{- $path := printf "services.%s" .name -}}
+{{- include "signalbox.refuseUnknown" (dict "path" (printf "%s.workers" $path) "what" "worker" "given" .entry.workers "known" (.facts.workers | default dict)) -}}
+{{- range list "spool" "notificationRules" -}}
+{{- if and (hasKey $.entry .) (not (get $.facts .)) -}}
+{{- fail (printf "%s.%s: this service has none" $path .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* root, workload */}}
 {{- define "signalbox.refuseWorkload" -}}
 {{- $stopSeconds := add .workload.preStopSeconds 30 -}}
 {{- if le (int .workload.terminationGracePeriodSeconds) (int $stopSeconds) -}}

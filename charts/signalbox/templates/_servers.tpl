@@ -32,7 +32,7 @@ none
 
 {{/* The Secret with the file of connections; there is always one when nothing else names any. root, workload */}}
 {{- define "signalbox.environmentFileSecret" -}}
-{{- if eq (toString .workload.broker) "true" -}}
+{{- if eq (.workload.broker | default "") "BROKER_URL_1" -}}
 {{- $needed := eq (include "signalbox.brokerKind" .root) "none" -}}
 {{ .workload.environmentFileSecret | default (ternary (printf "%s-brokers" (include "signalbox.fullname" .root)) "" $needed) }}
 {{- end -}}

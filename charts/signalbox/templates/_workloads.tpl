@@ -1,16 +1,26 @@
-{{/* The services of the values with their defaults, and the workloads they make: what all templates range over. */}}
+{{/* The services of the values with their defaults and the facts of files/services.yaml, and the workloads they make: what all templates range over. */}}
 
 {{/* name → service as JSON, those that are enabled: YAML takes ten times as long to write and read again */}}
 {{- define "signalbox.services" -}}
 {{- $services := dict -}}
-{{- range $name, $entry := .Values.services -}}
-{{- $service := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy ($entry | default dict)) -}}
-{{- include "signalbox.tagOverDigest" (dict "image" $service.image "own" ($entry | default dict).image) -}}
+{{- $catalogue := .Files.Get "files/services.yaml" | fromYaml -}}
+{{- include "signalbox.refuseUnknown" (dict "path" "services" "what" "service" "given" .Values.services "known" $catalogue) -}}
+{{- range $name, $facts := $catalogue -}}
+{{- $entry := get $.Values.services $name | default dict -}}
+{{- include "signalbox.refuseService" (dict "name" $name "entry" $entry "facts" $facts) -}}
+{{- $service := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy $entry) -}}
+{{- include "signalbox.tagOverDigest" (dict "image" $service.image "own" $entry.image) -}}
 {{- if $service.enabled -}}
-{{- $_ := set $services $name $service -}}
+{{- $_ := set $services $name (merge (dict "facts" $facts) (include "signalbox.facts" $facts | fromJson) $service) -}}
 {{- end -}}
 {{- end -}}
 {{ toJson $services }}
+{{- end -}}
+
+{{/* Of a service or worker of files/services.yaml, each of them, whether it is said there or not */}}
+{{- define "signalbox.facts" -}}
+{{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false -}}
+{{- mergeOverwrite $none (omit . "workers" "spool" "notificationRules") | toJson -}}
 {{- end -}}
 
 {{/* A tag that is given by itself replaces the digest of what it is merged over. image (changed), own */}}
@@ -25,17 +35,19 @@
 {{- define "signalbox.workloads" -}}
 {{- $workloads := dict -}}
 {{- range $name, $service := include "signalbox.services" . | fromJson -}}
-{{- $common := omit $service "worker" "workers" -}}
+{{- $common := omit $service "worker" "workers" "facts" -}}
 {{- $keepsClaim := dig "spool" "persistence" "enabled" false $service -}}
-{{- $facts := dict "component" $name "deployable" $name "kind" (ternary "StatefulSet" "Deployment" $keepsClaim) "args" (list "serve" $name) "isWorker" false -}}
-{{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $facts) -}}
-{{- range $worker, $entry := $service.workers | default dict -}}
-{{- $own := mergeOverwrite (omit $common "spool" "autoscaling" "service" | deepCopy) (deepCopy $service.worker) (deepCopy ($entry | default dict)) -}}
-{{- include "signalbox.tagOverDigest" (dict "image" $own.image "own" ($entry | default dict).image) -}}
+{{- $own := dict "component" $name "deployable" $name "kind" (ternary "StatefulSet" "Deployment" $keepsClaim) "args" (list "serve" $name) "isWorker" false -}}
+{{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $own) -}}
+{{- range $worker, $facts := $service.facts.workers | default dict -}}
+{{- $entry := get ($service.workers | default dict) $worker | default dict -}}
+{{- $own := mergeOverwrite (omit $common "spool" "autoscaling" "service" | deepCopy) (deepCopy $service.worker) (deepCopy $entry) -}}
+{{- include "signalbox.tagOverDigest" (dict "image" $own.image "own" $entry.image) -}}
 {{- if $own.enabled -}}
 {{- $component := printf "%s-%s" $name $worker -}}
 {{- $args := ternary (list "worker" $worker "--loop") (list "worker" $worker) (eq $own.kind "Deployment") -}}
-{{- $_ := set $workloads $component (mergeOverwrite $own (dict "component" $component "deployable" $name "args" $args "isWorker" true "applications" false "redis" false)) -}}
+{{- $parts := dict "component" $component "deployable" $name "args" $args "isWorker" true -}}
+{{- $_ := set $workloads $component (mergeOverwrite $own (include "signalbox.facts" $facts | fromJson) $parts) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

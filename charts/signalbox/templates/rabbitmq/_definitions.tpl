@@ -1,11 +1,6 @@
 {{/* What RabbitMQ imports at each start: a user for the relay, one for the intake's workers, one for the link digest, and the queues, so that none of them needs the
      right to make them. A test holds the queues equal to those that the services declare. */}}
 
-{{/* The user whose password a workload is given. workload */}}
-{{- define "signalbox.rabbitmqUser" -}}
-{{ get (dict "webhook-relay" "relay" "link-digest" "digest") .workload.deployable | default "intake" }}
-{{- end -}}
-
 {{/* Everything but the users, whose passwords no template knows. RabbitMQ: to declare is `configure`, to bind is `write` on the queue and
      `read` on the exchange, to consume and to purge is `read` on the queue; `amq.default` leads into every queue. Whoever consumes needs it:
      a message that is tried again, came back from a consumer, or was a dead letter goes to one queue past the fanout exchange, and RabbitMQ
