@@ -1,7 +1,7 @@
 # The one image of all deployables: `signalbox serve webhook-relay`, `signalbox worker service --loop`, `signalbox migrate`, …
 
-# By digest: `--build-arg NODE_IMAGE=docker.io/library/node@sha256:…`, see docs/security.md
-ARG NODE_IMAGE=docker.io/library/node:24-slim
+# The Node of package.json, by its exact tag. By digest: `NODE_IMAGE=docker.io/library/node@sha256:… scripts/image.sh`, see docs/security.md
+ARG NODE_IMAGE=docker.io/library/node:24.21.0-slim
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
@@ -12,6 +12,11 @@ RUN find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d
   && find node_modules -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -r {} +
 
 FROM ${NODE_IMAGE}
+LABEL org.opencontainers.image.title="Signalbox" \
+  org.opencontainers.image.description="Webhooks, newsletters, listings, bookmarks and secrets for people who run their own Kubernetes cluster" \
+  org.opencontainers.image.licenses="MIT"
+# Nothing installs packages in a pod: without package managers there is less to scan, and less for whoever gets in.
+RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
 ENV NODE_ENV=production
 # A larger block is mapped by itself and goes back to the system when it is freed. Left to glibc, those of large bodies stay in its heap (ADR 9).
 ENV MALLOC_MMAP_THRESHOLD_=1048576
@@ -21,19 +26,12 @@ COPY package.json ./
 COPY services services
 # In a pod: `kubectl exec … -- signalbox secrets audit`
 RUN chmod +x services/main.ts && ln -s /app/services/main.ts /usr/local/bin/signalbox
-ARG VERSION=unknown
-ARG REVISION=unknown
-LABEL org.opencontainers.image.title="Signalbox" \
-  org.opencontainers.image.description="Webhooks, newsletters, listings, bookmarks and secrets for people who run their own Kubernetes cluster" \
-  org.opencontainers.image.licenses="MIT" \
-  org.opencontainers.image.version="${VERSION}" \
-  org.opencontainers.image.revision="${REVISION}"
 ENV NODE_COMPILE_CACHE=/app/compile-cache
 RUN mkdir "$NODE_COMPILE_CACHE" && chown 1000:1000 "$NODE_COMPILE_CACHE"
 # By number: Kubernetes' runAsNonRoot believes no names. Nothing under /app is written to, so the root may be read-only.
 USER 1000:1000
-# Node keeps what it compiles by user: as the one that runs it later. A start takes half the CPU then, which on a busy node is that of the
-# pods that serve meanwhile.
+# Node keeps what it compiles by user: as the one that runs it later; another one's start compiles. A start takes half the CPU then, which on a
+# busy node is that of the pods that serve meanwhile.
 RUN node services/main.ts --version && node --input-type=module --eval "\
   await Promise.all(['serve', 'install/migrate', 'install/credentials'].map((name) => import('/app/services/' + name + '.ts'))); \
   const { deployables } = await import('/app/services/deployables.ts'); \

@@ -56,6 +56,10 @@ describe('supply chain', () => {
     expect(read('Dockerfile')).to.contain('npm ci --omit=dev --ignore-scripts');
   });
 
+  it('has the same Node in the image and in development', () => {
+    expect(read('Dockerfile')).to.contain(`ARG NODE_IMAGE=docker.io/library/node:${own.devDependencies?.['node']}-slim\n`);
+  });
+
   it('has a bill of materials that tells what is in the image', () => {
     const bill = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 2 ** 26 });
     const { bomFormat, components }: { readonly bomFormat: string; readonly components: readonly Component[] } = JSON.parse(bill);
