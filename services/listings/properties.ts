@@ -43,6 +43,7 @@ const readingRoutes = (store: ListingStore) => [
   route({
     method: 'get',
     path: '/api/properties/{id}/history',
+    isQueryClosed: true,
     summary: `The prices that a listing had, newest first, ${longestHistory} at most`,
     params: ById,
     answers: { 200: z.array(PriceChange) },

@@ -2,6 +2,7 @@
 import type { AddressOf } from '../platform/http/client-address.ts';
 import type { Guard } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/http/health.ts';
+import type { AnyRoute } from '../platform/http/route.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -42,6 +43,9 @@ export type IntakeParts = {
   readonly clock?: () => Date;
 };
 
+/** What the interface document does not describe is refused where it is misspelled; it does describe how a run begins. */
+const ofDashboard = (one: AnyRoute): AnyRoute => ({ ...one, headers: DashboardHeaders, ...(one.method === 'get' && { isQueryClosed: true }) });
+
 const payloadMemoryBytes = 128 * 1024 * 1024;
 /** Longer than the largest payload takes to be read, and sent to a reader nearby. */
 const payloadWaitMs = 5000;
@@ -63,10 +67,7 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
       version,
     },
     routes: [
-      ...[...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)), ...createWorkerRoutes(workers)].map((one) => ({
-        ...one,
-        headers: DashboardHeaders,
-      })),
+      ...[...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)), ...createWorkerRoutes(workers)].map(ofDashboard),
       ...direct.routes,
     ],
     areas: [{ prefix: '/api/v1', guard: tokenHolder }, ...direct.areas],

@@ -63,6 +63,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     method: 'get',
     path: '/api/tags',
     access: 'open',
+    isQueryClosed: true,
     summary: 'The names of all tags, sorted; a tag stays when no bookmark has it any more',
     answers: { 200: z.array(z.string()), 304: null },
     ...conditional,

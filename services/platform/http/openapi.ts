@@ -96,7 +96,7 @@ function headersOf(described: Readonly<Record<string, string>> = {}) {
 
 function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
   return [
-    ...(route.params || route.query || route.headers || route.body ? [Common.invalid, Common.malformed] : []),
+    ...(route.params || route.query || route.isQueryClosed || route.headers || route.body ? [Common.invalid, Common.malformed] : []),
     ...(route.body ? [Common.timeout, Common.tooLarge, Common.mediaType] : []),
     ...(route.body && 'memory' in route.body ? [Common.unavailable] : []),
     ...(guardOf(route, area) ? [Common.unauthorized] : []),

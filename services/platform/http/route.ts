@@ -89,6 +89,11 @@ type Declaration = {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly access?: Access;
+  /**
+   * Whether a query parameter that the route does not declare is refused: a filter whose name is misspelled would answer everything. Where an
+   * interface document describes the route, a client may send what that does not speak of, and such a parameter is ignored.
+   */
+  readonly isQueryClosed?: true;
   /** JSON bodies above this are 413; 1 MiB unless given. */
   readonly maxBodyBytes?: number;
   /** Refusals beyond those every route has (validation, credentials, sizes). */

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuerystring } from 'node:querystring';
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
+import { z } from 'zod';
 import { type Faults, noFaults, parseInto, type Place } from '../faults.ts';
 import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
@@ -97,7 +98,7 @@ function parseRequest(context: Context, route: AnyRoute, value: unknown): RouteR
   const faults = noFaults();
   const { headers: all } = context.req;
   const params = parse(route.params, context['params'], { root: 'path', faults });
-  const query = route.query && parseQuery(route.query, context.querystring, faults);
+  const query = parseQuery(route, context.querystring, faults);
   const headers = route.headers ? parse(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
   const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
   if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
@@ -112,11 +113,20 @@ const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) 
 const parse = (schema: Schema | undefined, value: unknown, place: Place): unknown => schema && parseInto(schema, value, place);
 
 /** A parameter that stands there twice means nothing: which one a proxy before us reads is anybody's guess. */
-function parseQuery(schema: Schema, querystring: string, faults: Faults): unknown {
+function parseQuery({ query: schema, isQueryClosed }: AnyRoute, querystring: string, faults: Faults): unknown {
+  if (!schema && !isQueryClosed) return undefined;
   const given = parseQuerystring(querystring, undefined, undefined, { maxKeys: 0 });
+  if (isQueryClosed) refuseUnknownNames(Object.keys(given), namesOf(schema), faults);
   const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
   for (const name of repeated) faults[name] = ['is given more than once'];
   return repeated.length === 0 ? parse(schema, given, { root: 'query', faults }) : undefined;
+}
+
+const namesOf = (schema: Schema | undefined): readonly string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
+
+function refuseUnknownNames(given: readonly string[], known: readonly string[], faults: Faults): void {
+  const reason = `is not known here; known: ${known.join(', ') || 'none'}`;
+  for (const name of given) if (!known.includes(name)) faults[name] = [reason];
 }
 
 /** A body itself is 200 and JSON; `answer(…)` and `new Content(…)` say otherwise. */

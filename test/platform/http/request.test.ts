@@ -13,7 +13,10 @@ import { startApp, stopApps } from './app-fixture.ts';
 const guard = authorization('Bearer', [new Secret('good')]);
 const Any = z.unknown();
 const maxBytes = 1_000_000;
+const query = z.object({ limit: z.literal('1').optional(), after: z.string().optional() });
 const routes = [
+  route({ method: 'get', path: '/closed', access: 'open', isQueryClosed: true, summary: 's', query, answers: { 200: Any }, handle: () => ({}) }),
+  route({ method: 'get', path: '/closed/without', access: 'open', isQueryClosed: true, summary: 's', answers: { 200: Any }, handle: () => ({}) }),
   route({ method: 'get', path: '/api/notes/{id}', summary: 's', query: z.object({ x: z.string().optional() }), answers: { 200: Any }, handle: () => ({}) }),
   route({
     method: 'post',
@@ -54,6 +57,25 @@ describe('a request', () => {
       expect(status, name).to.equal(400);
       expect(text).to.include(`"${name}":["is given more than once"]`);
     }
+  });
+
+  it('may have query parameters that are not declared, unless its query is closed: then they are refused, and the known ones named', async () => {
+    const { url, app } = await start();
+    const ask = async (path: string) => {
+      const { status, text } = await request(url).get(path).set('Authorization', 'Bearer good');
+      return [status, z.looseObject({ errors: z.record(z.string(), z.array(z.string())).optional() }).parse(JSON.parse(text)).errors];
+    };
+    const unknown = ['is not known here; known: limit, after'];
+    expect(await ask('/api/notes/1?lim=1')).to.deep.equal([200, undefined]);
+    expect(await ask('/closed?limit=1&after=')).to.deep.equal([200, undefined]);
+    expect(await ask('/closed?lim=1&Limit=1&limit=2&=')).to.deep.equal([
+      400,
+      { lim: unknown, Limit: unknown, '': unknown, limit: ['Invalid input: expected "1"'] },
+    ]);
+    expect(await ask('/closed?constructor=1&after=1&after=2')).to.deep.equal([400, { constructor: unknown, after: ['is given more than once'] }]);
+    expect(await ask('/closed/without')).to.deep.equal([200, undefined]);
+    expect(await ask('/closed/without?limit=1')).to.deep.equal([400, { limit: ['is not known here; known: none'] }]);
+    expect(app.openapi).to.have.nested.property('paths./closed/without.get.responses.400');
   });
 
   it('is refused by status alone where it is no request at all', async () => {

@@ -201,6 +201,13 @@ describe('lists', () => {
     });
   });
 
+  it('refuses a query parameter that /api/tags has not; the lists of the interface document ignore it', async () => {
+    const refused = await catalogue.get('/api/tags?q=b');
+    expect(refused.status).to.equal(400);
+    expect(JSON.parse(refused.text)).to.deep.include({ errors: { q: ['is not known here; known: none'] } });
+    for (const path of ['/api/bookmarks?_=1', '/api/folders?_=1']) expect((await catalogue.get(path)).status, path).to.equal(200);
+  });
+
   describe('ETag', () => {
     const paths = ['/api/bookmarks', '/api/bookmarks?limit=1', '/api/bookmarks?q=title', '/api/folders', '/api/tags'];
     const tagOf = async (path: string) => (await catalogue.get(path)).headers.get('etag') ?? '';

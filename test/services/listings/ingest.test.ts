@@ -293,6 +293,10 @@ describe('POST /api/ingest/properties', () => {
       expect(await history()).to.deep.equal([price(2, 0), price(1, 0), price(1850, 0)]);
     });
 
+    it('answers 400 to a query parameter, as it has none', async () => {
+      expect((await running.ask('GET', `/api/properties/${ids['a']}/history?limit=1`)).status).to.equal(400);
+    });
+
     it('answers 404 to an unknown id', async () => {
       for (const id of ['nope', '01a204b2-7d3a-73cb-8cd8-692ae8fae83d'])
         expect((await running.ask('GET', `/api/properties/${id}/history`)).status).to.equal(404);

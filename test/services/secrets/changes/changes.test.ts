@@ -90,9 +90,10 @@ describe('GET /api/management/changes', () => {
     }
   });
 
-  it('answers 400 to a cursor that is given twice', async () => {
+  it('answers 400 to a cursor that is given twice, and to another parameter', async () => {
     const headers = { Authorization: `Bearer ${adminToken}` };
-    expect((await call(running.url, { path: '/api/management/changes?after=a&after=b', headers })).status).to.equal(400);
+    for (const query of ['after=a&after=b', 'since=a', 'after=a&limit=1'])
+      expect((await call(running.url, { path: `/api/management/changes?${query}`, headers })).status, query).to.equal(400);
   });
 
   it('refuses a missing credential, a wrong one and the key of an application alike', async () => {

@@ -63,6 +63,18 @@ describe('access to the dashboard', () => {
     }
   });
 
+  it('refuses a query parameter that the route does not have, and names those it has', async () => {
+    const reasonOf = async (path: string) => {
+      const { status, body } = await ask('get', `${path}?repositry=railway/signals`, `token ${tokens[0]}`);
+      expect([status, Object.keys(Object(body).errors)], path).to.deep.equal([400, ['repositry']]);
+      return Object(body).errors.repositry;
+    };
+    for (const path of paths) expect(await reasonOf(path), path).to.match(/^is not known here; known: /);
+    expect(await reasonOf('/api/v1/events')).to.deep.equal(['is not known here; known: source, event, repository, sender, deliveryId, from, to, limit, after']);
+    expect(await reasonOf('/api/v1/workers')).to.deep.equal(['is not known here; known: none']);
+    await ask('post', '/api/v1/workers/nobody/run?whatever=1', `token ${tokens[0]}`).expect(404);
+  });
+
   it('answers 405 to every method but GET and HEAD', async () => {
     for (const path of paths) {
       for (const method of ['post', 'put', 'patch', 'delete'] as const) {
