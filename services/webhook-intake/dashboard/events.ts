@@ -22,6 +22,7 @@ export const EventQuery = z.object({
   event: filterText,
   repository: filterText,
   sender: filterText,
+  deliveryId: filterText,
   from: TimestampInput.optional(),
   to: TimestampInput.optional(),
   ...timePage(list),

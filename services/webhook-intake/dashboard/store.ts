@@ -14,6 +14,7 @@ export type EventFilter = {
   readonly event?: string | undefined;
   readonly repository?: string | undefined;
   readonly sender?: string | undefined;
+  readonly deliveryId?: string | undefined;
   /** Of the issue or pull request. */
   readonly number?: number | undefined;
   readonly from?: Date | undefined;
@@ -82,8 +83,8 @@ const counts = statement<ProcessingCounts & { readonly table: string }>(
 const events: List = { table: 'events', time: 'received_at', columns };
 
 /** The filters that are given, as an index has them together. */
-function leadingEvents({ repository, number, ...filter }: Omit<EventFilter, 'from' | 'to'>): Leading[] {
-  const columns = Object.entries(filter).flatMap(([column, value]) => (value === undefined ? [] : [ofColumn(column, value)]));
+function leadingEvents({ repository, number, deliveryId, ...filter }: Omit<EventFilter, 'from' | 'to'>): Leading[] {
+  const columns = Object.entries({ ...filter, delivery_id: deliveryId }).flatMap(([column, value]) => (value === undefined ? [] : [ofColumn(column, value)]));
   if (repository === undefined) return columns;
   return [...columns, number === undefined ? ofColumn('repository', repository) : { keys: { repository, number }, within: 'number is not null' }];
 }

@@ -82,6 +82,12 @@ describe('the event log', () => {
       });
       it('by repository', async () => expect(await found({ repository: 'railway/points' })).to.equal('d'));
       it('by sender', async () => expect(await found({ sender: 'porter' })).to.equal('c'));
+      it('by delivery, and finds it however many hooks brought it', async () => {
+        await dashboard.deliver([{ event: 'issues', payload: issue(1), deliveryId: 'a', hookId: 'another', receivedAt: at(9) }]);
+        expect(await found({ deliveryId: 'a' })).to.equal('aa');
+        expect(await found({ deliveryId: 'a', event: 'push' })).to.equal('');
+        expect(await found({ deliveryId: 'A' })).to.equal('');
+      });
       it('from a time, which is included', async () => expect(await found({ from: at(2).toISOString() })).to.equal('dc'));
       it('to a time, which is not included', async () => expect(await found({ to: at(2).toISOString() })).to.equal('ba'));
       it('by a time with an offset', async () => expect(await found({ from: '2026-01-05T01:00:02+01:00' })).to.equal('dc'));

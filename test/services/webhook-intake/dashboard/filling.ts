@@ -27,10 +27,10 @@ const choices: Readonly<Record<string, Values>> = {
 export async function fill(intake: IntakeDatabase, rows: number): Promise<void> {
   const row = rowsOf(rows);
   await makePartitions(intake.pool, 'events', { from: firstDay, ahead: 5 });
-  const filters = ['source', 'event', 'repository', 'sender'];
+  const filters = ['source', 'event', 'repository', 'sender', 'delivery_id'];
   await intake.rows(`
-    insert into events (id, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, number, ${filters.join(', ')})
-    select gen_random_uuid(), n::text, '1', '2', 5, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);
+    insert into events (id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, number, ${filters.join(', ')})
+    select gen_random_uuid(), '1', '2', 5, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);
   await intake.rows(`
     insert into statistics_buckets (bucket_start, source, event, received, bytes)
     select date_bin('6 hours', ${row.end}, '2000-01-01Z') - n / ${kinds} * interval '6 hours', ${row.value('source', 0)}, 'e' || n % ${kinds}, 1, 1 from ${row.all}`);
