@@ -46,12 +46,19 @@ async function loadWorker(name: string): Promise<Worker> {
   return worker;
 }
 
+/** What may have a forge's delivery, in the order of its way. */
+const loadTracers = async () => ({
+  'webhook-relay': await (await import('./webhook-relay/main.ts')).loadTracer(),
+  'webhook-intake': await (await import('./webhook-intake/main.ts')).loadTracer(),
+});
+
 export const deployables = {
   names: Object.keys(loaders),
   workerNames: Object.keys(workers),
   load: (names: readonly string[]) => Promise.all(names.map(load)),
   loadWorker,
   loadOperator: () => import('./operator/main.ts'),
+  loadTracers,
   withSubcommands,
   loadAll: () => deployables.load(deployables.names),
 };

@@ -3,7 +3,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { addCompletion, completedWord } from './completion.ts';
 import { deployables } from './deployables.ts';
-import { credentialsHelp, migrateHelp } from './install/help.ts';
+import { credentialsHelp, migrateHelp, traceHelp } from './install/help.ts';
 import { processSettings } from './platform/config/settings.ts';
 import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
 import { hasCode } from './platform/errors.ts';
@@ -156,6 +156,18 @@ command
   .action(async (options: { data: string; portBase: number }) => {
     const { demo } = await import('./laptop/demo.ts');
     await demo({ environment, ...options, print });
+  });
+
+command
+  .command('trace')
+  .description('say where a delivery is, and why: refused, spooled, dead-lettered or stored; exits with 1 when no place has it')
+  .argument('<delivery-id>', "the forge's, or the id that the relay answered with")
+  .addOption(new Option('--data <folder>', 'of `signalbox up`, used when DATABASE_URL is not set').default('.signalbox'))
+  .addHelpText('after', traceHelp)
+  .action(async (id: string, { data }: { data: string }) => {
+    const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('./laptop/data-folder.ts')]);
+    const isFound = await trace(id, { environment: await withLaptopSettings(data, environment), print }, await deployables.loadTracers());
+    if (!isFound) process.exitCode = 1;
   });
 
 /** Of the link digest; they may be given without its name. */

@@ -27,3 +27,12 @@ Safe to run again at any time, also twice at once. To renew a credential, delete
 (the password of a role is set by 'signalbox migrate', those of RabbitMQ's users when RabbitMQ starts; that of the Postgres administrator is kept by the server itself).
 
   signalbox credentials --secret signalbox-credentials --namespace signalbox`;
+
+export const traceHelp = `
+Environment (each also as NAME_FILE):
+  DATABASE_URL               what the relay and the intake keep; a role that may read only one of the schemas answers for that one
+  BROKER_URL_<n>             the connections whose dead letters are looked at; also from the file in Broker__EnvironmentFile
+  FailedPayloads__Directory  the folder of the relay's spool
+
+  signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958
+  kubectl exec deploy/signalbox-webhook-relay -- signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958`;

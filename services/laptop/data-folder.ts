@@ -1,9 +1,25 @@
 // What a laptop's data folder keeps: the process that holds it, and the credentials of the first start, in a file that only its owner reads.
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ConfigError, type Environment, isGiven } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
 import { hasCode } from '../platform/errors.ts';
 import { isProcessAlive } from '../platform/process/folder-lock.ts';
+import { ownDatabaseUrl } from './postgres-server.ts';
+
+/** The setting of the password of the laptop's own Postgres. */
+export const postgresPassword = 'Laptop__PostgresPassword';
+
+/** What every deployable on a laptop has unless the environment says otherwise, beside generated credentials. */
+export const laptopSettings = (databaseUrl: string, data: string) => ({
+  APP_ENV: 'development',
+  BROKER_URL_1: databaseUrl,
+  Ingest__BrokerUrl: databaseUrl,
+  // The worker does, which runs beside it.
+  Ingest__Consume: 'false',
+  FailedPayloads__Directory: join(data, 'spool'),
+  DATABASE_URL: databaseUrl,
+});
 
 /** One `signalbox up` a data folder. @throws Error that names the process which holds it; one that died holds nothing */
 export async function takeInstanceLock(file: string): Promise<{ close(): Promise<void> }> {
@@ -36,6 +52,17 @@ export function parseCredentials(text: string, file: string): Readonly<Record<st
   } catch (error) {
     throw error instanceof DotenvError ? new ConfigError(error.faults.map(({ line, says }) => `${file}, line ${line}: ${says}`)) : error;
   }
+}
+
+/** The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database. */
+export async function withLaptopSettings(data: string, environment: Environment): Promise<Environment> {
+  if (isGiven(environment, 'DATABASE_URL')) return environment;
+  const file = join(data, 'credentials.env');
+  const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
+  const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
+  if (port === '') return environment;
+  const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data) };
+  return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
 }
 
 function whenMissing(error: unknown): string {

@@ -31,7 +31,7 @@ export async function demo(options: { environment: Environment; data: string; po
   const deliveryId = randomUUID();
   const begun = performance.now();
   const accepted = await deliver(relay, credentials('Forge__WebhookSecrets'), deliveryId);
-  print(`relay   202  ${accepted.id}\n        score ${accepted.priority.finalScore}: ${accepted.priority.description}\n`);
+  print(`relay   202  ${accepted.id}\n        delivery ${deliveryId}, score ${accepted.priority.finalScore}: ${accepted.priority.description}\n`);
 
   const event = await shown(intake, credentials('Intake__AccessTokens'), deliveryId);
   const ms = Math.round(performance.now() - begun);

@@ -12,6 +12,8 @@ import { z } from 'zod';
 
 const user = 'signalbox';
 
+export const ownDatabaseUrl = (port: number, password: string) => `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+
 /**
  * Initialises the folder when it is new; ends a server that a crash left behind; starts one on a free loopback port.
  * The server is no child of the terminal: Ctrl-C reaches the services first, and they stop it last.
@@ -38,7 +40,7 @@ export async function startPostgresServer(options: { directory: string; password
   await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', resolve(directory, 'postgres.log'), '-o', serverOptions]);
   await writeFile(portFile, String(port));
   return {
-    url: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    url: ownDatabaseUrl(port, password),
     port,
     close: stop,
   };

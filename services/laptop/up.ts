@@ -14,7 +14,7 @@ import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { credentials, takeInstanceLock } from './data-folder.ts';
+import { credentials, laptopSettings, postgresPassword, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
 type UpCommand = {
@@ -91,7 +91,6 @@ type StartParts = Required<UpCommand> & {
   readonly logFor: (name: string) => Log;
 };
 
-const postgresPassword = 'Laptop__PostgresPassword';
 const host = '127.0.0.1';
 
 // A laptop's share: the server's own defaults are for a machine that does nothing else.
@@ -119,16 +118,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(data, password, lifecycle));
 
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name));
-  const defaults = {
-    APP_ENV: 'development',
-    BROKER_URL_1: databaseUrl,
-    Ingest__BrokerUrl: databaseUrl,
-    // The worker does, which runs beside it.
-    Ingest__Consume: 'false',
-    FailedPayloads__Directory: join(data, 'spool'),
-    DATABASE_URL: databaseUrl,
-  };
-  const missing = Object.entries({ ...defaults, ...generated }).filter(([name]) => !isGiven(environment, name));
+  const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),

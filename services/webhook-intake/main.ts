@@ -121,3 +121,5 @@ export const deployable: Deployable<ServiceConfig> = {
 export const subcommands: SubcommandLoaders = {
   'dead-letters': async () => (await import('./forge/dead-letters.ts')).createDeadLetters(brokerSettings),
 };
+
+export const loadTracer = async () => (await import('./trace.ts')).createTracer(settings);

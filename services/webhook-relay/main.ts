@@ -49,6 +49,8 @@ async function openConnections({ environment, lifecycle, log }: Runtime, { envir
   return lifecycle.opened('broker connections', connections);
 }
 
+export const loadTracer = async () => (await import('./trace.ts')).createTracer(settings);
+
 export const deployable: Deployable<RelayConfig> = {
   name: 'webhook-relay',
   summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker',

@@ -82,6 +82,13 @@ describe('npm start', function () {
       .to.match(/relay {3}202/)
       .and.to.match(/intake {2}200 {2}\/api\/v1\/events\/[0-9a-f-]{36}/);
     expect(code).to.equal(0);
+
+    const [, id = ''] = /delivery ([0-9a-f-]{36}),/.exec(demo.lines.join('\n')) ?? [];
+    const trace = startProcess(['trace', id, '--data', data]);
+    expect(await trace.exited).to.include({ code: 0 });
+    expect(trace.lines.join('\n'))
+      .to.match(/intake, event log .* forge issues opened/)
+      .and.not.contain('not asked');
   });
 
   it('refuses a second start on the same folder, and says which process has it', async () => {

@@ -1,9 +1,7 @@
 // `signalbox digest replay`: extracts links again from every mail as it came, as this release does; what people decided stays.
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
-import { silentLog } from '../../platform/log.ts';
-import { createSchemaCheck } from '../../platform/postgres/migrations.ts';
-import { createPool } from '../../platform/postgres/pool.ts';
+import { withDatabase } from '../../platform/postgres/command-database.ts';
 import { createProgress } from '../../platform/process/input.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { systemClock } from '../../platform/time.ts';
@@ -26,15 +24,10 @@ export const createReplay = (settings: typeof storingSettings): Subcommand => ({
   async run({ environment, options, print, stopping }) {
     const { dryRun } = readOptions(Options, options);
     const config = readSettings(environment, settings);
-    const database = createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log: silentLog, maxConnections: 2 });
-    try {
-      const { ok, detail } = await (await createSchemaCheck(database, migrations))();
-      if (!ok) throw new Error(detail);
+    return withDatabase(config.databaseUrl, migrations, (database) => {
       const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
-      return await replayAll({ newsletters, read: createNewsletterReader(), dryRun, print, stopping });
-    } finally {
-      await database.close();
-    }
+      return replayAll({ newsletters, read: createNewsletterReader(), dryRun, print, stopping });
+    });
   },
 });
 

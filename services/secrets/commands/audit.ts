@@ -5,7 +5,7 @@ import type { Database } from '../../platform/postgres/pool.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { tableOf } from '../../platform/process/table.ts';
 import { actions, type AuditEntry, type AuditFilter, createAuditStore, outcomes, planes } from '../audit.ts';
-import { withDatabase } from './database.ts';
+import { withStore } from './database.ts';
 import { databaseSettings } from './settings.ts';
 
 const maxEntries = 1_000_000;
@@ -50,7 +50,7 @@ export const audit: Subcommand = {
     const { json, limit, ...filter } = readOptions(Options, options);
     const { databaseUrl } = readSettings(environment, databaseSettings);
     const rows: AuditEntry[] = [];
-    await withDatabase(databaseUrl, async (database) => {
+    await withStore(databaseUrl, async (database) => {
       for await (const entry of entriesOf(database, filter, limit)) {
         stopping.throwIfAborted();
         if (json) print(`${JSON.stringify(entry)}\n`);

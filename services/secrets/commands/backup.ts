@@ -5,7 +5,7 @@ import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
 import { inWords, noRows, plainTables, readBackupKey, type RowCounts, sealLines, type Version } from './backup-file.ts';
-import { requireKeyring, withDatabase } from './database.ts';
+import { requireKeyring, withStore } from './database.ts';
 import { writeLines } from './files.ts';
 import { createRecorder } from './recorder.ts';
 import { backupSettings } from './settings.ts';
@@ -23,7 +23,7 @@ export const backup: Subcommand = {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
     const rows = noRows();
-    await withDatabase(settings.databaseUrl, async (database) => {
+    await withStore(settings.databaseUrl, async (database) => {
       const record = await createRecorder(database, null);
       // Recorded before the first value is read.
       await record.around('backup', () =>

@@ -9,7 +9,7 @@ import { createKeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import { createManagementStore, type NewVersion } from '../management/store.ts';
 import { BackupRecord, BackupRefused, inWords, noRows, openLines, plainTables, readBackupKey, type RowCounts, type Version } from './backup-file.ts';
-import { requireKeyring, withDatabase } from './database.ts';
+import { requireKeyring, withStore } from './database.ts';
 import { explainFile } from './files.ts';
 import { createRecorder, NotEmpty } from './recorder.ts';
 import { backupSettings } from './settings.ts';
@@ -25,7 +25,7 @@ export const restore: Subcommand = {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];
     const input = file === undefined ? process.stdin : (await open(file).catch(explainFile(file, 'read'))).createReadStream();
-    const rows = await withDatabase(settings.databaseUrl, async (database) => {
+    const rows = await withStore(settings.databaseUrl, async (database) => {
       const active = await createKeyCheck(keyring, database).requireActive();
       const record = await createRecorder(database, active.id);
       return database

@@ -6,7 +6,7 @@ import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { sleepUntil } from '../../platform/time.ts';
 import { createKeyCheck } from '../encryption/key-check.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
-import { requireKeyring, withDatabase } from './database.ts';
+import { requireKeyring, withStore } from './database.ts';
 import { createRecorder } from './recorder.ts';
 import { masterKeySettings } from './settings.ts';
 import { createRewrapStore, firstId } from './store.ts';
@@ -19,7 +19,7 @@ export const rewrap: Subcommand = {
   async run({ environment, writeError, stopping }) {
     const { databaseUrl, masterKeys } = readSettings(environment, masterKeySettings);
     const keyring = requireKeyring(masterKeys);
-    return withDatabase(databaseUrl, async (database) => {
+    return withStore(databaseUrl, async (database) => {
       const active = await createKeyCheck(keyring, database).requireActive();
       const broken = new Set<string>();
       const record = await createRecorder(database, active.id);

@@ -52,6 +52,9 @@ export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): 
 /** What will be found so at every look. */
 export type Corrupt = { readonly corrupt: string };
 
+/** What a file says of its payload; undefined where it is none of ours, or damaged. */
+export const decodeFirstLine = (line: string) => FirstLine.safeParse(tryToParse(line)).data;
+
 /** The payload of the delivery is a view of `content`. */
 export function decodeSpooled(content: Buffer): SpooledDelivery | Corrupt {
   const end = content.indexOf('\n');

@@ -1,0 +1,32 @@
+// `signalbox trace`: where a delivery is, asked of everything that may have it.
+import type { Environment } from './platform/config/config.ts';
+import { describeError } from './platform/errors.ts';
+import { tableOf } from './platform/process/table.ts';
+
+/** A place that has the delivery, or with `isUnknown` one that may have it. */
+type Place = { readonly place: string; readonly since?: Date; readonly detail: string; readonly isUnknown?: boolean };
+
+/** @param id of the delivery @throws Error when a place cannot be asked; what was answered before stands */
+export type Tracer = (environment: Environment, id: string) => AsyncIterable<Place>;
+
+type TraceCommand = { readonly environment: Environment; readonly print: (text: string) => void };
+
+/** @param tracers by the deployable that has them @returns whether a place has it */
+export async function trace(id: string, { environment, print }: TraceCommand, tracers: Readonly<Record<string, Tracer>>): Promise<boolean> {
+  const places: Place[] = [];
+  for (const [name, tracer] of Object.entries(tracers)) {
+    try {
+      for await (const place of tracer(environment, id)) places.push(place);
+    } catch (error) {
+      places.push({ place: name, detail: `not asked: ${describeError(error)}`, isUnknown: true });
+    }
+  }
+  const isFound = places.some(({ isUnknown }) => !isUnknown);
+  const rows = places.map(({ place, since, detail }) => [place, since && Number.isFinite(since.getTime()) ? since.toISOString() : '', detail]);
+  if (rows.length > 0) print(tableOf(['PLACE', 'SINCE', 'DETAIL'], rows));
+  if (!isFound)
+    print(
+      `no delivery ${id} found${rows.length > 0 ? ' where it could be looked for' : ': it did not arrive, or what was kept of it is past its retention'}\n`,
+    );
+  return isFound;
+}

@@ -1,0 +1,79 @@
+// Where the relay has a delivery: refused for its signature, or kept because it could not be published.
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Environment, readSettings } from '../platform/config/config.ts';
+import { withDatabase } from '../platform/postgres/command-database.ts';
+import { type Database, statement } from '../platform/postgres/pool.ts';
+import type { settings } from './config.ts';
+import { messageHeaders } from './contract.ts';
+import { decodeFirstLine } from './spool/file-format.ts';
+import { ifThere, listFiles } from './spool/folder.ts';
+
+const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
+
+/** Takes the id of the forge, or the one that the relay answered with. */
+export const createTracer = ({ databaseUrl, spoolDirectory }: Pick<typeof settings, 'databaseUrl' | 'spoolDirectory'>) =>
+  async function* (environment: Environment, id: string) {
+    const config = readSettings(environment, { databaseUrl, spoolDirectory });
+    yield* filesOf(config.spoolDirectory, id, 'spooled: published once a broker is back');
+    yield* filesOf(join(config.spoolDirectory, 'refused'), id, 'given up: no broker takes it');
+    yield* await withDatabase(config.databaseUrl, migrations, (database) => rowsOf(database, id));
+  };
+
+async function* filesOf(folder: string, id: string, state: string) {
+  for (const { name, tries } of await listFiles(folder)) {
+    const header = decodeFirstLine((await ifThere(firstLineOf(join(folder, name)))) ?? '');
+    if (!header || !(header.message.id === id || header.message.headers[messageHeaders.deliveryId] === id)) continue;
+    yield { place: "relay's disk", since: header.spooledAt, detail: `${state}; refused ${tries} times; ${header.reason}; ${join(folder, name)}` };
+  }
+}
+
+/** Of a file whose payload is not read. */
+async function firstLineOf(path: string): Promise<string> {
+  const stream = createReadStream(path);
+  try {
+    await once(stream, 'open');
+    for await (const line of createInterface({ input: stream })) return line;
+    return '';
+  } finally {
+    stream.destroy();
+  }
+}
+
+const rejected = statement<{ receivedAt: Date; event: string; isSigned: boolean }, [id: string]>(
+  'relay.trace.rejected',
+  `
+  select received_at as "receivedAt", event, headers ? 'x-hub-signature-256' as "isSigned" from rejected_deliveries
+  where delivery_id = $1 or id::text = $1
+  order by received_at, id`,
+);
+
+type Kept = { spooledAt: Date; reason: string; tries: number; replayedAt: Date | null; refusedAt: Date | null };
+const kept = statement<Kept, [id: string]>(
+  'relay.trace.kept',
+  `
+  select spooled_at as "spooledAt", reason, tries, replayed_at as "replayedAt", refused_at as "refusedAt" from failed_payloads
+  where id = $1 or header -> 'headers' ->> '${messageHeaders.deliveryId}' = $1
+  order by spooled_at, id`,
+);
+
+async function rowsOf(database: Database, id: string) {
+  const refusals = (await database.all(rejected, id)).map(({ receivedAt, event, isSigned }) => ({
+    place: 'relay, rejected',
+    since: receivedAt,
+    detail: `401 for event ${event}: ${isSigned ? 'the signature matches none of Forge__WebhookSecrets' : 'without the header X-Hub-Signature-256'}`,
+  }));
+  const rows = (await database.all(kept, id)).map(({ spooledAt, reason, ...row }) => ({
+    place: "relay's database",
+    since: spooledAt,
+    detail: `${stateOf(row)}; ${reason}`,
+  }));
+  return [...refusals, ...rows];
+}
+
+function stateOf({ tries, replayedAt, refusedAt }: Pick<Kept, 'tries' | 'replayedAt' | 'refusedAt'>): string {
+  if (replayedAt) return `published ${replayedAt.toISOString()}`;
+  return refusedAt ? `given up ${refusedAt.toISOString()}: no broker takes it` : `spooled: published once a broker is back; refused ${tries} times`;
+}
