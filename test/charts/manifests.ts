@@ -84,8 +84,13 @@ export type Spec = {
     readonly http?: { readonly paths: readonly { readonly path: string; readonly pathType: string }[] };
     readonly matches?: readonly { readonly path: { readonly type: string; readonly value: string } }[];
     readonly backendRefs?: readonly Readonly<Record<string, unknown>>[];
+    readonly filters?: readonly unknown[];
+    readonly timeouts?: unknown;
   }[];
   readonly hostnames?: readonly string[];
+  readonly parentRefs?: readonly unknown[];
+  readonly ingressClassName?: string;
+  readonly tls?: readonly unknown[];
 };
 
 export type PolicyRule = { readonly from?: readonly Peer[]; readonly to?: readonly Peer[]; readonly ports?: readonly PolicyPort[] };

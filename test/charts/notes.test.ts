@@ -11,7 +11,7 @@ const sets = await valueSets();
 
 const domain = 'example.test';
 const byIngress: Values = { ingress: { enabled: true, domain } };
-const consumers: Values = { services: { secrets: { host: 'secrets' } } };
+const consumers = (way: string): Values => ({ services: { secrets: { [way]: { enabled: true } } } });
 const byGateway: Values = { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } };
 
 describeWith(helm, 'NOTES.txt', () => {
@@ -48,10 +48,10 @@ describeWith(helm, 'NOTES.txt', () => {
   });
 
   it('names every public address, and how to reach what is not public', async () => {
-    for (const values of [byIngress, byGateway, merged(byIngress, consumers), merged(byGateway, consumers)]) {
+    for (const values of [byIngress, byGateway, merged(byIngress, consumers('ingress')), merged(byGateway, consumers('gateway'))]) {
       const text = await notes(values);
       const open = publicAddresses(await render(values, { release: 'mine' }));
-      expect([...text.matchAll(/http:\/\/(\S+)/g)].map(([, address = '']) => address).sort()).to.deep.equal(open);
+      expect([...text.matchAll(/https?:\/\/(\S+)/g)].map(([, address = '']) => address).sort()).to.deep.equal(open);
       const inside = open.some((address) => address.startsWith('secrets.')) ? [] : ['secrets'];
       expect([...text.matchAll(/port-forward service\/mine-signalbox-(\S+)/g)].map(([, name]) => name)).to.deep.equal(inside);
     }
@@ -60,15 +60,17 @@ describeWith(helm, 'NOTES.txt', () => {
 
   it('warns of tokens that cross the network readable', async () => {
     expect(await notes(byIngress)).to.contain('ingress.tls.enabled=true');
-    expect(await notes(byGateway)).to.contain('TLS');
+    const own = merged(byIngress, { ingress: { tls: { enabled: true } }, services: { bookmarks: { ingress: { tls: { enabled: false } } } } });
+    expect(await notes(own)).to.contain('the Ingresses of bookmarks:');
+    expect(await notes(byGateway)).to.contain('https needs a listener');
     expect(await notes(merged(byIngress, { ingress: { tls: { enabled: true } } }))).not.to.contain('readable');
   });
 
   it('warns when the management plane is public', async () => {
-    const withPath = (path: string) => notes(merged(byIngress, consumers, { services: { secrets: { paths: ['/api/consumer', path] } } }));
+    const withPath = (path: string) => notes(merged(byIngress, consumers('ingress'), { services: { secrets: { paths: ['/api/consumer', path] } } }));
     for (const path of ['/', '/api', '/api/management', '/api/management/applications'])
       expect(await withPath(path), path).to.contain(`WARNING: ${path} of secrets`);
-    expect(await notes(merged(byIngress, consumers))).not.to.contain('of secrets makes');
+    expect(await notes(merged(byIngress, consumers('ingress')))).not.to.contain('of secrets makes');
     expect(await withPath('/api/manage')).not.to.contain('of secrets makes');
   });
 

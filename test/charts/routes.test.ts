@@ -1,15 +1,21 @@
 // What leaves the cluster by Ingress or Gateway: what is meant to be public, and nothing beside it.
 import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import * as sources from '../../services/webhook-intake/sources/sources.ts';
 import { describeWith } from '../support/need.ts';
-import { merged, type Values } from '../support/values.ts';
-import { helm, render } from './chart.ts';
-import { ofKind, publicAddresses } from './manifests.ts';
+import { merged, nested, type Values } from '../support/values.ts';
+import { chart, helm, render } from './chart.ts';
+import { find, ofKind, publicAddresses } from './manifests.ts';
+import { valueSets } from './value-sets.ts';
+
+const sets = await valueSets();
 
 const domain = 'example.test';
 const ways: Readonly<Record<string, Values>> = {
-  'ingress.enabled': { ingress: { enabled: true, domain } },
-  'gateway.enabled': { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } },
+  ingress: { ingress: { enabled: true, domain } },
+  gateway: { gateway: { enabled: true, domain, parentRefs: [{ name: 'traefik' }] } },
 };
 const intake = Object.keys(sources).map((source) => `intake.example.test/${source}`);
 const byDefault = ['bookmarks.example.test/', 'digest.example.test/', ...intake, 'listings.example.test/', 'relay.example.test/'].sort();
@@ -21,8 +27,8 @@ describeWith(helm, 'what is public', () => {
     expect(ofKind(manifests, 'Service').filter(({ spec }) => spec?.type !== undefined && spec.type !== 'ClusterIP')).to.deep.equal([]);
   });
 
-  it('is led by HTTPRoutes to Services by all that the API server would add itself', async () => {
-    const backends = ofKind(await render(ways['gateway.enabled']), 'HTTPRoute').flatMap(({ spec }) =>
+  it('is led to by HTTPRoutes that have all that the API server would add itself', async () => {
+    const backends = ofKind(await render(ways['gateway']), 'HTTPRoute').flatMap(({ spec }) =>
       (spec?.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs),
     );
     expect(backends).to.have.length.above(0);
@@ -30,26 +36,65 @@ describeWith(helm, 'what is public', () => {
   });
 
   for (const [way, values] of Object.entries(ways)) {
-    it(`by ${way} is every service but the secrets service`, async () => {
+    it(`by ${way}.enabled is every service but the secrets service`, async () => {
       expect(publicAddresses(await render(values))).to.deep.equal(byDefault);
     });
 
-    it(`by ${way} and a host is the consumer plane of the secrets service alone`, async () => {
-      const asked = merged(values, { services: { secrets: { host: 'secrets' } } });
-      expect(publicAddresses(await render(asked))).to.deep.equal([...byDefault, 'secrets.example.test/api/consumer'].sort());
+    const asked = { services: { secrets: { [way]: { enabled: true } } } };
+
+    it(`by ${way}.enabled and that of the secrets service is its consumer plane alone`, async () => {
+      expect(publicAddresses(await render(merged(values, asked)))).to.deep.equal([...byDefault, 'secrets.example.test/api/consumer'].sort());
     });
 
-    it(`by ${way} is the management plane when its path is given beside the host, and not without the host`, async () => {
+    it(`by ${way}.enabled is the management plane when its path is given and the service is switched on, and not before`, async () => {
       const paths: Values = { services: { secrets: { paths: ['/api/consumer', '/api/management'] } } };
       expect(publicAddresses(await render(merged(values, paths)))).to.deep.equal(byDefault);
-      const both = merged(values, paths, { services: { secrets: { host: 'secrets' } } });
-      expect(publicAddresses(await render(both))).to.include('secrets.example.test/api/management');
+      expect(publicAddresses(await render(merged(values, paths, asked)))).to.include('secrets.example.test/api/management');
     });
 
-    it(`by ${way} is of any service what its paths say`, async () => {
-      const others = { 'webhook-intake': { host: '' }, 'link-digest': { host: '' }, bookmarks: { host: '' }, listings: { host: '' } };
+    it(`by ${way}.enabled is of any service what its paths say, and nothing without hosts`, async () => {
+      const others = Object.fromEntries(['webhook-intake', 'link-digest', 'bookmarks', 'listings'].map((service) => [service, { hosts: [] }]));
       const narrow = merged(values, { services: { 'webhook-relay': { paths: ['/Forge'] }, ...others } });
       expect(publicAddresses(await render(narrow))).to.deep.equal(['relay.example.test/Forge']);
     });
+
+    it(`by services.<name>.${way} of one service is that service alone`, async () => {
+      const one = merged(values, nested([way, 'enabled'], false), asked);
+      expect(publicAddresses(await render(one))).to.deep.equal(['secrets.example.test/api/consumer']);
+    });
   }
+
+  it('is written in the README as it is rendered: relay public, secrets internal, only the consumer plane out', async () => {
+    const readme = await readFile(join(chart, 'README.md'), 'utf8');
+    const example: Values = parse(/```yaml\n(ingress:.*?)```/s.exec(readme)?.[1] ?? '');
+    const ingresses = ofKind(await render(example), 'Ingress');
+    const classOf = new Map(ingresses.map(({ metadata, spec }) => [metadata.name, spec?.ingressClassName]));
+    expect(classOf.get('signalbox-webhook-relay')).to.equal('public');
+    expect(classOf.get('signalbox-secrets')).to.equal('internal');
+    expect(publicAddresses(ingresses).filter((address) => address.startsWith('secrets.'))).to.deep.equal(['secrets.example.test/api/consumer']);
+  });
+
+  it('has class, hosts, paths, labels and certificates of each service, and else those of all', async () => {
+    const manifests = await render(sets.get('ways in of their own'));
+    expect(publicAddresses(manifests)).to.deep.equal([
+      'hooks.example.com/Forge',
+      'read.example.test/api/bookmarks',
+      'relay.example.test/Forge',
+      'secrets.internal.test/api/consumer',
+    ]);
+    const [relay, secrets] = [find(manifests, 'Ingress/signalbox-webhook-relay'), find(manifests, 'Ingress/signalbox-secrets')];
+    expect(relay.spec).to.deep.include({
+      ingressClassName: 'public',
+      tls: [{ hosts: ['relay.example.test', 'hooks.example.com'], secretName: 'signalbox-webhook-relay-tls' }],
+    });
+    expect(relay.metadata.labels).to.include({ zone: 'public' });
+    expect(secrets.spec).to.deep.include({ ingressClassName: 'internal', tls: [{ hosts: ['secrets.internal.test'], secretName: 'internal' }] });
+    const route = find(manifests, 'HTTPRoute/signalbox-bookmarks');
+    const parent = { group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'inside', namespace: 'gateways', sectionName: 'https' };
+    expect(route.spec?.parentRefs).to.deep.equal([parent]);
+    expect(route.metadata.annotations).to.deep.equal({ note: 'mine' });
+    const [rule] = route.spec?.rules ?? [];
+    expect(rule?.timeouts).to.deep.equal({ request: '1m30s' });
+    expect(rule?.filters).to.have.length(1);
+  });
 });

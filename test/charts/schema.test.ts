@@ -38,15 +38,16 @@ describeWith(helm, 'values.schema.json', () => {
     const wrong = (value: unknown) => (typeof value === 'string' || Array.isArray(value) || isMap(value) ? 7 : 'wrong');
     // Kubernetes' own quantities and counts may be numbers.
     const typed = all.filter(
-      ({ path }) => !/\.(requests|limits|parameters|probes|maxUnavailable|size|sizeLimit|ingressAnnotations)(\.|$)/.test(path.join('.')),
+      ({ path }) => !/\.(requests|limits|parameters|probes|maxUnavailable|size|sizeLimit|ingress\.annotations)(\.|$)/.test(path.join('.')),
     );
     const { paths } = await complaints(merged(...typed.map(({ path, value }) => nested(path, wrong(value)))));
     expect(typed.map(({ path }) => pointer(path)).filter((path) => !paths.has(path))).to.deep.equal([]);
   });
 
   const refused: Readonly<Record<string, readonly [Values, string]>> = {
-    'an Ingress without a domain': [{ ingress: { enabled: true } }, '/ingress/domain'],
-    'a Gateway without the Gateways that take its routes': [{ gateway: { enabled: true, domain: 'example.test' } }, '/gateway/parentRefs'],
+    'a host that is none': [{ services: { secrets: { hosts: ['https://secrets'] } } }, '/services/secrets/hosts/0'],
+    'hosts of all services at once': [{ ingress: { hosts: ['all'] } }, '/ingress/hosts'],
+    'a timeout that the Gateway API does not know': [{ gateway: { timeouts: { request: '1 minute' } } }, '/gateway/timeouts/request'],
     'a Postgres outside without a host': [{ postgres: { enabled: false } }, '/postgres/external/host'],
     'another kind of worker': [
       { services: { 'webhook-intake': { workers: { service: { kind: 'DaemonSet' } } } } },
@@ -114,6 +115,19 @@ describeWith(helm, 'values.schema.json', () => {
     const { stdout } = await template({ postgres: { image: { tag: '19.1' }, dataDirectory: directory } });
     expect(stdout).to.contain(`{ name: PGDATA, value: ${directory} }`);
     expect((await template({ postgres: { image: { tag: '18.9-alpine' } } })).stdout).to.contain('{ name: PGDATA, value: /var/lib/postgresql/18/docker }');
+  });
+
+  it('refuses a host without a domain, and routes that no Gateway takes, by the service', async () => {
+    const refusal = async (values: Values) => (await template(values)).stderr;
+    expect(await refusal({ ingress: { enabled: true } })).to.contain('services.bookmarks.ingress: the host bookmarks has no domain');
+    const own = { 'webhook-relay': { ingress: { enabled: true } } };
+    expect(await refusal({ services: own })).to.contain('services.webhook-relay.ingress: the host relay has no domain');
+    expect((await template({ services: merged(own, { 'webhook-relay': { hosts: ['hooks.example.com'] } }) })).code).to.equal(0);
+    const gateway = { enabled: true, domain: 'example.test' };
+    expect(await refusal({ gateway })).to.contain('services.bookmarks.gateway needs parentRefs');
+    expect(
+      (await template({ gateway: { domain: 'example.test' }, services: { secrets: { gateway: { enabled: true, parentRefs: [{ name: 'a' }] } } } })).code,
+    ).to.equal(0);
   });
 
   it('lets other charts have values of their own under global', async () => {

@@ -58,7 +58,7 @@ export async function createInstallation({ namespace, tag, ingressAddress, progr
     image: { tag },
     ...standIns,
     ingress: { enabled: true, domain },
-    services: { secrets: { host: 'secrets', paths: ['/'] }, 'webhook-intake': { paths: ['/'] } },
+    services: { secrets: { ingress: { enabled: true }, paths: ['/'] }, 'webhook-intake': { paths: ['/'] } },
   };
   const waiting = ['--wait', '--timeout', '5m'];
   const credentials = () => kubectl.secret(`${release}-credentials`);

@@ -17,7 +17,11 @@ export const routes: Scenario = {
     const byIngress = await forge.deliver();
     if (byIngress.status !== 202) throw new Error(`by Ingress the relay answers ${byIngress.status}: ${byIngress.body}`);
 
-    await upgrade({ ingress: { enabled: false }, gateway: { enabled: true, domain, parentRefs: [{ namespace, name }] } });
+    await upgrade({
+      ingress: { enabled: false },
+      gateway: { enabled: true, domain, parentRefs: [{ namespace, name }] },
+      services: { secrets: { ingress: { enabled: false }, gateway: { enabled: true } } },
+    });
     await step('waiting for the routes to be accepted', () =>
       kubectl.run(['wait', 'httproute', '--all', '--for', 'jsonpath={.status.parents[0].conditions[?(@.type=="Accepted")].status}=True', '--timeout', '60s']),
     );
