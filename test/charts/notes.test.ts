@@ -28,7 +28,6 @@ describeWith(helm, 'NOTES.txt', () => {
       'Forge__WebhookSecrets',
       'Intake__AccessTokens',
       'Ingest__Token',
-      'Digest__AdminPassword',
       'Management__AdminApiKey',
       'Bookmarks__ApiKeys',
       'Listings__AccessTokens',
