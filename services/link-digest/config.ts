@@ -71,7 +71,7 @@ export const settings = {
   }),
   rawMailsDays: optional(
     integer('Digest__RawMailsDays', {
-      summary: 'Days that mails are kept as they came; always unless given. Without them an improved extraction cannot read them again',
+      summary: 'Days that mails are kept as they came; default: for ever. Without them an improved extraction cannot read them again',
       min: 1,
       max: 36_500,
     }),

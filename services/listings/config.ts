@@ -45,7 +45,7 @@ const workerSettings = {
   databaseUrl: commonSettings.databaseUrl,
   geocodingProvider: choice('Geocoding__Provider', geocodingProviders, { summary: 'Who turns addresses into coordinates', default: 'none' }),
   geocodingBaseUrl: optional(
-    url('Geocoding__BaseUrl', ['http', 'https'], { summary: "Where the provider is asked; the provider's own public server unless given" }),
+    url('Geocoding__BaseUrl', ['http', 'https'], { summary: "Base URL of the provider; default: its public server" }),
   ),
   geocodingApiKey: optional(secret('Geocoding__ApiKey', { summary: 'The key of google; nominatim has none' })),
   geocodingIntervalSeconds: integer('Geocoding__IntervalSeconds', {

@@ -29,7 +29,7 @@ const workerSettings = {
     max: 100_000_000,
     default: usualMaxPayloadValues,
   }),
-  rulesFile: optional(text(rulesSetting, { summary: 'A YAML file that says who is told of which events; watched. Without it nobody is' })),
+  rulesFile: optional(text(rulesSetting, { summary: 'A YAML file that says who is notified of which events; watched. Without it nobody is' })),
 };
 
 const days = (name: string, summary: string, { value, min = 1 }: { readonly value: number; readonly min?: number }) =>

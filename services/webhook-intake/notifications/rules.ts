@@ -1,4 +1,4 @@
-// Who is told of which events: the rules of the YAML file that `Notifications__RulesFile` names.
+// Who is notified of which events: the rules of the YAML file that `Notifications__RulesFile` names.
 import picomatch from 'picomatch';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
