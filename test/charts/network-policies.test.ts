@@ -131,34 +131,78 @@ describeWith(helm, 'network policies', () => {
     );
   });
 
-  it('open what networkPolicy.egress says, to whom it says', async () => {
-    const egress = { 'webhook-relay': [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ port: 443, protocol: 'TCP' }] }] };
-    expect(await flows({ networkPolicy: { egress } })).to.deep.equal([...byDefault, 'webhook-relay → internet:443'].sort());
-    const { 'webhook-relay': rules } = egress;
-    const opened = (await flows({ networkPolicy: { egress: { all: rules } } })).filter(
-      (flow) => flow.endsWith('internet:443') && !flow.startsWith('credentials'),
-    );
-    expect(opened).to.have.members(expand([...services, ...workers], ['internet:443']));
-  });
+  const out = [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ port: 443, protocol: 'TCP' }] }];
+  const anywhere = [{ ports: [{ port: 443, protocol: 'TCP' }] }];
+  const leaving = async (values: Values) =>
+    (await flows(values)).filter((flow) => flow.endsWith('internet:443') && !flow.startsWith('credentials')).map((flow) => flow.replace(/ .*/, ''));
 
-  it('let a worker alone reach what is said of it, as the geocoding worker its geocoder', async () => {
-    const rules = [{ ports: [{ port: 443, protocol: 'TCP' }] }];
-    const opened = async (name: string) =>
-      (await flows({ networkPolicy: { egress: { [name]: rules } } })).filter((flow) => flow.startsWith('listings') && flow.endsWith('internet:443'));
-    expect(await opened('listings-geocoding')).to.deep.equal(['listings-geocoding → internet:443']);
-    expect(await opened('listings')).to.have.members(['listings → internet:443', 'listings-geocoding → internet:443']);
-  });
-
-  it('let heartbeat and forge API be reached by the intake’s API too, which runs what it is asked to run', async () => {
-    const rules = [{ ports: [{ port: 443, protocol: 'TCP' }] }];
-    const opened = async (...names: readonly string[]) =>
-      (await flows({ networkPolicy: { egress: Object.fromEntries(names.map((name) => [name, rules])) } }))
-        .filter((flow) => flow.endsWith('internet:443') && !flow.startsWith('credentials'))
-        .map((flow) => flow.replace(/ .*/, ''));
+  it('open what a service says it needs, to it and its workers', async () => {
+    const relay = { services: { 'webhook-relay': { networkPolicy: { egress: out } } } };
+    expect(await flows(relay)).to.deep.equal([...byDefault, 'webhook-relay → internet:443'].sort());
     const ofIntake = workers.filter((name) => name.startsWith('webhook-intake'));
-    expect(await opened('webhook-intake')).to.have.members(['webhook-intake', ...ofIntake]);
-    const cronJobs = ['webhook-intake-cleanup', 'webhook-intake-maintenance'];
-    expect(await opened(...cronJobs)).to.have.members(cronJobs);
+    expect(await leaving({ services: { 'webhook-intake': { networkPolicy: { egress: out } } } })).to.have.members(['webhook-intake', ...ofIntake]);
+    expect(await leaving({ defaults: { networkPolicy: { egress: out } } })).to.have.members([...services, ...workers]);
+  });
+
+  it('open to every pod but the servers’ what networkPolicy.egress says', async () => {
+    const backup = { backup: { enabled: true } };
+    const jobs = ['migrate', 'test', 'backup', 'restore'];
+    expect(await leaving(merged(backup, { networkPolicy: { egress: out } }))).to.have.members([...services, ...workers, ...jobs]);
+    const both = { networkPolicy: { egress: anywhere }, services: { 'webhook-relay': { networkPolicy: { egress: [{ ports: [{ port: 5432 }] }] } } } };
+    expect((await flows(both)).filter((flow) => flow.startsWith('webhook-relay → internet'))).to.have.members([
+      'webhook-relay → internet:443',
+      'webhook-relay → internet:5432',
+    ]);
+  });
+
+  it('let a worker alone reach what it says itself, as the geocoding worker its geocoder, and no more of its service’s', async () => {
+    const geocoder: Values = { services: { listings: { workers: { geocoding: { networkPolicy: { egress: anywhere } } } } } };
+    expect(await leaving(geocoder)).to.deep.equal(['listings-geocoding']);
+    const other = { services: { listings: { networkPolicy: { egress: [{ ports: [{ port: 5672 }] }] } } } };
+    const found = (await flows(merged(geocoder, other))).filter((flow) => /^listings.* → internet/.test(flow));
+    expect(found).to.have.members(['listings → internet:5672', 'listings-geocoding → internet:443']);
+  });
+
+  it('let in whom a service names, by the name of its port, and not to its workers', async () => {
+    const rule = { from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'other' } } }], ports: [{ port: 'http' }] };
+    expect(await flows({ services: { 'webhook-intake': { networkPolicy: { ingress: [rule] } } } })).to.deep.equal(
+      [...byDefault, 'pod elsewhere → webhook-intake:8080'].sort(),
+    );
+    const worker = { services: { 'webhook-intake': { workers: { service: { networkPolicy: { ingress: [{ ...rule, ports: [{ port: 'metrics' }] }] } } } } } };
+    expect(await flows(worker)).to.deep.equal([...byDefault, 'pod elsewhere → webhook-intake-service:9090'].sort());
+  });
+
+  it('let in whom a server names, and out where it says', async () => {
+    const own = { ingress: [{ from: [{ podSelector: {} }] }], egress: out };
+    const found = await flows({ postgres: { networkPolicy: own }, rabbitmq: { networkPolicy: own }, redis: { enabled: true, networkPolicy: own } });
+    const beside = found.filter((flow) => flow.startsWith('pod beside') || /^(postgres|rabbitmq|redis) → internet/.test(flow));
+    const reached = ['postgres:5432', 'postgres:22', 'rabbitmq:5672', 'rabbitmq:15692', 'rabbitmq:22', 'redis:6379', 'redis:22'];
+    expect(beside).to.have.members([...expand(['pod beside'], reached), ...expand(['postgres', 'rabbitmq', 'redis'], ['internet:443'])]);
+  });
+
+  const outside = outsiders.map(({ name }) => name);
+  for (const type of ['LoadBalancer', 'NodePort']) {
+    it(`let everybody reach the public port of a ${type}, and no metrics`, async () => {
+      const found = (await flows({ services: { 'webhook-relay': { service: { type } } } })).filter((flow) => !byDefault.includes(flow));
+      expect(found).to.have.members(expand(outside, ['webhook-relay:8080']));
+    });
+  }
+
+  it('hold the ranges of a load balancer where a pod sees who asks, and else leave them to the nodes', async () => {
+    const found = async (range: string, externalTrafficPolicy: string) => {
+      const service = { type: 'LoadBalancer', loadBalancerSourceRanges: [range], externalTrafficPolicy };
+      return (await flows({ services: { 'webhook-relay': { service } } })).filter((flow) => !byDefault.includes(flow));
+    };
+    expect(await found('203.0.113.0/24', 'Local')).to.deep.equal(['internet → webhook-relay:8080']);
+    expect(await found('198.51.100.0/24', 'Local')).to.deep.equal([]);
+    expect(await found('198.51.100.0/24', 'Cluster')).to.have.members(expand(outside, ['webhook-relay:8080']));
+  });
+
+  it('let DNS be asked where the values say: of a cache on the node, of another port', async () => {
+    const asked = async (dns: Values) =>
+      (await flows({ networkPolicy: { dns } })).filter((flow) => flow.startsWith('secrets →') && !/postgres|redis/.test(flow));
+    expect(await asked({ peers: [{ ipBlock: { cidr: '203.0.113.7/32' } }], ports: [443] })).to.deep.equal(['secrets → internet:443']);
+    expect(await asked({ ports: [5353] })).to.deep.equal([]);
   });
 
   it('select every pod, in both directions', async () => {

@@ -27,6 +27,24 @@ describeWith(helm, 'what is public', () => {
     expect(ofKind(manifests, 'Service').filter(({ spec }) => spec?.type !== undefined && spec.type !== 'ClusterIP')).to.deep.equal([]);
   });
 
+  it('is by a Service of another type its public port, and no metrics', async () => {
+    const manifests = await render(sets.get('Services that are known outside'));
+    const open = ofKind(manifests, 'Service').filter(({ spec }) => spec?.type !== undefined && spec.type !== 'ClusterIP');
+    expect(open.map(({ spec }) => spec?.ports?.map(({ name, port }) => `${name}:${port}`)).sort()).to.deep.equal([['http:80'], ['http:9090']]);
+    const headless = ofKind(manifests, 'Service').filter(({ metadata }) => metadata.name.endsWith('-metrics'));
+    expect(headless.map(({ spec }) => spec?.clusterIP))
+      .to.have.length(8)
+      .and.satisfy((all: unknown[]) => all.every((one) => one === 'None'));
+    expect(find(manifests, 'Service/signalbox-webhook-relay').spec).to.deep.include({
+      loadBalancerClass: 'example.test/lb',
+      loadBalancerIP: '203.0.113.1',
+      loadBalancerSourceRanges: ['203.0.113.0/24'],
+      externalTrafficPolicy: 'Local',
+      ipFamilyPolicy: 'SingleStack',
+      ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP', appProtocol: 'http', nodePort: 30_080 }],
+    });
+  });
+
   it('is led to by HTTPRoutes that have all that the API server would add itself', async () => {
     const backends = ofKind(await render(ways['gateway']), 'HTTPRoute').flatMap(({ spec }) =>
       (spec?.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs),

@@ -7,7 +7,7 @@ import { helm, readValues, renderText, template } from './chart.ts';
 const all = leaves(await readValues());
 
 /** Maps with members of the user's own: labels, annotations, settings, selectors … */
-const open = /(Annotations|annotations|Labels|labels|nodeSelector|affinity|parameters|settings|egress|requests|limits|global)$/;
+const open = /(Annotations|annotations|Labels|labels|nodeSelector|affinity|parameters|settings|requests|limits|global)$/;
 
 function maps(values: Values, path: readonly string[] = []): string[][] {
   return Object.entries(values).flatMap(([key, value]) => (isMap(value) ? [[...path, key], ...maps(value, [...path, key])] : []));

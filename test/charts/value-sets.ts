@@ -95,12 +95,35 @@ const combinations: Readonly<Record<string, Values>> = {
     backup: { enabled: true, persistence: { existingClaim: 'dumps' } },
   },
   'dumps without an administrator': { postgres: { enabled: false, external: { host: 'db.example.test', createRoles: false } }, backup: { enabled: true } },
-  'outgoing flows': {
-    networkPolicy: {
-      egress: {
-        'webhook-relay': [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ port: 443, protocol: 'TCP' }] }],
-        all: [{ to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'otel' } } }], ports: [{ port: 4318, protocol: 'TCP' }] }],
+  'Services that are known outside': {
+    services: {
+      'webhook-relay': {
+        service: {
+          type: 'LoadBalancer',
+          nodePort: 30_080,
+          loadBalancerClass: 'example.test/lb',
+          loadBalancerIP: '203.0.113.1',
+          loadBalancerSourceRanges: ['203.0.113.0/24'],
+          externalTrafficPolicy: 'Local',
+          ipFamilyPolicy: 'SingleStack',
+          appProtocol: 'http',
+          labels: { zone: 'public' },
+          annotations: { note: 'mine' },
+        },
       },
+      secrets: { service: { type: 'NodePort', port: 9090 } },
+    },
+  },
+  'incoming flows': {
+    defaults: { networkPolicy: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 'http' }] }] } },
+    postgres: { networkPolicy: { ingress: [{ from: [{ podSelector: { matchLabels: { app: 'exporter' } } }], ports: [{ port: 5432 }] }] } },
+  },
+  'outgoing flows': {
+    services: {
+      'webhook-relay': { networkPolicy: { egress: [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ port: 443, protocol: 'TCP' }] }] } },
+    },
+    networkPolicy: {
+      egress: [{ to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'otel' } } }], ports: [{ port: 4318, protocol: 'TCP' }] }],
     },
   },
   'what pods can be given': {

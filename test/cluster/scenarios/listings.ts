@@ -16,8 +16,13 @@ export const listings: Scenario = {
     await startGeocoder(kubectl, tags.first);
     const toGeocoder = [{ to: [{ podSelector: { matchLabels: { app: 'geocoder' } } }], ports: [{ port: 8080, protocol: 'TCP' }] }];
     await install({
-      services: { listings: { replicas: 2, settings: { Geocoding__Provider: 'nominatim', Geocoding__BaseUrl: 'http://geocoder:8080' } } },
-      networkPolicy: { egress: { 'listings-geocoding': toGeocoder } },
+      services: {
+        listings: {
+          replicas: 2,
+          settings: { Geocoding__Provider: 'nominatim', Geocoding__BaseUrl: 'http://geocoder:8080' },
+          workers: { geocoding: { networkPolicy: { egress: toGeocoder } } },
+        },
+      },
     });
     const { askListings } = await clients();
     const listing = { sourceId: 'one', sourceUrl: 'https://example.test/one', address: '1 Main Street, Dublin 2', priceMonthly: 1850 };
