@@ -20,6 +20,8 @@ export const annotations = {
   rotatedAt: `${group}/rotated-at`,
   /** On the same: what to do in the service when the object is gone. */
   deletionPolicy: `${group}/deletion-policy`,
+  /** On the same: its own uid, by which a copy of it, or one that came back from a backup, is known, and deletes nothing. */
+  uid: `${group}/uid`,
   /** On the Secret of the relay's file: the connections that drain, and since when, as JSON. */
   draining: `${group}/draining`,
   /** On pods, so that the kubelet brings them their changed Secret at once. */
@@ -35,6 +37,7 @@ export const reasons = [
   'SecretMissing',
   'InvalidUrl',
   'RelayMissing',
+  'RelayUnreachable',
   'NotFollowed',
   'InSync',
   'Synced',
@@ -48,6 +51,8 @@ export const reasons = [
   'InvalidTemplate',
 ] as const;
 export type Reason = (typeof reasons)[number];
+/** Of Events about what was done, beside those that tell of another condition. */
+export type EventReason = Reason | 'Rotated' | 'RolledOut';
 
 const dnsName = (max: number) =>
   z
@@ -62,122 +67,183 @@ const Key = z
   .min(1)
   .max(253)
   .regex(/^[-._a-zA-Z0-9]+$/);
-const KeyRef = z.object({ name: Name, key: Key });
+const KeyRef = z.object({ name: Name.describe('The name of the object, in the same namespace.'), key: Key.describe('The key in it.') });
 export type KeyRef = z.output<typeof KeyRef>;
-/** As Go writes it, in whole hours, minutes and seconds. */
-const Duration = z
-  .string()
-  .min(2)
-  .max(20)
-  .regex(/^(\d+h)?(\d+m)?(\d+s)?$/);
 
 /** CEL, checked by the API server. */
 const rule = (cel: string, message: string) => ({ rule: cel, message });
 const rules = (...all: readonly { rule: string; message: string }[]) => ({ 'x-kubernetes-validations': all });
-const immutable = rules(rule('self == oldSelf', 'is immutable'));
+const immutable = (what: string) => rules(rule('self == oldSelf', `${what} is immutable: delete this object and create another one`));
+const oneOf = (one: string, other: string) => rules(rule(`has(self.${one}) != has(self.${other})`, `exactly one of ${one} and ${other} must be given`));
 const keyedBy = (...keys: readonly string[]) => ({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
+/** As Go writes it, in whole hours, minutes and seconds. */
+const Duration = z
+  .string()
+  .max(20)
+  .meta(
+    rules(
+      rule(
+        "self.matches('^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,6}s)?$') && self.matches('[1-9]')",
+        'must be hours, minutes and seconds, such as 720h, 5m or 1h30m, and not 0',
+      ),
+    ),
+  );
+
 export const Condition = z.object({
-  type: z.literal('Ready'),
-  status: z.enum(['True', 'False', 'Unknown']),
-  reason: z.enum(reasons),
-  message: z.string().max(32_768),
-  lastTransitionTime: z.iso.datetime(),
-  observedGeneration: z.int(),
+  type: z.literal('Ready').describe('Always Ready.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether all is as the spec says.'),
+  reason: z.enum(reasons).describe('Why, in one word; docs/operator.md says for each what to do.'),
+  message: z.string().max(32_768).describe('Why, for a person.'),
+  lastTransitionTime: z.iso.datetime().describe('When the status of the condition last became another.'),
+  observedGeneration: z.int().describe('The generation of the spec that this was said of.'),
 });
 export type Condition = z.output<typeof Condition>;
-const conditions = { observedGeneration: z.int().optional(), conditions: z.array(Condition).meta(keyedBy('type')).optional() };
+const conditions = {
+  observedGeneration: z.int().optional().describe('The generation of the spec that this status was written for.'),
+  conditions: z.array(Condition).meta(keyedBy('type')).optional().describe('One condition, Ready.'),
+};
 
 export const BrokerConnectionSpec = z.object({
-  position: z.int().min(1).max(99).meta(immutable).describe('The number of the broker: brokers are asked in this order. Immutable.'),
+  position: z.int().min(1).max(99).meta(immutable('position')).describe('The number of the broker: brokers are asked in this order. Immutable.'),
   urlSecretRef: KeyRef.describe('The key of a Secret that holds the amqp or amqps URL.'),
   monthlyLimit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe('Messages a month; 0 publishes nothing, none given is no limit.'),
 });
 export type BrokerConnectionSpec = z.output<typeof BrokerConnectionSpec>;
 export const BrokerConnectionStatus = z.object({
   ...conditions,
-  /** `BROKER_URL_<position>`. */
-  broker: z.string().optional(),
-  active: z.boolean().optional(),
-  period: z.string().optional(),
-  used: z.int().optional(),
-  limit: z.int().optional(),
-  remaining: z.int().optional(),
+  broker: z.string().optional().describe('Its name in the relay, BROKER_URL_<position>.'),
+  active: z.boolean().optional().describe('Whether a relay publishes to it now.'),
+  period: z.string().optional().describe('The calendar month, in UTC, of the counts.'),
+  used: z.int().optional().describe('Messages that were published in the period.'),
+  limit: z.int().optional().describe('Messages that may be published in the period, as the relays have it.'),
+  remaining: z.int().optional().describe('Messages that may still be published in the period.'),
 });
 export type BrokerConnectionStatus = z.output<typeof BrokerConnectionStatus>;
 
+const environmentSlug = z.string().min(1).max(100).describe('The slug of the environment, such as production; local is always there.');
+const secretName = z.string().min(1).max(200).describe('The name of the secret in the service.');
+const configurationKey = z.string().min(1).max(500).describe('The key of the configuration entry in the service.');
+
 const ConfigurationEntry = z
   .object({
-    environment: z.string().min(1).max(100),
-    key: z.string().min(1).max(500),
-    value: z.string().max(65_536).optional(),
-    valueFrom: z.object({ configMapKeyRef: KeyRef }).optional(),
+    environment: environmentSlug,
+    key: configurationKey,
+    value: z.string().max(65_536).optional().describe('Its value.'),
+    valueFrom: z
+      .object({ configMapKeyRef: KeyRef.describe('The key of a ConfigMap.') })
+      .optional()
+      .describe('Instead of value: where it is taken from.'),
   })
-  .meta(rules(rule('has(self.value) != has(self.valueFrom)', 'has either value or valueFrom')));
-const SecretValue = z.object({ environment: z.string().min(1).max(100), secret: z.string().min(1).max(200), valueFrom: z.object({ secretKeyRef: KeyRef }) });
+  .meta(oneOf('value', 'valueFrom'));
+const SecretValue = z.object({
+  environment: environmentSlug,
+  secret: secretName,
+  valueFrom: z.object({ secretKeyRef: KeyRef.describe('The key of a Secret.') }).describe('Where the value is taken from.'),
+});
 
 export const SecretApplicationSpec = z.object({
-  applicationName: z.string().min(1).max(200).meta(immutable).describe('The name in the secrets service, which makes the slug of it. Immutable.'),
-  description: z.string().max(1000).optional(),
-  environments: z.array(z.string().min(1).max(100)).max(100).default([]).meta({ 'x-kubernetes-list-type': 'set' }),
+  applicationName: z
+    .string()
+    .min(1)
+    .max(200)
+    .meta(immutable('applicationName'))
+    .describe('The name in the secrets service, which makes the slug of it. Immutable.'),
+  description: z.string().max(1000).optional().describe('Its description in the service; one that is not given is left as it is.'),
+  environments: z
+    .array(z.string().min(1).max(100))
+    .max(100)
+    .default([])
+    .meta({ 'x-kubernetes-list-type': 'set' })
+    .describe('Names of environments, beside local; the service makes their slugs.'),
   prune: z.boolean().default(false).describe('Whether an environment that is taken out is deleted, with its values.'),
-  configuration: z.array(ConfigurationEntry).max(1000).default([]).meta(keyedBy('environment', 'key')),
-  secretValues: z.array(SecretValue).max(1000).default([]).meta(keyedBy('environment', 'secret')),
-  apiKeySecretRef: KeyRef.describe('The Secret that the operator writes the key of the application into.'),
-  rotateEvery: Duration.optional().describe('How old the key may become, such as 720h.'),
+  configuration: z
+    .array(ConfigurationEntry)
+    .max(1000)
+    .default([])
+    .meta(keyedBy('environment', 'key'))
+    .describe('Configuration entries; those that are taken out are deleted, those of others stay.'),
+  secretValues: z
+    .array(SecretValue)
+    .max(1000)
+    .default([])
+    .meta(keyedBy('environment', 'secret'))
+    .describe('Values of secrets, taken from Secrets of Kubernetes; each change is a new version. What is taken out stays in the service.'),
+  apiKeySecretRef: KeyRef.describe('The Secret that the operator writes the key of the application into. One that is there and not its own is left as it is.'),
+  rotateEvery: Duration.optional().describe('How old the key may become, such as 720h; it is never rotated by time unless given.'),
   deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What becomes of the application in the service when this object is deleted.'),
   existing: z.enum(['Fail', 'Adopt']).default('Fail').describe('What to do with an application that is there and belongs to no object; Adopt rotates its key.'),
 });
 export type SecretApplicationSpec = z.output<typeof SecretApplicationSpec>;
 export const SecretApplicationStatus = z.object({
   ...conditions,
-  slug: z.string().optional(),
-  applicationId: z.string().optional(),
-  lastRotatedAt: z.iso.datetime().optional(),
+  slug: z.string().optional().describe('The slug of the application in the service.'),
+  applicationId: z.string().optional().describe('Its id there.'),
+  lastRotatedAt: z.iso.datetime().optional().describe('When its key was created or rotated by the operator.'),
 });
 export type SecretApplicationStatus = z.output<typeof SecretApplicationStatus>;
 
 const DataEntry = z
-  .object({ key: Key, secret: z.string().min(1).max(200).optional(), configuration: z.string().min(1).max(500).optional() })
-  .meta(rules(rule('has(self.secret) != has(self.configuration)', 'has either secret or configuration')));
+  .object({
+    key: Key.describe('The key in the target.'),
+    secret: secretName.optional(),
+    configuration: configurationKey.optional(),
+  })
+  .meta(oneOf('secret', 'configuration'));
 const Texts = z.record(z.string().max(253), z.string().max(65_536));
 
 export const SyncedSecretSpec = z
   .object({
-    applicationRef: z.object({ name: Name }).optional().describe('A SecretApplication of this namespace, whose key reads the values.'),
+    applicationRef: z
+      .object({ name: Name.describe('Its name.') })
+      .optional()
+      .describe('A SecretApplication of this namespace, whose key reads the values.'),
     apiKeySecretRef: KeyRef.optional().describe('Instead of applicationRef: the key of a Secret that holds an API key.'),
-    environment: z.string().min(1).max(100),
+    environment: environmentSlug,
     target: z
       .object({
         name: Name.optional().describe("The name of the Secret; the object's own unless given."),
-        type: z.string().max(253).default('Opaque').meta(immutable),
-        labels: Texts.default({}),
-        annotations: Texts.default({}),
-        deletionPolicy: z.enum(['Delete', 'Retain']).default('Delete'),
+        type: z.string().max(253).default('Opaque').meta(immutable('type')).describe('The type of the Secret. Immutable.'),
+        labels: Texts.default({}).describe('Labels of the Secret; those that are taken out stay.'),
+        annotations: Texts.default({}).describe('Annotations of the Secret; those that are taken out stay.'),
+        deletionPolicy: z
+          .enum(['Delete', 'Retain'])
+          .default('Delete')
+          .describe('What becomes of the Secret when this object is deleted, or names another one.'),
       })
-      .prefault({}),
-    data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')),
+      .prefault({})
+      .describe('The Secret that is written. One that is there and not its own is left as it is.'),
+    data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')).describe('Keys of the Secret, and whose values they have.'),
     template: Texts.default({}).describe('Texts by key, with {{ secret NAME }} and {{ configuration KEY }} replaced.'),
     refreshInterval: Duration.default('5m').describe('How often values are read though no change was heard of.'),
     rollout: z
-      .array(z.object({ kind: z.enum(['Deployment', 'StatefulSet', 'DaemonSet']), name: Name }))
+      .array(
+        z.object({
+          kind: z.enum(['Deployment', 'StatefulSet', 'DaemonSet']).describe('The kind of the workload.'),
+          name: Name.describe('Its name.'),
+        }),
+      )
       .max(50)
       .default([])
-      .meta(keyedBy('kind', 'name')),
+      .meta(keyedBy('kind', 'name'))
+      .describe('Workloads of this namespace that are rolled once for each change of the content.'),
   })
-  .meta(rules(rule('has(self.applicationRef) != has(self.apiKeySecretRef)', 'has either applicationRef or apiKeySecretRef')));
+  .meta(oneOf('applicationRef', 'apiKeySecretRef'));
 export type SyncedSecretSpec = z.output<typeof SyncedSecretSpec>;
 export const SyncedSecretStatus = z.object({
   ...conditions,
-  contentHash: z.string().optional(),
-  versions: z.record(z.string(), z.int()).optional(),
-  lastSyncedAt: z.iso.datetime().optional(),
+  target: z.string().optional().describe('The name of the Secret.'),
+  contentHash: z.string().optional().describe('Of the content of the Secret, keyed by a salt that the Secret holds.'),
+  versions: z.record(z.string(), z.int()).optional().describe('Versions of the secrets in it, by name.'),
+  lastSyncedAt: z.iso.datetime().optional().describe('When the content last became another.'),
 });
 export type SyncedSecretStatus = z.output<typeof SyncedSecretStatus>;
 
-type Column = { readonly name: string; readonly type: 'string' | 'integer' | 'boolean' | 'date'; readonly jsonPath: string };
+type Column = { readonly name: string; readonly type: 'string' | 'integer' | 'boolean' | 'date'; readonly jsonPath: string; readonly priority?: number };
 const ready: Column = { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' };
 const reason: Column = { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' };
+/** With `--output wide`. */
+const message: Column = { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 };
 const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
 /** What the definitions are generated from. */
@@ -198,6 +264,7 @@ export const kinds = {
       ready,
       reason,
       age,
+      message,
     ],
   },
   SecretApplication: {
@@ -213,6 +280,7 @@ export const kinds = {
       ready,
       reason,
       age,
+      message,
     ],
   },
   SyncedSecret: {
@@ -223,12 +291,13 @@ export const kinds = {
     spec: SyncedSecretSpec,
     status: SyncedSecretStatus,
     columns: [
-      { name: 'Target', type: 'string', jsonPath: '.spec.target.name' },
+      { name: 'Target', type: 'string', jsonPath: '.status.target' },
       { name: 'Environment', type: 'string', jsonPath: '.spec.environment' },
       ready,
       reason,
       { name: 'Synced', type: 'date', jsonPath: '.status.lastSyncedAt' },
       age,
+      message,
     ],
   },
 } as const satisfies Readonly<Record<string, { readonly columns: readonly Column[]; readonly [member: string]: unknown }>>;

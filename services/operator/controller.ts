@@ -14,10 +14,10 @@ export type Watched = {
   readonly labelSelector?: string;
   /** Only names, labels, annotations and versions are fetched and kept: Secrets and ConfigMaps are many, and hold what we need not hold. */
   readonly metadataOnly?: boolean;
-  /** What changes nothing but the status concerns nobody. */
+  /** What changes neither spec nor annotations, such as a status, concerns nobody. */
   readonly specOnly?: boolean;
   /** The keys of the controller's queue that a change of this object concerns. */
-  readonly concerns: (object: KubeObject, caches: Caches) => readonly string[];
+  readonly concerns: (object: KubeObject, caches: Caches, isGone: boolean) => readonly string[];
 };
 /** By kind, of all that the controller watches. */
 export type Caches = Readonly<Record<string, Cache>>;

@@ -1,5 +1,6 @@
 // Runs controllers while this process leads: watches tell what has changed, queues hold what is due, each key is reconciled by one worker.
 import { setMaxListeners } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../platform/log.ts';
 import type { Cluster, KubeObject } from './cluster/cluster.ts';
 import type { Transport } from './cluster/transport.ts';
@@ -38,7 +39,7 @@ export function createControllers({ controllers, namespace, log, metrics, feed, 
         for (const { controller, watched } of listeners) {
           if (watched.specOnly && isOfStatus(change)) continue;
           try {
-            for (const key of watched.concerns(change.object, caches)) queues.get(controller.name)?.add(key);
+            for (const key of watched.concerns(change.object, caches, change.isGone)) queues.get(controller.name)?.add(key);
           } catch (error) {
             // Others hear of the object all the same, and the watch goes on.
             log.error({ controller: controller.name, kind, error }, 'a change was not understood');
@@ -125,6 +126,8 @@ function countsOf(kind: string, objects: readonly KubeObject[]): ObjectCount[] {
   }));
 }
 
-/** Or of labels and annotations, which say nothing to us. */
-const isOfStatus = ({ object, before, isGone }: ObjectChange) =>
-  !isGone && before?.metadata.uid === object.metadata.uid && before.metadata.generation === object.metadata.generation;
+/** Or of labels, which say nothing to us. An annotation that somebody changes asks us to look again. */
+function isOfStatus({ object: { metadata }, before, isGone }: ObjectChange): boolean {
+  if (isGone || before?.metadata.uid !== metadata.uid) return false;
+  return before.metadata.generation === metadata.generation && isDeepStrictEqual(before.metadata.annotations, metadata.annotations);
+}

@@ -14,11 +14,11 @@ function definitionOf(kind: Kind): Definition {
   const { description, plural, singular, shortNames, spec, status, columns } = kinds[kind];
   const names = { kind, listKind: `${kind}List`, plural, singular, shortNames, categories: ['signalbox'] };
   const properties = {
-    apiVersion: { type: 'string' },
-    kind: { type: 'string' },
+    apiVersion: { type: 'string', description: `Always ${group}/${version}.` },
+    kind: { type: 'string', description: `Always ${kind}.` },
     metadata: { type: 'object' },
-    spec: structural(spec),
-    status: structural(status),
+    spec: structural(spec.describe('What is wanted.')),
+    status: structural(status.describe('What there is, as the operator last wrote it.')),
   };
   const served = {
     name: version,

@@ -36,6 +36,28 @@ export function keyOf(text: string): Key {
 /** What `annotations.owner` says on a Secret that belongs to the object. */
 export const ownerOf = (kind: Kind, name: string): string => `${kind}/${name}`;
 
+/** The name of the object of the kind that a Secret belongs to, by its annotation. */
+export function ownerNameOf(secret: KubeObject, kind: Kind): string | undefined {
+  const [owner, name] = annotationOf(secret, 'owner')?.split('/') ?? [];
+  return owner === kind ? name : undefined;
+}
+
+/** Tells the Secrets that are as we wrote them from those that somebody changed: of our own writes nothing is to be learned. */
+export function createOwnWrites() {
+  const versions = new Map<string, string>();
+  return {
+    note({ metadata }: KubeObject): void {
+      versions.set(keyText(metadata), metadata.resourceVersion);
+    },
+    isOwn({ metadata }: KubeObject, isGone: boolean): boolean {
+      const isOwn = !isGone && versions.get(keyText(metadata)) === metadata.resourceVersion;
+      if (isGone) versions.delete(keyText(metadata));
+      return isOwn;
+    },
+  };
+}
+export type OwnWrites = ReturnType<typeof createOwnWrites>;
+
 /** Reads each of the objects that are named once. */
 export function createReader(cluster: Cluster, resource: Resource, namespace: string) {
   const read = new Map<string, Promise<KubeObject | undefined>>();

@@ -1,6 +1,7 @@
 // Statuses: one condition, Ready, and writing only what has changed.
 import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, KubeObject, Resource } from './cluster/cluster.ts';
+import { ClusterError } from './cluster/transport.ts';
 import { Condition, type Reason } from './contract.ts';
 
 export type Verdict = { readonly isReady: boolean; readonly reason: Reason; readonly message: string };
@@ -9,6 +10,15 @@ export const notReady = (reason: Reason, message: string): Verdict => ({ isReady
 
 /** Of an object that the schema refuses: it was written before a definition changed. */
 export const unreadable = notReady('ValueRefused', 'the operator does not understand its spec; write it anew as the definition says');
+
+/** Of these the object is not the reason, or not for long. */
+const passing = [401, 404, 409, 410, 429];
+
+/** What the API server refuses for what the object says, or for what the operator may do; undefined for all else. */
+export function clusterRefusal(error: unknown): Verdict | undefined {
+  if (!(error instanceof ClusterError) || error.status === undefined || error.status >= 500 || passing.includes(error.status)) return undefined;
+  return notReady('ValueRefused', `Kubernetes refuses it: ${error.message}`);
+}
 
 /** Longer ones are cut: what the definitions take. */
 const longestMessage = 1000;

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { ClusterError } from '../../services/operator/cluster/transport.ts';
 import { apiVersion, type Kind, kinds } from '../../services/operator/contract.ts';
+import { definitions } from '../../services/operator/definitions.ts';
 import { resourceOf } from '../../services/operator/secrets.ts';
 import { kubernetes } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
@@ -47,14 +48,16 @@ const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
     'SecretApplication',
     'an entry with two values',
     { configuration: [{ ...entry, valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } }] },
-    /either value or valueFrom/,
+    /exactly one of value and valueFrom/,
   ],
-  ['SecretApplication', 'an entry without a value', { configuration: [{ environment: 'a', key: 'b' }] }, /either value or valueFrom/],
+  ['SecretApplication', 'an entry without a value', { configuration: [{ environment: 'a', key: 'b' }] }, /exactly one of value and valueFrom/],
   ['SecretApplication', 'a secret twice', { secretValues: [value, value] }, /secretValues/],
-  ['SecretApplication', 'days, which Go does not know', { rotateEvery: '30d' }, /rotateEvery/],
+  ['SecretApplication', 'days, which Go does not know', { rotateEvery: '30d' }, /rotateEvery: Invalid value: .*must be hours, minutes and seconds/],
+  ['SyncedSecret', 'an interval of nothing', { refreshInterval: '0m0s' }, /refreshInterval: Invalid value: .*and not 0/],
+  ['SyncedSecret', 'an empty interval', { refreshInterval: '' }, /refreshInterval/],
   ['SecretApplication', 'an unknown policy', { deletionPolicy: 'Keep' }, /deletionPolicy/],
-  ['SyncedSecret', 'both an application and a key', { apiKeySecretRef: { name: 'a', key: 'b' } }, /either applicationRef or apiKeySecretRef/],
-  ['SyncedSecret', 'neither of them', { applicationRef: undefined }, /either applicationRef or apiKeySecretRef/],
+  ['SyncedSecret', 'both an application and a key', { apiKeySecretRef: { name: 'a', key: 'b' } }, /exactly one of applicationRef and apiKeySecretRef/],
+  ['SyncedSecret', 'neither of them', { applicationRef: undefined }, /exactly one of applicationRef and apiKeySecretRef/],
   [
     'SyncedSecret',
     'a key twice',
@@ -66,8 +69,8 @@ const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
     },
     /data/,
   ],
-  ['SyncedSecret', 'a key with two sources', { data: [{ key: 'A', secret: 'a', configuration: 'B' }] }, /either secret or configuration/],
-  ['SyncedSecret', 'a key without a source', { data: [{ key: 'A' }] }, /either secret or configuration/],
+  ['SyncedSecret', 'a key with two sources', { data: [{ key: 'A', secret: 'a', configuration: 'B' }] }, /exactly one of secret and configuration/],
+  ['SyncedSecret', 'a key without a source', { data: [{ key: 'A' }] }, /exactly one of secret and configuration/],
   ['SyncedSecret', 'a workload twice', { rollout: [roll, roll] }, /rollout/],
   ['SyncedSecret', 'a workload that is none', { rollout: [{ kind: 'Job', name: 'shop' }] }, /rollout/],
   ['SyncedSecret', 'more keys than there may be', { data: Array.from({ length: 1001 }, (_, n) => ({ key: `K${n}`, secret: 'a' })) }, /data/],
@@ -75,10 +78,28 @@ const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
 
 /** What may not be changed once it is there. */
 const immutable: readonly (readonly [Kind, object, RegExp])[] = [
-  ['BrokerConnection', { position: 2 }, /position: Invalid value: .*is immutable/],
-  ['SecretApplication', { applicationName: 'Store' }, /applicationName: Invalid value: .*is immutable/],
+  ['BrokerConnection', { position: 2 }, /position: Invalid value: .*position is immutable: delete this object/],
+  ['SecretApplication', { applicationName: 'Store' }, /applicationName: Invalid value: .*applicationName is immutable/],
   ['SyncedSecret', { target: { name: 'shop', type: 'kubernetes.io/tls' } }, /type: Invalid value: .*is immutable/],
 ];
+
+type Schema = { readonly description?: string; readonly properties?: Readonly<Record<string, Schema>>; readonly items?: Schema };
+/** Those of it and below that `kubectl explain` has no word for. */
+const undescribed = ({ properties = {}, items }: Schema, path: string): string[] => [
+  ...Object.entries(properties).flatMap(([name, member]) => [
+    ...(member.description === undefined && name !== 'metadata' ? [`${path}.${name}`] : []),
+    ...undescribed(member, `${path}.${name}`),
+  ]),
+  ...(items ? undescribed(items, path) : []),
+];
+const Versions = z.object({ versions: z.array(z.object({ schema: z.object({ openAPIV3Schema: z.custom<Schema>() }) })) });
+
+describe('the schemas', () => {
+  for (const { metadata, spec } of definitions())
+    it(`describe every member of ${z.object({ name: z.string() }).parse(metadata).name}`, () => {
+      for (const { schema } of Versions.parse(spec).versions) expect(undescribed(schema.openAPIV3Schema, '')).to.deep.equal([]);
+    });
+});
 
 describeWith(kubernetes, 'the definitions', () => {
   let at: TestCluster;

@@ -1,8 +1,9 @@
 // SecretApplication and SyncedSecret: on the real API server, with a real secrets service.
 import { expect } from 'chai';
+import { annotations } from '../../services/operator/contract.ts';
 import { createPlane } from '../../services/operator/plane.ts';
 import { createSecretApplications } from '../../services/operator/secret-applications/controller.ts';
-import { configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
+import { annotationOf, configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createSyncedSecrets } from '../../services/operator/synced-secrets/controller.ts';
 import { createConsumerClient, createManagementClient, type ManagementClient, Refusal } from '../../services/secrets/client.ts';
 import { silentLog } from '../../services/platform/log.ts';
@@ -41,10 +42,12 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
     await cluster.close();
   });
 
-  const start = () => {
+  const start = (namespace = cluster.namespace, isFed = true) => {
     const plane = createPlane({ baseUrl: service.url, adminKey: adminToken });
-    return runControllers([createSecretApplications(plane), createSyncedSecrets(plane)], cluster.namespace, { log: silentLog, feed: plane.follow });
+    const feed = isFed && { feed: plane.follow };
+    return runControllers([createSecretApplications(plane), createSyncedSecrets(plane)], namespace, { log: silentLog, ...feed });
   };
+  const specOf = (applicationName: string) => ({ applicationName, apiKeySecretRef: { name: 'key-of-next', key: 'api-key' } });
   const apply = (name: string, spec: object) =>
     cluster.apply(applications, { metadata: { name }, spec: { apiKeySecretRef: { name: `${name}-key`, key: 'api-key' }, ...spec } });
   const isReady = (kind: 'SecretApplication' | 'SyncedSecret', name: string, reason: string) =>
@@ -194,6 +197,67 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       expect(await isAccepted(await keyOf('kept'))).to.equal(true);
     });
 
+    it('deletes nothing for a copy of the Secret, nor for one that came back from a backup', async () => {
+      await apply('copied', { applicationName: 'Copied', deletionPolicy: 'Delete' });
+      await isReady('SecretApplication', 'copied', 'InSync');
+      const secret = await eventually(async () => {
+        const found = await cluster.find(secretResource, 'copied-key');
+        expect(annotationOf(found, 'deletionPolicy')).to.equal('Delete');
+        return found;
+      });
+      const { id } = await management.application('copied');
+      await operator.stop();
+      const elsewhere = await createTestCluster();
+      for (const [at, owner] of [
+        [elsewhere, 'SecretApplication/copied'],
+        [cluster, 'SecretApplication/restored'],
+      ] as const)
+        await at.apply(secretResource, {
+          metadata: { name: 'copy', annotations: { ...secret?.metadata.annotations, [annotations.owner]: owner } },
+          data: secret?.['data'],
+        });
+      const others = [cluster, elsewhere].map(({ namespace }) => start(namespace));
+      try {
+        // What comes behind the copies shows that they were looked at.
+        for (const at of [cluster, elsewhere]) await at.apply(applications, { metadata: { name: 'next' }, spec: specOf(`next ${at.namespace}`) });
+        for (const at of [cluster, elsewhere]) await eventually(async () => expect((await at.readyOf('SecretApplication', 'next'))?.reason).to.equal('InSync'));
+        expect((await management.application('copied')).id).to.equal(id);
+        for (const at of [cluster, elsewhere]) expect(await at.find(secretResource, 'copy')).not.to.equal(undefined);
+      } finally {
+        await Promise.all(others.map(async (other) => (await other).stop()));
+        await elsewhere.close();
+      }
+    });
+
+    it('moves its key to another Secret, and takes the former one away', async () => {
+      await apply('moved', { applicationName: 'Moved' });
+      await isReady('SecretApplication', 'moved', 'InSync');
+      await apply('moved', { applicationName: 'Moved', apiKeySecretRef: { name: 'moved-there', key: 'key' } });
+      await eventually(async () => expect(await cluster.secretData('moved-key')).to.equal(undefined));
+      expect(await isAccepted((await cluster.secretData('moved-there'))?.['key'] ?? '')).to.equal(true);
+    });
+
+    it('takes the name of its Secret as soon as somebody else has left it', async () => {
+      await cluster.apply(secretResource, { metadata: { name: 'freed-key' }, data: { mine: 'bWluZQ==' } });
+      await apply('freed', { applicationName: 'Freed' });
+      await isReady('SecretApplication', 'freed', 'TargetNotOwned');
+      await cluster.remove(secretResource, 'freed-key');
+      await isReady('SecretApplication', 'freed', 'InSync');
+    });
+
+    it('looks again when somebody annotates it', async () => {
+      await apply('annotated', { applicationName: 'Annotated', description: 'declared' });
+      await isReady('SecretApplication', 'annotated', 'InSync');
+      await operator.stop();
+      // Without the feed nobody tells of it.
+      operator = await start(cluster.namespace, false);
+      await apply('annotated-next', { applicationName: 'Annotated Next' });
+      await isReady('SecretApplication', 'annotated-next', 'InSync');
+      await management.updateApplication('annotated', { name: 'Annotated', description: 'by hand' });
+      await cluster.cluster.patch(applications, { namespace: cluster.namespace, name: 'annotated' }, { metadata: { annotations: { look: 'again' } } });
+      await eventually(async () => expect((await management.application('annotated')).description).to.equal('declared'));
+    });
+
     it('says what is missing, and keeps what it can', async () => {
       await apply('partly', {
         applicationName: 'Partly',
@@ -304,12 +368,45 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       await eventually(async () => expect(await owners()).to.deep.equal([]));
     });
 
-    it('never touches a Secret of that name that is not its own', async () => {
+    it('takes the former target away when it names another one', async () => {
+      const value = secretValue('renamed');
+      await prepare('renamed', { password: value });
+      const data = [{ key: 'PASSWORD', secret: 'password' }];
+      await sync('renamed', { data });
+      await isReady('SyncedSecret', 'renamed', 'Synced');
+      await sync('renamed', { data, target: { name: 'renamed-there' } });
+      await eventually(async () => expect(await cluster.secretData('renamed')).to.equal(undefined));
+      expect(await cluster.secretData('renamed-there')).to.deep.equal({ PASSWORD: value });
+      expect(await cluster.find(synced, 'renamed')).to.have.nested.property('status.target', 'renamed-there');
+    });
+
+    it('says what Kubernetes refuses', async () => {
+      await prepare('label', { password: secretValue('label') });
+      const data = [{ key: 'PASSWORD', secret: 'password' }];
+      await sync('label', { data, target: { labels: { team: 'not a label' } } });
+      expect(await isReady('SyncedSecret', 'label', 'ValueRefused'))
+        .to.include('Kubernetes refuses it')
+        .and.include('not a label');
+    });
+
+    it('stays the owner of its Secret, whatever annotations it wishes for', async () => {
+      await prepare('noted', { password: secretValue('noted') });
+      const data = [{ key: 'PASSWORD', secret: 'password' }];
+      await sync('noted', { data });
+      await isReady('SyncedSecret', 'noted', 'Synced');
+      await sync('noted', { data, target: { annotations: { [annotations.owner]: 'somebody', note: 'mine' } } });
+      await eventually(async () => expect((await cluster.find(secretResource, 'noted'))?.metadata.annotations).to.include({ note: 'mine' }));
+      expect(annotationOf(await cluster.find(secretResource, 'noted'), 'owner')).to.equal('SyncedSecret/noted');
+    });
+
+    it('never touches a Secret of that name that is not its own, and takes the name when that has gone', async () => {
       await prepare('alien2', { password: secretValue('alien') });
       await cluster.apply(secretResource, { metadata: { name: 'alien2' }, data: { mine: 'bWluZQ==' } });
       await sync('alien2', { data: [{ key: 'PASSWORD', secret: 'password' }] });
       await isReady('SyncedSecret', 'alien2', 'TargetNotOwned');
       expect(await cluster.secretData('alien2')).to.deep.equal({ mine: 'mine' });
+      await cluster.remove(secretResource, 'alien2');
+      await isReady('SyncedSecret', 'alien2', 'Synced');
     });
 
     it('says what stands wrong: a template, an application without a key, a key that is refused', async () => {

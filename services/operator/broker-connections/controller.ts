@@ -5,7 +5,7 @@ import { annotations, BrokerConnectionSpec } from '../contract.ts';
 import type { Controller, ReconcileContext } from '../controller.ts';
 import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
 import { createSpecs } from '../specs.ts';
-import { report, unreadable, type Verdict } from '../status.ts';
+import { clusterRefusal, report, unreadable, type Verdict } from '../status.ts';
 import {
   type Draining,
   type EmptySince,
@@ -64,12 +64,19 @@ export function createBrokerConnections(): Controller {
       const unread = objects.filter((object) => specOf(object) === undefined);
       for (const object of unread) await say(object, { verdict: unreadable }, context);
       // One that cannot be read must not look like one that was deleted.
-      const held = new Set(unread.flatMap(({ spec }) => Positioned.parse(spec).position ?? []));
-      if (held.size < unread.length) return {};
+      const positions = unread.map(({ spec }) => Positioned.parse(spec).position);
+      if (positions.includes(undefined)) return {};
+      const held = new Set(positions.filter((position) => position !== undefined));
       const readable = objects.filter((object) => !unread.includes(object));
       const wishes = await readWishes(readable, namespace, context);
       const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
-      return keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf, emptySince }, context);
+      try {
+        return await keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf, emptySince }, context);
+      } catch (error) {
+        const verdict = clusterRefusal(error);
+        if (verdict) for (const object of readable) await say(object, { verdict }, context);
+        throw error;
+      }
     },
   };
 }
@@ -112,6 +119,11 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
     held,
   };
   const plan = planFile(wishes, present, context.now());
+  for (const position of Object.keys(draining)) {
+    if (Object.hasOwn(plan.draining, position) || wishes.some((wish) => wish.position === Number(position))) continue;
+    const isEmpty = present.empty.has(Number(position));
+    context.log[isEmpty ? 'info' : 'warn']({ namespace, position, isEmpty }, 'drained connection leaves the file');
+  }
   const written = await writeFile({ namespace, name: fileSecret, fileKey, secret, plan }, context);
   for (const { object } of all) await remind(object, written, context);
   const said = wishes.map((wish) => ({ wish, ...sayingOf(wish, plan, told) }));
@@ -121,7 +133,7 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
   }
   const reasons = new Set(said.map(({ verdict }) => verdict.reason));
   if (Object.keys(plan.draining).length > 0 || reasons.has('NotFollowed')) return { againAfterMs: pausesMs.underWay };
-  return { againAfterMs: reasons.has('NotConnected') ? pausesMs.away : pausesMs.settled };
+  return { againAfterMs: reasons.has('NotConnected') || reasons.has('RelayUnreachable') ? pausesMs.away : pausesMs.settled };
 }
 
 function sayingOf(wish: Wish, { refused }: Plan, told: Told): Said {
@@ -161,7 +173,8 @@ type Leaving = { readonly draining: Draining; readonly told: Told };
 async function emptyPositions(relays: readonly Pod[], { draining, told }: Leaving, signal: AbortSignal): Promise<ReadonlySet<number>> {
   const urls = relays.flatMap(({ metricsUrl }) => metricsUrl ?? []);
   const counts = await Promise.all(urls.map((url) => queuedMessages(url, signal)));
-  const isLeft = (broker: string) => told.lists.every((list) => list?.connections.some(({ name, monthlyLimit }) => name === broker && monthlyLimit === 0));
+  const isLeft = (broker: string) =>
+    told.faults.length === 0 && told.lists.every(({ connections }) => connections.some(({ name, monthlyLimit }) => name === broker && monthlyLimit === 0));
   const isEmpty = (broker: string) => counts.length > 0 && counts.every((count) => count.get(broker) === 0);
   const names = Object.keys(draining).filter((position) => isLeft(`BROKER_URL_${position}`) && isEmpty(`BROKER_URL_${position}`));
   return new Set(names.map(Number));
@@ -197,15 +210,22 @@ async function remind(pod: KubeObject, { metadata: { resourceVersion } }: KubeOb
 
 async function askRelays(relays: readonly Pod[], namespace: string, { cluster, signal }: ReconcileContext): Promise<Told> {
   const secret = createReader(cluster, secretResource, namespace);
-  const ready = relays.flatMap(({ url, token }) => (url === undefined || token === undefined ? [] : [{ url, token }]));
   const answers = await Promise.all(
-    ready.map(async ({ url, token: ref }) => {
-      const token = secretText(await secret(ref.name), ref.key)
-        ?.split(',')[0]
-        ?.trim();
-      if (token === undefined) return undefined;
-      return { list: await listConnections(url, { token, signal }), period: await periodOf(url, { token, signal }) };
+    relays.flatMap(({ object, url, token: given }) => {
+      if (url === undefined) return [];
+      const asked = async () => {
+        const token = typeof given === 'object' ? secretText(await secret(given.name), given.key) : given;
+        const [first] = token?.split(',') ?? [];
+        if (first === undefined) return { answer: { fault: `the operator finds no Broker__AuthToken of pod ${object.metadata.name}` } };
+        const asking = { token: first.trim(), signal };
+        return { answer: await listConnections(url, asking), period: await periodOf(url, asking) };
+      };
+      return [asked()];
     }),
   );
-  return { lists: answers.map((answer) => answer?.list), period: answers.find((answer) => answer?.period !== undefined)?.period };
+  return {
+    lists: answers.flatMap(({ answer }) => ('list' in answer ? [answer.list] : [])),
+    faults: answers.flatMap(({ answer }) => ('fault' in answer ? [answer.fault] : [])),
+    period: answers.find(({ period }) => period !== undefined)?.period,
+  };
 }

@@ -126,24 +126,23 @@ function writeFile(connections: ReadonlyMap<number, Connection>): string {
   return [header, ...lines, ''].join('\n');
 }
 
-/** What the relays of the namespace say: one list each; undefined for one that did not answer. */
-export type Told = { readonly lists: readonly (ConnectionList | undefined)[]; readonly period: string | undefined };
+/** What the ready relays of the namespace say: a list of each that answers, and why the others do not. */
+export type Told = { readonly lists: readonly ConnectionList[]; readonly faults: readonly string[]; readonly period: string | undefined };
 export type Said = { readonly verdict: Verdict } & Omit<BrokerConnectionStatus, 'conditions' | 'observedGeneration'>;
 
 /** Of a connection that is in the file. */
-export function judge({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, period }: Told): Said {
+export function judge({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, faults, period }: Told): Said {
   const broker = `BROKER_URL_${position}`;
-  if (lists.length === 0) return { broker, verdict: notReady('RelayMissing', 'no relay of this namespace is ready') };
-  const found = lists.map((list) => list?.connections.find(({ name }) => name === broker));
-  const known = found.filter((each) => each !== undefined);
+  const count = lists.length + faults.length;
+  if (count === 0) return { broker, verdict: notReady('RelayMissing', 'no relay of this namespace is ready') };
+  const known = lists.flatMap(({ connections }) => connections.filter(({ name }) => name === broker));
   const [first] = known;
+  const counts = first && { used: first.messageCount, limit: first.monthlyLimit, remaining: first.remaining, ...(period !== undefined && { period }) };
+  const status = { broker, ...(counts && { active: known.some(({ isActive }) => isActive), ...counts }) };
+  if (faults.length > 0) return { ...status, verdict: notReady('RelayUnreachable', `${faults.length} of ${count} relays: ${faults.join('; ')}`) };
   const following = known.filter(({ monthlyLimit }) => limit === undefined || monthlyLimit === limit);
-  if (!first || following.length < found.length) {
-    return { broker, verdict: notReady('NotFollowed', `${following.length} of ${found.length} relays have read it`) };
-  }
-  const counts = { used: first.messageCount, limit: first.monthlyLimit, remaining: first.remaining, ...(period !== undefined && { period }) };
-  const status = { broker, active: known.some(({ isActive }) => isActive), ...counts };
+  if (following.length < count) return { broker, verdict: notReady('NotFollowed', `${following.length} of ${count} relays have read it`) };
   const away = known.find(({ isConnected }) => !isConnected);
   if (away) return { ...status, verdict: notReady('NotConnected', away.lastError ?? 'a relay has no connection to it') };
-  return { ...status, verdict: { isReady: true, reason: 'InUse', message: `used by ${found.length} of ${found.length} relays` } };
+  return { ...status, verdict: { isReady: true, reason: 'InUse', message: `used by ${count} of ${count} relays` } };
 }

@@ -1,5 +1,6 @@
 // The relays of a namespace: which pods they are, what they follow, and what they say of their connections.
 import { z } from 'zod';
+import { describeError } from '../../platform/errors.ts';
 import { ConnectionList, PeriodUsage } from '../../webhook-relay/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 
@@ -28,7 +29,8 @@ export type Pod = {
   /** `http://10.0.0.1:8080`; undefined while it is not ready. */
   readonly url: string | undefined;
   readonly metricsUrl: string | undefined;
-  readonly token: { readonly name: string; readonly key: string } | undefined;
+  /** What it expects of who asks it: a text, or the key of a Secret. */
+  readonly token: string | { readonly name: string; readonly key: string } | undefined;
   /** Positions that its own environment gives. */
   readonly given: readonly number[];
 };
@@ -41,6 +43,7 @@ export function readPod(object: KubeObject): Pod {
   const { podIP, conditions } = Status.catch({ conditions: [] }).parse(object['status'] ?? {});
   const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True') && object.metadata.deletionTimestamp === undefined;
   const variables = containers.flatMap(({ env }) => env);
+  const token = variables.find(({ name }) => name === 'Broker__AuthToken');
   const urlOf = (port: string) => {
     const number = containers.flatMap(({ ports }) => ports).find(({ name }) => name === port)?.containerPort;
     const host = podIP?.includes(':') ? `[${podIP}]` : podIP;
@@ -57,23 +60,31 @@ export function readPod(object: KubeObject): Pod {
     isRelay: object.metadata.labels?.['app.kubernetes.io/component'] === 'webhook-relay',
     url: urlOf('http'),
     metricsUrl: urlOf('metrics'),
-    token: variables.find(({ name }) => name === 'Broker__AuthToken')?.valueFrom?.secretKeyRef,
+    token: token?.value ?? token?.valueFrom?.secretKeyRef,
     given: variables.flatMap(({ name }) => /^BROKER_URL_(\d+)$/.exec(name)?.[1] ?? []).map(Number),
   };
 }
 
 const answerMs = 5000;
 
-async function ask(url: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
+/** The text of an answer, or why there is none. */
+type Answer = { readonly text: string } | { readonly fault: string };
+
+async function ask(url: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   try {
     const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) });
     const text = await answer.text();
-    return answer.ok ? text : undefined;
-  } catch {
-    // A relay that does not answer is one that says nothing; what is said of it is in the condition.
-    return undefined;
+    return answer.ok ? { text } : { fault: `${url} answers ${answer.status}` };
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+    return { fault: `${url} ${isLate ? `does not answer within ${answerMs} ms` : `cannot be reached: ${reasonOf(error)}`}` };
   }
 }
+
+/** `fetch` says only that it failed; what failed is the cause. */
+const reasonOf = (error: unknown) => describeError(error instanceof Error && error.cause !== undefined ? error.cause : error);
+
+const textOf = (answer: Answer): string | undefined => ('text' in answer ? answer.text : undefined);
 
 function parseJson(text: string | undefined): unknown {
   try {
@@ -85,19 +96,25 @@ function parseJson(text: string | undefined): unknown {
 
 type Asking = { readonly token: string; readonly signal: AbortSignal };
 
-export async function listConnections(url: string, { token, signal }: Asking): Promise<ConnectionList | undefined> {
-  return ConnectionList.safeParse(parseJson(await ask(`${url}/Broker/connections`, signal, { authorization: `Bearer ${token}` }))).data;
+/** What a relay says of its connections, or why it says nothing. */
+export type RelayAnswer = { readonly list: ConnectionList } | { readonly fault: string };
+
+export async function listConnections(url: string, { token, signal }: Asking): Promise<RelayAnswer> {
+  const answer = await ask(`${url}/Broker/connections`, signal, { authorization: `Bearer ${token}` });
+  if ('fault' in answer) return answer;
+  const list = ConnectionList.safeParse(parseJson(answer.text)).data;
+  return list ? { list } : { fault: `what ${url}/Broker/connections answers is no list of connections` };
 }
 
 /** The month that the counts are of. */
 export async function periodOf(url: string, { token, signal }: Asking): Promise<string | undefined> {
-  const answer = parseJson(await ask(`${url}/broker/usage/current`, signal, { authorization: `Bearer ${token}` }));
+  const answer = parseJson(textOf(await ask(`${url}/broker/usage/current`, signal, { authorization: `Bearer ${token}` })));
   return PeriodUsage.pick({ period: true }).safeParse(answer).data?.period;
 }
 
 /** Messages that wait on a connection, by its name, dead letters aside; empty where the relay does not say. */
 export async function queuedMessages(metricsUrl: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
-  const text = (await ask(`${metricsUrl}/metrics`, signal)) ?? '';
+  const text = textOf(await ask(`${metricsUrl}/metrics`, signal)) ?? '';
   const counts = new Map<string, number>();
   for (const [, labels = '', value] of text.matchAll(/^signalbox_broker_queue_messages\{([^}]*)\} (\S+)$/gm)) {
     const broker = /broker="([^"]*)"/.exec(labels)?.[1];

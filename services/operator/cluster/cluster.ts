@@ -1,4 +1,5 @@
 // What the controllers know of a cluster: objects by kind, without any library. `client.ts` speaks it on the wire.
+import type { EventReason } from '../contract.ts';
 
 /** `lastSyncedAt` and times of the like are ISO 8601. */
 export type Metadata = {
@@ -46,5 +47,5 @@ export type Cluster = {
   /** Only the very object; it is no fault when it is gone. */
   remove(resource: Resource, object: Pick<Metadata, 'name' | 'namespace' | 'uid'>): Promise<void>;
   /** A Kubernetes Event on an object: what people care about. Best effort: never throws. */
-  tell(object: KubeObject, event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }): Promise<void>;
+  tell(object: KubeObject, event: { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly message: string }): Promise<void>;
 };

@@ -1,13 +1,14 @@
 // SecretApplication: what makes one due, what is said of it, and what happens in the service when it is gone.
 import { slugOf } from '../../secrets/contract.ts';
-import type { Key, KubeObject } from '../cluster/cluster.ts';
+import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec } from '../contract.ts';
 import type { Caches, Changes, Controller, ReconcileContext } from '../controller.ts';
 import { type Plane, unlessMissing } from '../plane.ts';
-import { annotationOf, configMapResource, keyOf, keyText, ownerOf, resourceOf, secretResource } from '../secrets.ts';
+import { annotationOf, configMapResource, createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs } from '../specs.ts';
 import { report, statusOf, unreadable } from '../status.ts';
-import { applicationOf, keep } from './perform.ts';
+import { applicationOf, isOriginal, writtenFor } from './key.ts';
+import { keep } from './perform.ts';
 
 const resource = resourceOf('SecretApplication');
 const specOf = createSpecs(SecretApplicationSpec);
@@ -20,19 +21,23 @@ type Kept = { readonly slug: string; readonly id: string };
 export function createSecretApplications(plane: Plane): Controller {
   /** What is deleted with its object, by the object: its Secret may go first, as with a namespace. */
   const deletable = new Map<string, Kept>();
+  const writes = createOwnWrites();
 
-  function concernsOfSecret(secret: KubeObject, caches: Caches): readonly string[] {
+  function concernsOfSecret(secret: KubeObject, caches: Caches, isGone: boolean): readonly string[] {
     const { namespace, name } = secret.metadata;
-    const [kind, owner] = annotationOf(secret, 'owner')?.split('/') ?? [];
-    if (kind !== 'SecretApplication' || owner === undefined)
-      return referring(caches['SecretApplication']?.list(namespace), ({ secretValues }) =>
-        secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name),
-      );
-    const key = keyText({ namespace, name: owner });
+    const owner = ownerNameOf(secret, 'SecretApplication');
+    const ofOwner = owner === undefined ? [] : [keyText({ namespace, name: owner })];
+    for (const key of ofOwner) if (!isGone && isOriginal(secret)) noteDeletion(key, secret);
+    if (writes.isOwn(secret, isGone)) return [];
+    const isNamed = ({ apiKeySecretRef, secretValues }: SecretApplicationSpec) =>
+      apiKeySecretRef.name === name || secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name);
+    return [...ofOwner, ...referring(caches['SecretApplication']?.list(namespace), isNamed)];
+  }
+
+  function noteDeletion(key: string, secret: KubeObject): void {
     const kept = annotationOf(secret, 'deletionPolicy') === 'Delete' ? applicationOf(secret) : undefined;
     if (kept) deletable.set(key, kept);
     else deletable.delete(key);
-    return [key];
   }
 
   async function removeKept(key: string, { cluster, caches, signal }: ReconcileContext): Promise<void> {
@@ -41,7 +46,7 @@ export function createSecretApplications(plane: Plane): Controller {
     const management = plane.management(signal);
     const application = await unlessMissing(management.application(kept.slug));
     if (application?.id === kept.id) await management.deleteApplication(kept.slug);
-    for (const { metadata } of ownedSecrets(caches, keyOf(key))) await cluster.remove(secretResource, metadata);
+    for (const { metadata } of writtenFor(caches, keyOf(key))) await cluster.remove(secretResource, metadata);
     deletable.delete(key);
   }
 
@@ -66,8 +71,9 @@ export function createSecretApplications(plane: Plane): Controller {
         await report({ cluster, resource, now: now() }, object, { ...statusOf(object, ...kept), verdict: unreadable });
         return {};
       }
+      if (spec.deletionPolicy === 'Retain') deletable.delete(key);
       const older = sameSlug(caches, object).find((other) => isOlder(other, object));
-      const { againAfterMs, failure, ...told } = await keep({ object, spec, older: older && keyText(older.metadata), plane }, context);
+      const { againAfterMs, failure, ...told } = await keep({ object, spec, older: older && keyText(older.metadata), plane, writes }, context);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object, ...kept), ...told });
       if (failure !== undefined) throw failure;
       return { againAfterMs };
@@ -75,9 +81,6 @@ export function createSecretApplications(plane: Plane): Controller {
     concernsOfChanges,
   };
 }
-
-const ownedSecrets = (caches: Caches, { namespace, name }: Key): readonly KubeObject[] =>
-  (caches['Secret']?.list(namespace) ?? []).filter((secret) => annotationOf(secret, 'owner') === ownerOf('SecretApplication', name));
 
 function concernsOfConfigMap({ metadata: { namespace, name } }: KubeObject, caches: Caches): readonly string[] {
   return referring(caches['SecretApplication']?.list(namespace), ({ configuration }) =>

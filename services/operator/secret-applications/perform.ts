@@ -1,25 +1,14 @@
-// Brings an application of the secrets service, and the Secret of its key, to what a SecretApplication says.
+// Brings an application of the secrets service to what a SecretApplication says.
 import { Refusal, type ManagementClient } from '../../secrets/client.ts';
 import { toError } from '../../platform/errors.ts';
 import { slugOf } from '../../secrets/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
-import { annotations, type SecretApplicationSpec } from '../contract.ts';
 import type { ReconcileContext } from '../controller.ts';
-import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
-import { annotationOf, configMapResource, configMapText, createReader, encode, ownerOf, secretResource, secretText } from '../secrets.ts';
-import { statusOf, type Verdict } from '../status.ts';
-import {
-  type Action,
-  type Contents,
-  decideKey,
-  type KeySecret,
-  type KeyStep,
-  pending,
-  planContents,
-  rotatesInMs,
-  type Standing,
-  type Wanted,
-} from './reconcile.ts';
+import { planeFailure, unlessMissing } from '../plane.ts';
+import { configMapResource, configMapText, createReader, secretResource, secretText } from '../secrets.ts';
+import { clusterRefusal, type Verdict } from '../status.ts';
+import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
+import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
 
 export type Outcome = {
   readonly verdict: Verdict;
@@ -33,9 +22,6 @@ export type Outcome = {
 
 /** However settled: what somebody changes in the service by hand is put right after this at the latest. */
 const resyncMs = 600_000;
-
-type Subject = { readonly object: KubeObject; readonly spec: SecretApplicationSpec; readonly older: string | undefined; readonly plane: Plane };
-type Keyed = { readonly id: string; readonly apiKey: string; readonly rotatedAt: Date | undefined };
 
 /** @throws what the cluster refuses or does not answer */
 export async function keep(subject: Subject, context: ReconcileContext): Promise<Outcome> {
@@ -56,124 +42,10 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
       againAfterMs,
     };
   } catch (error) {
-    const failure = planeFailure(error);
+    const failure = planeFailure(error) ?? clusterRefusal(error);
     if (!failure) throw error;
-    return { verdict: { isReady: false, ...failure }, againAfterMs: resyncMs, failure: toError(error) };
+    return { verdict: { ...failure, isReady: false }, againAfterMs: resyncMs, failure: toError(error) };
   }
-}
-
-type Refused = Pick<Verdict, 'reason' | 'message'>;
-
-async function keepKey(subject: Subject, context: ReconcileContext): Promise<Keyed | Refused> {
-  const { object, spec, plane } = subject;
-  const management = plane.management(context.signal);
-  const standing = await observe(subject, context, management);
-  const step: KeyStep = decideKey(spec, standing, context.now());
-  if (step.step === 'refuse') return { reason: step.reason, message: step.message };
-  const { application, keySecret } = standing;
-  if (step.step === 'keep' && application && keySecret?.apiKey !== undefined) {
-    await describeSecret(subject, context, { application: application.id });
-    return { id: application.id, apiKey: keySecret.apiKey, rotatedAt: keySecret.rotatedAt };
-  }
-  if (!application) {
-    // A crash after the next line leads to a rotation, not to a key that nobody knows.
-    await describeSecret(subject, context, { application: pending });
-    const created = await createApplication(subject, management);
-    if ('reason' in created) {
-      await describeSecret(subject, context, { application: null });
-      return created;
-    }
-    return storeKey(subject, context, { id: created.id, apiKey: created.plainApiKey });
-  }
-  const { plainApiKey } = await management.rotateKey(slugOf(spec.applicationName));
-  const keyed = await storeKey(subject, context, { id: application.id, apiKey: plainApiKey });
-  if (step.step === 'rotate') await context.cluster.tell(object, { type: 'Normal', reason: 'InSync', message: `rotated the key: ${step.why}` });
-  return keyed;
-}
-
-async function createApplication({ spec }: Subject, management: ManagementClient) {
-  try {
-    return await management.createApplication({ name: spec.applicationName, description: spec.description ?? null });
-  } catch (error) {
-    if (!(error instanceof Refusal) || (error.status !== 409 && error.status !== 400)) throw error;
-    return { reason: error.status === 409 ? 'Conflict' : 'ValueRefused', message: error.message } as const;
-  }
-}
-
-async function observe({ object, spec, older, plane }: Subject, { cluster, signal }: ReconcileContext, management: ManagementClient): Promise<Standing> {
-  const { namespace, name } = object.metadata;
-  const slug = slugOf(spec.applicationName);
-  const secret = await cluster.get(secretResource, { namespace, name: spec.apiKeySecretRef.name });
-  const application = slug === '' || older !== undefined ? undefined : await unlessMissing(management.application(slug));
-  const keySecret = secret && readKeySecret(secret, spec.apiKeySecretRef.key);
-  const isKeyAccepted = keySecret?.apiKey !== undefined && application !== undefined && (await isAccepted(plane, keySecret.apiKey, signal));
-  return { owner: ownerOf('SecretApplication', name), older, application, knownId: knownIdOf(object), keySecret, isKeyAccepted };
-}
-
-function readKeySecret(secret: KubeObject, key: string): KeySecret {
-  const rotatedAt = annotationOf(secret, 'rotatedAt');
-  return {
-    owner: annotationOf(secret, 'owner'),
-    application: applicationOf(secret)?.id,
-    apiKey: secretText(secret, key),
-    rotatedAt: rotatedAt === undefined ? undefined : new Date(rotatedAt),
-  };
-}
-
-/** By the annotation on the Secret of its key. */
-export function applicationOf(secret: KubeObject): { readonly slug: string; readonly id: string } | undefined {
-  const [slug, id] = annotationOf(secret, 'application')?.split('/') ?? [];
-  return slug === undefined || id === undefined ? undefined : { slug, id };
-}
-
-function knownIdOf(object: KubeObject): string | undefined {
-  const { applicationId } = statusOf(object, 'applicationId');
-  return typeof applicationId === 'string' ? applicationId : undefined;
-}
-
-async function isAccepted(plane: Plane, apiKey: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await plane.consumer(apiKey, signal).configurations('local');
-    return true;
-  } catch (error) {
-    // It is no header value, or the service does not know it.
-    if (error instanceof TypeError) return false;
-    if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429) throw error;
-    return error.status !== 401;
-  }
-}
-
-type Notes = { readonly application: string | null; readonly rotatedAt?: string; readonly apiKey?: string };
-
-/** What our annotations on the Secret of the key say; the Secret is made where there is none. */
-async function describeSecret(subject: Subject, { cluster }: ReconcileContext, { apiKey, ...notes }: Notes): Promise<void> {
-  const { object, spec } = subject;
-  const { namespace, name } = object.metadata;
-  const key = { namespace, name: spec.apiKeySecretRef.name };
-  const slug = slugOf(spec.applicationName);
-  const wanted: Record<string, string | null> = {
-    [annotations.owner]: ownerOf('SecretApplication', name),
-    [annotations.application]: notes.application === null ? null : `${slug}/${notes.application}`,
-    [annotations.deletionPolicy]: spec.deletionPolicy,
-    ...(notes.rotatedAt !== undefined && { [annotations.rotatedAt]: notes.rotatedAt }),
-  };
-  const data = apiKey === undefined ? {} : { [spec.apiKeySecretRef.key]: encode(apiKey) };
-  const found = await cluster.get(secretResource, key);
-  if (!found) {
-    const given = Object.fromEntries(Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== null));
-    const created = await cluster.create(secretResource, { metadata: { ...key, annotations: given }, type: 'Opaque', data });
-    if (created === 'conflict') throw new Error(`the Secret ${key.name} was made by somebody else just now`);
-    return;
-  }
-  const isSame = Object.entries(wanted).every(([note, value]) => (found.metadata.annotations?.[note] ?? null) === value);
-  if (isSame && apiKey === undefined) return;
-  await cluster.patch(secretResource, key, { metadata: { resourceVersion: found.metadata.resourceVersion, annotations: wanted }, data });
-}
-
-async function storeKey(subject: Subject, context: ReconcileContext, { id, apiKey }: { id: string; apiKey: string }): Promise<Keyed> {
-  const rotatedAt = context.now();
-  await describeSecret(subject, context, { application: id, rotatedAt: rotatedAt.toISOString(), apiKey });
-  return { id, apiKey, rotatedAt };
 }
 
 /** The description of the entries that we keep, by which those are known that are taken out of the object. */

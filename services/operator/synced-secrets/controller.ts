@@ -4,56 +4,65 @@ import type { Caches, Changes, Controller } from '../controller.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
 import type { Plane } from '../plane.ts';
-import { annotationOf, keyOf, keyText, resourceOf, secretResource } from '../secrets.ts';
+import { createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs } from '../specs.ts';
 import { report, statusOf, unreadable } from '../status.ts';
-import { sync } from './perform.ts';
+import { sync, targetName } from './perform.ts';
 
 const resource = resourceOf('SyncedSecret');
 const specOf = createSpecs(SyncedSecretSpec);
 const referring = createReferring(specOf);
 /** Members of the status that a verdict which cannot tell them anew leaves. */
-const kept = ['contentHash', 'versions', 'lastSyncedAt'] as const;
+const kept = ['target', 'contentHash', 'versions', 'lastSyncedAt'] as const;
 const applicationSpec = createSpecs(SecretApplicationSpec);
 
-export const createSyncedSecrets = (plane: Plane): Controller => ({
-  name: 'synced-secrets',
-  watches: [
-    { resource, specOnly: true, concerns: (object) => [keyText(object.metadata)] },
-    {
-      resource: resourceOf('SecretApplication'),
-      specOnly: true,
-      concerns: ({ metadata }, caches) =>
-        referring(caches['SyncedSecret']?.list(metadata.namespace), ({ applicationRef }) => applicationRef?.name === metadata.name),
-    },
-    { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
-  ],
-  async reconcile(key, context) {
-    const object = context.caches['SyncedSecret']?.get(keyOf(key));
-    if (!object || object.metadata.deletionTimestamp !== undefined) return {};
-    const spec = specOf(object);
-    if (!spec) {
-      await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object, ...kept), verdict: unreadable });
-      return {};
-    }
-    const { againAfterMs, failure, ...told } = await sync({ object, spec, plane, applicationSpec }, context);
-    // What was true of the last content stays true of it.
-    const before = told.verdict.isReady ? {} : statusOf(object, ...kept);
-    await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...told });
-    if (failure !== undefined) throw failure;
-    return { againAfterMs };
-  },
-  concernsOfChanges,
-});
+export function createSyncedSecrets(plane: Plane): Controller {
+  const writes = createOwnWrites();
 
-/** The target, by its annotation even where it is gone; and the key that is read with. */
-function concernsOfSecret(secret: KubeObject, caches: Caches): readonly string[] {
-  const { namespace, name } = secret.metadata;
-  const [kind, owner] = annotationOf(secret, 'owner')?.split('/') ?? [];
-  if (kind === 'SyncedSecret' && owner !== undefined) return [keyText({ namespace, name: owner })];
-  if (kind === 'SecretApplication' && owner !== undefined)
-    return referring(caches['SyncedSecret']?.list(namespace), ({ applicationRef }) => applicationRef?.name === owner);
-  return referring(caches['SyncedSecret']?.list(namespace), ({ apiKeySecretRef, target }) => apiKeySecretRef?.name === name || target.name === name);
+  /** Those whose target it is or should be, by its annotation even where it is gone; and those that read with the key in it. */
+  function concernsOfSecret(secret: KubeObject, caches: Caches, isGone: boolean): readonly string[] {
+    if (writes.isOwn(secret, isGone)) return [];
+    const { namespace, name } = secret.metadata;
+    const owner = ownerNameOf(secret, 'SyncedSecret');
+    const application = ownerNameOf(secret, 'SecretApplication');
+    const concerned = (caches['SyncedSecret']?.list(namespace) ?? []).filter((object) => {
+      const spec = specOf(object);
+      if (!spec) return false;
+      const reads = application === undefined ? spec.apiKeySecretRef?.name === name : spec.applicationRef?.name === application;
+      return reads || object.metadata.name === owner || targetName(object, spec) === name;
+    });
+    return concerned.map(({ metadata }) => keyText(metadata));
+  }
+
+  return {
+    name: 'synced-secrets',
+    watches: [
+      { resource, specOnly: true, concerns: (object) => [keyText(object.metadata)] },
+      {
+        resource: resourceOf('SecretApplication'),
+        specOnly: true,
+        concerns: ({ metadata }, caches) =>
+          referring(caches['SyncedSecret']?.list(metadata.namespace), ({ applicationRef }) => applicationRef?.name === metadata.name),
+      },
+      { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
+    ],
+    async reconcile(key, context) {
+      const object = context.caches['SyncedSecret']?.get(keyOf(key));
+      if (!object || object.metadata.deletionTimestamp !== undefined) return {};
+      const spec = specOf(object);
+      if (!spec) {
+        await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object, ...kept), verdict: unreadable });
+        return {};
+      }
+      const { againAfterMs, failure, ...told } = await sync({ object, spec, plane, applicationSpec, writes }, context);
+      // What was true of the last content stays true of it.
+      const before = told.verdict.isReady ? {} : statusOf(object, ...kept);
+      await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...told });
+      if (failure !== undefined) throw failure;
+      return { againAfterMs };
+    },
+    concernsOfChanges,
+  };
 }
 
 /** Keys of the objects that may read what was changed. Of one with a key of its own the application is not known. */

@@ -7,14 +7,15 @@ import type { KubeObject, Resource } from '../cluster/cluster.ts';
 import { annotations, apiVersion, type SecretApplicationSpec, type SyncedSecretSpec } from '../contract.ts';
 import type { ReconcileContext } from '../controller.ts';
 import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
-import { annotationOf, encodedData, ownerOf, secretResource, secretText } from '../secrets.ts';
+import { annotationOf, encodedData, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
-import { notReady, type Verdict } from '../status.ts';
+import { clusterRefusal, notReady, type Verdict } from '../status.ts';
 import { compose, contentHash, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
 import { TemplateError } from './template.ts';
 
 export type Outcome = {
   readonly verdict: Verdict;
+  readonly target?: string;
   readonly contentHash?: string;
   readonly versions?: Readonly<Record<string, number>>;
   /** When the content last became another. */
@@ -29,43 +30,70 @@ export type Subject = {
   readonly spec: SyncedSecretSpec;
   readonly plane: Plane;
   readonly applicationSpec: (object: KubeObject) => SecretApplicationSpec | undefined;
+  readonly writes: OwnWrites;
 };
 
-/** @throws what the cluster refuses or does not answer */
+const refreshMs = ({ refreshInterval }: SyncedSecretSpec) => Math.max(durationMs(refreshInterval), 1000);
+
+/** @throws what the cluster does not answer */
 export async function sync(subject: Subject, context: ReconcileContext): Promise<Outcome> {
-  const { object, spec, plane } = subject;
-  const againAfterMs = Math.max(durationMs(spec.refreshInterval), 1000);
-  const fail = (verdict: Verdict, failure?: Error): Outcome => ({ verdict, againAfterMs, ...(failure && { failure }) });
+  const fail = (verdict: Verdict, failure?: Error): Outcome => ({ verdict, againAfterMs: refreshMs(subject.spec), ...(failure && { failure }) });
+  const read = await readValues(subject, context);
+  if ('verdict' in read) return fail(read.verdict, read.failure);
+  try {
+    return await write(subject, read, context);
+  } catch (error) {
+    const verdict = clusterRefusal(error);
+    if (!verdict) throw error;
+    return fail(verdict, toError(error));
+  }
+}
+
+type Values = { readonly data: Readonly<Record<string, string>>; readonly versions: Readonly<Record<string, number>> };
+type Unread = { readonly verdict: Verdict; readonly failure?: Error };
+
+/** What the target is to hold, or why that is not known. */
+async function readValues(subject: Subject, context: ReconcileContext): Promise<Values | Unread> {
+  const { spec, plane } = subject;
   const key = await findKey(subject, context);
-  if (typeof key !== 'string') return fail(key);
+  if (typeof key !== 'string') return { verdict: key };
   let sources: ReturnType<typeof sourcesOf>;
   let read: Read;
   try {
     sources = sourcesOf(spec);
     read = await readPlane(plane.consumer(key, context.signal), sources, spec.environment);
   } catch (error) {
-    if (error instanceof TemplateError) return fail(notReady('InvalidTemplate', error.message));
-    if (error instanceof TypeError) return fail(notReady('KeyRefused', error.message));
+    if (error instanceof TemplateError) return { verdict: notReady('InvalidTemplate', error.message) };
+    if (error instanceof TypeError) return { verdict: notReady('KeyRefused', error.message) };
     const failure = planeFailure(error);
     if (!failure) throw error;
-    return fail(notReady(failure.reason, `${failure.message}; the Secret stays as it is`), failure.reason === 'PlaneUnavailable' ? toError(error) : undefined);
+    const verdict = notReady(failure.reason, `${failure.message}; the Secret stays as it is`);
+    return failure.reason === 'PlaneUnavailable' ? { verdict, failure: toError(error) } : { verdict };
   }
   const composed = compose(sources, read);
-  if ('missing' in composed) {
-    const message = `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`;
-    return fail(notReady('NotFound', message));
-  }
-  const target = await writeTarget(subject, composed.data, context);
-  if (!target) return fail(notReady('TargetNotOwned', `the Secret ${targetName(object, spec)} is not of this object and is left as it is`));
-  const { hash, changedAt, writtenAt } = target;
-  const rolled = await rollOut(subject, { hash, changedAt }, context);
-  const message = [`${Object.keys(composed.data).length} keys`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
-  const versions = Object.fromEntries([...read.secrets].map(([name, { version }]) => [name, version]));
-  const verdict: Verdict = { isReady: true, reason: 'Synced', message };
-  return { verdict, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs: Math.min(againAfterMs, rolled.againAfterMs) };
+  if ('missing' in composed)
+    return { verdict: notReady('NotFound', `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`) };
+  return { data: composed.data, versions: Object.fromEntries([...read.secrets].map(([name, { version }]) => [name, version])) };
 }
 
-const targetName = (object: KubeObject, { target }: SyncedSecretSpec) => target.name ?? object.metadata.name;
+async function write(subject: Subject, { data, versions }: Values, context: ReconcileContext): Promise<Outcome> {
+  const { object, spec } = subject;
+  const target = targetName(object, spec);
+  const written = await writeTarget(subject, data, context);
+  if (!written) {
+    const verdict = notReady('TargetNotOwned', `the Secret ${target} is not of this object and is left as it is`);
+    return { verdict, againAfterMs: refreshMs(spec) };
+  }
+  await removeFormer(subject, context);
+  const { hash, changedAt, writtenAt } = written;
+  const rolled = await rollOut(subject, { hash, changedAt }, context);
+  const message = [`${Object.keys(data).length} keys`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
+  const verdict: Verdict = { isReady: true, reason: 'Synced', message };
+  const againAfterMs = Math.min(refreshMs(spec), rolled.againAfterMs);
+  return { verdict, target, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs };
+}
+
+export const targetName = (object: KubeObject, { target }: SyncedSecretSpec) => target.name ?? object.metadata.name;
 
 async function findKey({ object, spec, applicationSpec }: Subject, { cluster, caches }: ReconcileContext): Promise<string | Verdict> {
   const { namespace } = object.metadata;
@@ -98,7 +126,7 @@ async function readPlane(client: ConsumerClient, sources: ReturnType<typeof sour
 type Written = { readonly hash: string; readonly changedAt: Date | undefined; readonly writtenAt: string };
 
 /** Undefined when a Secret of that name is not ours. */
-async function writeTarget({ object, spec }: Subject, data: Readonly<Record<string, string>>, context: ReconcileContext): Promise<Written | undefined> {
+async function writeTarget({ object, spec, writes }: Subject, data: Readonly<Record<string, string>>, context: ReconcileContext): Promise<Written | undefined> {
   const { cluster, now } = context;
   const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
   const owner = ownerOf('SyncedSecret', object.metadata.name);
@@ -113,7 +141,9 @@ async function writeTarget({ object, spec }: Subject, data: Readonly<Record<stri
     const metadata = { ...key, labels, annotations: notes, ownerReferences: ownerReference ? [ownerReference] : [] };
     // Never applied: that would change one that somebody made just now.
     const created = await cluster.create(secretResource, { metadata, type, data });
-    return created === 'conflict' ? undefined : { hash, changedAt: undefined, writtenAt: created.metadata.creationTimestamp };
+    if (created === 'conflict') return undefined;
+    writes.note(created);
+    return { hash, changedAt: undefined, writtenAt: created.metadata.creationTimestamp };
   }
   if (annotationOf(found, 'owner') !== owner) return undefined;
   const { metadata } = found;
@@ -127,10 +157,24 @@ async function writeTarget({ object, spec }: Subject, data: Readonly<Record<stri
     annotations: metadata.annotations ?? {},
     isOwnedBy,
   };
-  const patch = planTarget(target, { data, hash, labels, annotations: { ...noted, [annotations.salt]: salt }, ownerReference }, now());
+  const patch = planTarget(
+    target,
+    { data, hash, labels, annotations: { ...noted, [annotations.owner]: owner, [annotations.salt]: salt }, ownerReference },
+    now(),
+  );
   const written = patch ? await cluster.patch(secretResource, key, patch) : found;
+  if (written && patch) writes.note(written);
   const changed = annotationOf(written, 'contentChangedAt');
   return { hash, changedAt: changed === undefined ? undefined : new Date(changed), writtenAt: changed ?? metadata.creationTimestamp };
+}
+
+/** A target that the object named before goes as it would go with the object. */
+async function removeFormer({ object, spec }: Subject, { cluster, caches }: ReconcileContext): Promise<void> {
+  const { namespace, name, uid } = object.metadata;
+  for (const secret of caches['Secret']?.list(namespace) ?? []) {
+    const isOurs = ownerNameOf(secret, 'SyncedSecret') === name && secret.metadata.ownerReferences?.some((reference) => reference.uid === uid);
+    if (isOurs && secret.metadata.name !== targetName(object, spec)) await cluster.remove(secretResource, secret.metadata);
+  }
 }
 
 const plurals = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
@@ -155,7 +199,7 @@ async function rollOut({ object, spec }: Subject, { hash, changedAt }: Omit<Writ
     const plan = planRollout(workload, { hash, changedAt }, now());
     if (plan === 'roll') {
       await cluster.patch(resource, key, { spec: { template: { metadata: { annotations: { [annotation]: hash } } } } });
-      await cluster.tell(object, { type: 'Normal', reason: 'Synced', message: `rolled ${kind} ${name}` });
+      await cluster.tell(object, { type: 'Normal', reason: 'RolledOut', message: `rolled ${kind} ${name}` });
     } else if (plan !== 'keep') againAfterMs = Math.min(againAfterMs, plan.againAfterMs);
   }
   return { missing, againAfterMs };

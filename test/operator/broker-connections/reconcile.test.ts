@@ -129,22 +129,25 @@ describe('what is said of a connection', () => {
     lastError: null,
   };
   const list = (more: object = {}) => ({ active: 'BROKER_URL_1', connections: [{ ...connection, ...more }] });
-  const reasonOf = (lists: Parameters<typeof judge>[1]['lists'], limit?: number) => judge({ position: 1, limit }, { lists, period: '2026-11' }).verdict.reason;
+  type Lists = Parameters<typeof judge>[1]['lists'];
+  const verdictOf = (lists: Lists, { limit, faults = [] }: { readonly limit?: number; readonly faults?: readonly string[] } = {}) =>
+    judge({ position: 1, limit }, { lists, faults, period: '2026-11' });
+  const reasonOf = (...args: Parameters<typeof verdictOf>) => verdictOf(...args).verdict.reason;
+  const counts = { broker: 'BROKER_URL_1', active: true, period: '2026-11', used: 3, limit: 10, remaining: 7 };
 
   it('is InUse when every relay has it, with its counts', () => {
-    expect(judge({ position: 1, limit: 10 }, { lists: [list(), list({ isActive: false })], period: '2026-11' })).to.deep.include({
-      broker: 'BROKER_URL_1',
-      active: true,
-      period: '2026-11',
-      used: 3,
-      limit: 10,
-      remaining: 7,
-    });
-    expect(reasonOf([list(), list()], 10)).to.equal('InUse');
+    const lists = [list(), list({ isActive: false })];
+    expect(verdictOf(lists, { limit: 10 })).to.deep.include(counts);
+    expect(reasonOf(lists, { limit: 10 })).to.equal('InUse');
   });
-  it('is NotFollowed while a relay does not say, does not have it, or has another limit', () => {
-    for (const other of [undefined, { active: null, connections: [] }, list({ monthlyLimit: 9 })])
-      expect(reasonOf([list(), other], 10)).to.equal('NotFollowed');
+  it('is NotFollowed while a relay does not have it, or has another limit', () => {
+    for (const other of [{ active: null, connections: [] }, list({ monthlyLimit: 9 })])
+      expect(reasonOf([list(), other], { limit: 10 })).to.equal('NotFollowed');
+  });
+  it('is RelayUnreachable when a relay does not answer, says why, and has the counts of the others', () => {
+    const said = verdictOf([list()], { limit: 10, faults: ['http://10.0.0.2:8080 answers 401'] });
+    expect(said.verdict).to.deep.equal({ isReady: false, reason: 'RelayUnreachable', message: '1 of 2 relays: http://10.0.0.2:8080 answers 401' });
+    expect(said).to.deep.include(counts);
   });
   it('is NotConnected when one relay has no connection', () =>
     expect(reasonOf([list(), list({ isConnected: false, lastError: 'refused' })])).to.equal('NotConnected'));

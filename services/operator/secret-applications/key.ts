@@ -1,0 +1,160 @@
+// The application of a SecretApplication in the service, and its key: in a Secret before anybody hears of it.
+import { type ManagementClient, Refusal } from '../../secrets/client.ts';
+import { slugOf } from '../../secrets/contract.ts';
+import type { Key, KubeObject } from '../cluster/cluster.ts';
+import { annotations, type SecretApplicationSpec } from '../contract.ts';
+import type { Caches, ReconcileContext } from '../controller.ts';
+import { type Plane, unlessMissing } from '../plane.ts';
+import { annotationOf, encode, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
+import { statusOf, type Verdict } from '../status.ts';
+import { decideKey, type KeySecret, pending, type Standing } from './reconcile.ts';
+
+export type Subject = {
+  readonly object: KubeObject;
+  readonly spec: SecretApplicationSpec;
+  /** Another object of this slug. */
+  readonly older: string | undefined;
+  readonly plane: Plane;
+  readonly writes: OwnWrites;
+};
+export type Keyed = { readonly id: string; readonly apiKey: string; readonly rotatedAt: Date | undefined };
+export type Refused = Pick<Verdict, 'reason' | 'message'>;
+
+export async function keepKey(subject: Subject, context: ReconcileContext): Promise<Keyed | Refused> {
+  const { object, spec, plane } = subject;
+  const management = plane.management(context.signal);
+  const { secret, ...standing } = await observe(subject, context, management);
+  const step = decideKey(spec, standing, context.now());
+  if (step.step === 'refuse') return { reason: step.reason, message: step.message };
+  const { application, keySecret } = standing;
+  if (step.step === 'keep' && application && keySecret?.apiKey !== undefined) {
+    await describeSecret(subject, context, { secret, application: application.id });
+    await removeFormer(subject, context);
+    return { id: application.id, apiKey: keySecret.apiKey, rotatedAt: keySecret.rotatedAt };
+  }
+  // There is a place for the key before there is a key: a crash from here on leads to a rotation, and so does a Secret that cannot be written.
+  const claimed = await describeSecret(subject, context, { secret, application: application?.id ?? pending });
+  const keyed = application
+    ? await rotate(subject, context, { id: application.id })
+    : await createApplication(subject, context, { management, secret: claimed });
+  if ('reason' in keyed) return keyed;
+  await describeSecret(subject, context, { secret: claimed, application: keyed.id, apiKey: keyed.apiKey, rotatedAt: keyed.rotatedAt });
+  if (step.step === 'rotate') await context.cluster.tell(object, { type: 'Normal', reason: 'Rotated', message: `rotated the key: ${step.why}` });
+  return keyed;
+}
+
+type NewKey = Keyed & { readonly rotatedAt: Date };
+
+async function rotate({ spec, plane }: Subject, context: ReconcileContext, { id }: { readonly id: string }): Promise<NewKey> {
+  const { plainApiKey } = await plane.management(context.signal).rotateKey(slugOf(spec.applicationName));
+  return { id, apiKey: plainApiKey, rotatedAt: context.now() };
+}
+
+type Creating = { readonly management: ManagementClient; readonly secret: KubeObject };
+
+async function createApplication(subject: Subject, context: ReconcileContext, { management, secret }: Creating): Promise<NewKey | Refused> {
+  const { applicationName: name, description = null } = subject.spec;
+  try {
+    const { id, plainApiKey } = await management.createApplication({ name, description });
+    return { id, apiKey: plainApiKey, rotatedAt: context.now() };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status >= 500) throw error;
+    // It was not created: one that somebody else makes later is not ours.
+    await describeSecret(subject, context, { secret, application: null });
+    if (error.status !== 409 && error.status !== 400) throw error;
+    return { reason: error.status === 409 ? 'Conflict' : 'ValueRefused', message: error.message };
+  }
+}
+
+type Observed = Standing & { readonly secret: KubeObject | undefined };
+
+async function observe({ object, spec, older, plane }: Subject, { cluster, signal }: ReconcileContext, management: ManagementClient): Promise<Observed> {
+  const { namespace, name } = object.metadata;
+  const slug = slugOf(spec.applicationName);
+  const secret = await cluster.get(secretResource, { namespace, name: spec.apiKeySecretRef.name });
+  const application = slug === '' || older !== undefined ? undefined : await unlessMissing(management.application(slug));
+  const keySecret = secret && readKeySecret(secret, spec.apiKeySecretRef.key);
+  const isKeyAccepted = keySecret?.apiKey !== undefined && application !== undefined && (await isAccepted(plane, keySecret.apiKey, signal));
+  return { owner: ownerOf('SecretApplication', name), older, application, knownId: knownIdOf(object), keySecret, isKeyAccepted, secret };
+}
+
+function readKeySecret(secret: KubeObject, key: string): KeySecret {
+  const rotatedAt = annotationOf(secret, 'rotatedAt');
+  return {
+    owner: annotationOf(secret, 'owner'),
+    application: applicationOf(secret)?.id,
+    apiKey: secretText(secret, key),
+    rotatedAt: rotatedAt === undefined ? undefined : new Date(rotatedAt),
+  };
+}
+
+/** By the annotation on the Secret of its key. */
+export function applicationOf(secret: KubeObject): { readonly slug: string; readonly id: string } | undefined {
+  const [slug, id] = annotationOf(secret, 'application')?.split('/') ?? [];
+  return slug === undefined || id === undefined ? undefined : { slug, id };
+}
+
+function knownIdOf(object: KubeObject): string | undefined {
+  const { applicationId } = statusOf(object, 'applicationId');
+  return typeof applicationId === 'string' ? applicationId : undefined;
+}
+
+async function isAccepted(plane: Plane, apiKey: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await plane.consumer(apiKey, signal).configurations('local');
+    return true;
+  } catch (error) {
+    // It is no header value, or the service does not know it.
+    if (error instanceof TypeError) return false;
+    if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429) throw error;
+    return error.status !== 401;
+  }
+}
+
+type Notes = {
+  /** As it was read; undefined: it is made. */
+  readonly secret: KubeObject | undefined;
+  readonly application: string | null;
+  readonly rotatedAt?: Date;
+  readonly apiKey?: string;
+};
+
+/** What our annotations on the Secret of the key say, and its key. @returns the Secret as it is then */
+async function describeSecret(subject: Subject, context: ReconcileContext, { secret, application, rotatedAt, apiKey }: Notes): Promise<KubeObject> {
+  const { object, spec, writes } = subject;
+  const { cluster } = context;
+  const { namespace, name } = object.metadata;
+  const key = { namespace, name: spec.apiKeySecretRef.name };
+  if (!secret) {
+    const noted = { [annotations.owner]: ownerOf('SecretApplication', name) };
+    const created = await cluster.create(secretResource, { metadata: { ...key, annotations: noted }, type: 'Opaque' });
+    if (created === 'conflict') throw new Error(`the Secret ${key.name} was made by somebody else just now`);
+    return describeSecret(subject, context, { secret: created, application });
+  }
+  const wanted: Record<string, string | null> = {
+    [annotations.owner]: ownerOf('SecretApplication', name),
+    [annotations.uid]: secret.metadata.uid,
+    [annotations.application]: application === null ? null : `${slugOf(spec.applicationName)}/${application}`,
+    [annotations.deletionPolicy]: spec.deletionPolicy,
+    ...(rotatedAt !== undefined && { [annotations.rotatedAt]: rotatedAt.toISOString() }),
+  };
+  const isSame = Object.entries(wanted).every(([note, value]) => (secret.metadata.annotations?.[note] ?? null) === value);
+  if (isSame && apiKey === undefined) return secret;
+  const data = apiKey === undefined ? {} : { [spec.apiKeySecretRef.key]: encode(apiKey) };
+  const patched = await cluster.patch(secretResource, key, { metadata: { resourceVersion: secret.metadata.resourceVersion, annotations: wanted }, data });
+  if (!patched) throw new Error(`the Secret ${key.name} was deleted just now`);
+  writes.note(patched);
+  return patched;
+}
+
+/** Those that we wrote for an object; a copy of one, or one that came back from a backup, is not among them. */
+export const writtenFor = (caches: Caches, { namespace, name }: Key): readonly KubeObject[] =>
+  (caches['Secret']?.list(namespace) ?? []).filter((secret) => ownerNameOf(secret, 'SecretApplication') === name && isOriginal(secret));
+
+export const isOriginal = (secret: KubeObject): boolean => annotationOf(secret, 'uid') === secret.metadata.uid;
+
+/** Where the object names another Secret than before, the former one holds a key that is dead. */
+async function removeFormer({ object, spec }: Subject, { cluster, caches }: ReconcileContext): Promise<void> {
+  for (const { metadata } of writtenFor(caches, object.metadata))
+    if (metadata.name !== spec.apiKeySecretRef.name) await cluster.remove(secretResource, metadata);
+}
