@@ -30,17 +30,22 @@ export function startSender(parts: SenderParts) {
   const { store, channel, maxPerHour, stopping, log, pollMs = usualPollMs, backOff = usualBackOff, leaseMs = usualLeaseMs } = parts;
   const wakeUp = createWakeUp(stopping);
   const context = { channel: channel.channel };
-  let failures = 0;
+  /** In a row, of the channel: a round that sent nothing says nothing of it. */
+  let channelFailures = 0;
+  /** In a row: the database was away. */
+  let roundFailures = 0;
 
   /** @returns whether there may be more to do at once */
   async function round(): Promise<boolean> {
     await store.makeMessages(channel.channel, maxPerHour);
     const messages = await store.claim(channel.channel, atOnce, leaseMs);
+    if (messages.length === 0) return false;
     const outcomes = await Promise.all(messages.map((message) => sendOne(message)));
-    const isUnavailable = outcomes.some((outcome) => outcome !== 'sent' && outcome.kind === 'unavailable');
-    if (isUnavailable && failures === 0) log.warn({ ...context, outcomes }, 'sending notifications failed, channel unavailable, retrying');
-    failures = isUnavailable ? failures + 1 : 0;
-    return messages.length > 0 && !isUnavailable;
+    const failed = outcomes.find((outcome) => outcome !== 'sent' && outcome.kind === 'unavailable');
+    if (failed && channelFailures === 0) log.warn({ ...context, outcome: failed }, 'sending notifications failed, channel unavailable, retrying');
+    if (!failed && channelFailures > 0) log.info({ ...context, attempts: channelFailures + 1 }, 'channel of notifications available again');
+    channelFailures = failed ? channelFailures + 1 : 0;
+    return !failed;
   }
 
   async function sendOne(message: ClaimedMessage): Promise<SendOutcome> {
@@ -69,16 +74,25 @@ export function startSender(parts: SenderParts) {
     parts.onOutcome?.('retried');
   }
 
+  async function attempt(): Promise<boolean> {
+    try {
+      const isMore = await round();
+      roundFailures = 0;
+      return isMore;
+    } catch (error) {
+      if (roundFailures === 0) log.warn({ ...context, error }, 'sending notifications failed, retrying');
+      roundFailures += 1;
+      return false;
+    }
+  }
+
   async function run(): Promise<void> {
     while (!stopping.aborted) {
-      const isMore = await round().catch((error: unknown) => {
-        if (failures === 0) log.warn({ ...context, error }, 'sending notifications failed, retrying');
-        failures += 1;
-        return false;
-      });
+      const isMore = await attempt();
       if (isMore) continue;
       await wakeUp.pause(pollMs);
       // What wakes up knows nothing of the channel, which gets its pause.
+      const failures = Math.max(channelFailures, roundFailures);
       if (failures > 0) await wakeUp.pause(Math.max(0, backOffMs(failures, backOff.channel) - pollMs));
     }
   }

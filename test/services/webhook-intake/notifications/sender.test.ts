@@ -13,6 +13,7 @@ import { parseRules } from '../../../../services/webhook-intake/notifications/ru
 import { startSender } from '../../../../services/webhook-intake/notifications/sender.ts';
 import { createSmtp } from '../../../../services/webhook-intake/notifications/smtp.ts';
 import { createNotificationStore } from '../../../../services/webhook-intake/notifications/store.ts';
+import { captureLog } from '../../../platform/captured-log.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
 import { delivery } from '../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
@@ -42,10 +43,10 @@ describe('the sender of notifications', () => {
   });
 
   const smtp = () => createSmtp({ url: new Secret(mails.url), from: 'signalbox@example.org', timeoutMs: 2000 });
-  function start(channel: ChannelSender, maxPerHour = 1000): void {
+  function start(channel: ChannelSender, more: Partial<Parameters<typeof startSender>[0]> = {}): void {
     const stop = new AbortController();
     const store = createNotificationStore(database.pool);
-    running.push({ stop, sender: startSender({ store, channel, maxPerHour, stopping: stop.signal, log: silentLog, pollMs: 50, backOff }) });
+    running.push({ stop, sender: startSender({ store, channel, maxPerHour: 1000, stopping: stop.signal, log: silentLog, pollMs: 50, backOff, ...more }) });
   }
   async function tell(count: number, rule: string, title = 'Points'): Promise<void> {
     const rules = parseRules(`rules: [{ name: one, ${rule} }, { name: two, ${rule} }]`);
@@ -94,12 +95,12 @@ describe('the sender of notifications', () => {
 
   it('holds the cap over two senders; the last message of the hour tells all the rest', async () => {
     await tell(20, 'smtp: [ada@example.org]');
-    start(smtp(), 4);
-    start(smtp(), 4);
+    start(smtp(), { maxPerHour: 4 });
+    start(smtp(), { maxPerHour: 4 });
     await ended('sent', 4);
     expect(mails.received.map(({ mail }) => mail.subject).filter((subject) => subject !== '17 notifications')).to.have.length(3);
     await tell(2, 'smtp: [ada@example.org]');
-    start(smtp(), 4);
+    start(smtp(), { maxPerHour: 4 });
     const store = createNotificationStore(database.pool);
     await store.makeMessages('smtp', 4);
     expect(await database.count('outbox_messages')).to.equal(4);
@@ -145,6 +146,26 @@ describe('the sender of notifications', () => {
       status = 200;
       await ended('sent', 1);
       expect(received).to.deep.equal([{ authorization: 'Bearer token', body: { topic: 'alerts', title: 'issues #1: Points', message: '<b>bold</b>' } }]);
+    });
+
+    it('says once that a channel is unavailable, however often it looks meanwhile, and once that it is back', async () => {
+      status = 503;
+      received.length = 0;
+      const { log, lines } = captureLog();
+      await tell(1, 'push: [alerts]');
+      start(push(), { log, backOff: { ...backOff, channel: { firstMs: 100, longestMs: 100 } } });
+      await eventually(async () => {
+        // Rounds in which no message is due.
+        running.forEach(({ sender }) => sender.wake());
+        return (await database.rows('select id from outbox_messages where attempts > 3')).length === 1;
+      });
+      status = 200;
+      await ended('sent', 1);
+      const told = lines().map(({ level, msg }) => [level, msg]);
+      expect(told).to.deep.equal([
+        ['warn', 'sending notifications failed, channel unavailable, retrying'],
+        ['info', 'channel of notifications available again'],
+      ]);
     });
 
     it('gives up what the server calls malformed', async () => {
