@@ -12,14 +12,16 @@ export type DeliveryKey = Pick<Envelope, 'deliveryId' | 'hookId' | 'targetId'>;
 
 export function readEnvelope(delivery: Delivery) {
   const header = (name: keyof typeof messageHeaders) => storable(delivery.headers[messageHeaders[name]] ?? '') || null;
+  const sender = header('sender');
   return {
     deliveryId: header('deliveryId') ?? storable(delivery.id),
     hookId: header('hookId') ?? '0',
     targetId: header('targetId') ?? '0',
     event: header('event') ?? (storable(delivery.type) || 'unknown'),
     action: header('action'),
-    sender: header('sender'),
-    senderClass: header('senderClass'),
+    sender,
+    // The relay scores what nobody sent as if a person had.
+    senderClass: sender === null ? null : header('senderClass'),
     isCoreFunction: header('isCoreFunction') === 'true',
     score: delivery.priority,
     receivedAt: receptionTime(delivery),

@@ -47,7 +47,7 @@ describe('the event log', () => {
     it('says null for what an event has not', async () => {
       await dashboard.deliver([{ event: 'ping', payload: { zen: 'Keep it' } }]);
       const { body } = await get('/events');
-      expect(body.items[0]).to.include({ action: null, repository: null, sender: null });
+      expect(body.items[0]).to.include({ action: null, repository: null, sender: null, senderClass: null });
     });
 
     it('answers an empty list when there is nothing', async () => {
