@@ -37,11 +37,11 @@ export function followRules({ file, part, check = () => [], log, metrics, clock 
       text = now;
       rules = checked(parseRules(now), check);
       faults = '';
-      log.info({ file }, 'notification rules reloaded');
+      log.info({ file, part }, 'notification rules reloaded');
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       text = undefined;
-      if (error.message !== faults) log.error({ file, faults: error.faults }, 'reloading the notification rules failed, the old rules stay in use');
+      if (error.message !== faults) log.error({ file, part, faults: error.faults }, 'reloading the notification rules failed, the old rules stay in use');
       faults = error.message;
     }
   }
