@@ -28,12 +28,15 @@ type Action = (
 
 const actionNames = ['list', 'show', 'send-back', 'drop'] as const;
 
+/** An empty one would mean all: `drop --reason "$unset"`. */
+const Wanted = z.string().refine((text) => text.trim() !== '', { error: 'must not be empty' });
+
 export function createDeadLettersCommand({ queues, summary, settings, read, bodyOf = ({ body }) => Promise.resolve(body) }: DeadLettersCommand): Subcommand {
   const names = queues.map(({ name }) => name);
   const Options = z.object({
     queue: z.enum(names, { error: `must be one of ${names.join(', ')}` }).optional(),
-    reason: z.string().optional(),
-    message: z.string().optional(),
+    reason: Wanted.optional(),
+    message: Wanted.optional(),
     limit: queryInteger({ min: 1, max: 1_000_000, default: 100 }),
   });
   const actions = { list, show: show(bodyOf), 'send-back': sendBack, drop };
@@ -94,7 +97,9 @@ const list: Action = async ({ name, broker, print }, selection) => {
     headers['x-dead-reason'] ?? '',
   ]);
   const head = ['DEAD SINCE', 'QUEUE', 'MESSAGE', 'EVENT', 'RETURNS', 'REASON'];
-  print(found.length === 0 ? `${name}: no dead letters\n` : `${name}:\n${tableOf(head, rows)}`);
+  print(
+    found.length === 0 ? `${name}: no dead letters\n` : `${name}: ${found.length} dead letters${limitNote(found.length, selection)}\n${tableOf(head, rows)}`,
+  );
 };
 
 /** One at a time: a body may be large. */
@@ -117,7 +122,12 @@ const show =
 
 const sendBack: Action = async ({ name, broker, print }, selection) => {
   const { returned, kept } = await broker.returnDeadLetters(selection);
-  print(`${name}: ${returned} returned, ${kept} kept\n`);
+  print(`${name}: ${returned} returned, ${kept} kept${limitNote(returned, selection)}\n`);
 };
 
-const drop: Action = async ({ name, broker, print }, selection) => print(`${name}: ${await broker.dropDeadLetters(selection)} dropped\n`);
+const drop: Action = async ({ name, broker, print }, selection) => {
+  const dropped = await broker.dropDeadLetters(selection);
+  print(`${name}: ${dropped} dropped${limitNote(dropped, selection)}\n`);
+};
+
+const limitNote = (done: number, { limit }: DeadLetterSelection) => (done === limit ? '; there may be more, --limit is reached' : '');
