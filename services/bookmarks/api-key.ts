@@ -9,7 +9,7 @@ export function apiKey(valid: readonly Secret[]): Guard {
   const isValid = isOneOf(valid);
   return {
     name: header.toLowerCase(),
-    scheme: { type: 'apiKey', in: 'header', name: header },
+    scheme: { type: 'apiKey', in: 'header', name: header, description: 'A value of `Bookmarks__ApiKeys`.' },
     check(headers) {
       const presented = headers['x-api-key'];
       if (typeof presented !== 'string' || !isValid(presented)) throw Common.unauthorized({ headers: { 'WWW-Authenticate': header } });

@@ -2,7 +2,7 @@
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
 import type { Health } from '../platform/http/health.ts';
-import { asksDatabase } from '../platform/http/route.ts';
+import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
@@ -41,10 +41,13 @@ export function createBookmarksApp(parts: BookmarksParts): App {
   return createApp({
     description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
     routes: [
-      ...listRoutes(listStore, openSnapshot),
-      ...bookmarkRoutes(store, clock),
-      ...folderRoutes(store, clock),
-      ...fileRoutes(createImporter(store, clock), openSnapshot),
+      ...tagged(
+        { name: 'Lists', description: 'All of the bookmarks, folders and tags; whoever has a list asks whether it changed' },
+        listRoutes(listStore, openSnapshot),
+      ),
+      ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes(store, clock)),
+      ...tagged({ name: 'Folders', description: 'One folder at a time' }, folderRoutes(store, clock)),
+      ...tagged({ name: 'Files', description: 'Bookmark files of browsers' }, fileRoutes(createImporter(store, clock), openSnapshot)),
     ].map(asksDatabase),
     areas: [{ prefix: '/api', guard: apiKey(config.apiKeys) }],
     health,

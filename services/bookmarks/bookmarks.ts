@@ -9,6 +9,7 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'get',
     path: '/api/bookmarks/{id}',
+    operationId: 'getBookmark',
     access: 'open',
     summary: 'One bookmark',
     params: ById,
@@ -23,6 +24,7 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'post',
     path: '/api/bookmarks',
+    operationId: 'createBookmark',
     summary: 'Adds a bookmark',
     body: BookmarkInput,
     answers: { 201: Bookmark },
@@ -39,6 +41,7 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'put',
     path: '/api/bookmarks/{id}',
+    operationId: 'replaceBookmark',
     summary: 'Replaces a bookmark: what is omitted returns to its default',
     params: ById,
     body: BookmarkInput,
@@ -55,6 +58,7 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'delete',
     path: '/api/bookmarks/{id}',
+    operationId: 'deleteBookmark',
     summary: 'Deletes a bookmark; its tags stay',
     params: ById,
     answers: { 204: null },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isStorable, storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { queryChoice, queryInteger, text, Timestamp } from '../platform/schema.ts';
+import { Count, queryChoice, queryInteger, text, Timestamp } from '../platform/schema.ts';
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
@@ -28,7 +28,7 @@ const Reference = z
   .transform(asId)
   .nullish()
   .transform((id) => id ?? null);
-export const ById = z.object({ id: z.string().transform(asId) });
+export const ById = z.object({ id: z.string().transform(asId).meta({ description: 'Its id' }) });
 
 const isWebAddress = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
 
@@ -41,46 +41,69 @@ const Tags = z
   .transform((tags) => [...new Set(tags ?? [])].filter((tag) => tag !== '').sort(byCodePoints))
   .refine((tags) => tags.length <= maxTags, { error: `must hold at most ${maxTags} tags` });
 
-export const Bookmark = z.object({
-  id: z.string(),
-  title: z.string(),
-  url: z.string(),
-  description: z.string(),
-  thumbnail: z.string(),
-  tags: z.array(z.string()),
-  folderId: z.string().nullable(),
-  favorite: z.boolean(),
-  dateAdded: Timestamp,
-});
+export const Bookmark = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    url: z.string(),
+    description: z.string(),
+    thumbnail: z.string(),
+    tags: z.array(z.string()),
+    folderId: z.string().nullable(),
+    favorite: z.boolean(),
+    dateAdded: Timestamp,
+  })
+  .meta({
+    id: 'Bookmark',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        title: 'Flood maps of the Shannon',
+        url: 'https://maps.example/shannon',
+        description: 'By year',
+        thumbnail: '',
+        tags: ['maps', 'rivers'],
+        folderId: null,
+        favorite: true,
+        dateAdded: '2026-03-15T12:00:00.000Z',
+      },
+    ],
+  });
 export type Bookmark = z.output<typeof Bookmark>;
 
 /** What is omitted has its default, on PUT too. */
-export const BookmarkInput = z.object({
-  title: trimmed({ min: 1, max: 500 }),
-  url: trimmed({ min: 1, max: 2048 }).refine(isWebAddress, { error: 'must be an absolute http or https URL' }),
-  description: optionalText(10_000),
-  thumbnail: optionalText(8192),
-  tags: Tags,
-  folderId: Reference,
-  favorite: z.boolean({ error: 'must be true or false' }).default(false),
-});
+export const BookmarkInput = z
+  .object({
+    title: trimmed({ min: 1, max: 500 }),
+    url: trimmed({ min: 1, max: 2048 }).refine(isWebAddress, { error: 'must be an absolute http or https URL' }),
+    description: optionalText(10_000),
+    thumbnail: optionalText(8192),
+    tags: Tags,
+    folderId: Reference,
+    favorite: z.boolean({ error: 'must be true or false' }).default(false),
+  })
+  .meta({ id: 'BookmarkInput', examples: [{ title: 'Flood maps of the Shannon', url: 'https://maps.example/shannon', tags: ['maps', 'rivers'] }] });
 export type BookmarkInput = z.output<typeof BookmarkInput>;
 
-export const Folder = z.object({ id: z.string(), name: z.string(), parentId: z.string().nullable(), icon: z.string().nullable() });
+export const Folder = z
+  .object({ id: z.string(), name: z.string(), parentId: z.string().nullable(), icon: z.string().nullable() })
+  .meta({ id: 'Folder', examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Maps', parentId: null, icon: null }] });
 export type Folder = z.output<typeof Folder>;
 
-export const FolderInput = z.object({
-  name: trimmed({ min: 1, max: 200 }),
-  parentId: Reference,
-  icon: trimmed({ max: 200 })
-    .nullish()
-    .transform((icon) => (icon === undefined || icon === '' ? null : icon)),
-});
+export const FolderInput = z
+  .object({
+    name: trimmed({ min: 1, max: 200 }),
+    parentId: Reference,
+    icon: trimmed({ max: 200 })
+      .nullish()
+      .transform((icon) => (icon === undefined || icon === '' ? null : icon)),
+  })
+  .meta({ id: 'FolderInput', examples: [{ name: 'Maps' }] });
 export type FolderInput = z.output<typeof FolderInput>;
 
 const isTrue = (choice: 'true' | 'false' | undefined) => choice === 'true';
 const flag = queryChoice(['true', 'false']).optional().transform(isTrue);
-export const FolderDeletion = z.object({ cascade: flag });
+export const FolderDeletion = z.object({ cascade: flag.meta({ description: 'Whether a folder that holds something is deleted too' }) });
 
 /** Blank is none. What cannot be stored is in no bookmark; it is looked for as it would have been stored. */
 const searched = (max: number) =>
@@ -94,18 +117,24 @@ export const BookmarkFilterQuery = z.object({
   folderId: z.string().transform(asId).optional().meta({ description: 'Those directly in this folder' }),
   favorite: queryChoice(['true', 'false'])
     .optional()
-    .transform((choice) => choice && isTrue(choice)),
+    .transform((choice) => choice && isTrue(choice))
+    .meta({ description: 'Only favorites, or only the others' }),
   limit: queryInteger({ min: 1, max: maxPage }).meta({ description: 'A page of the list; `Link` leads to the next one. All of it unless given' }),
 });
 
 export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Only tells what would be done' }) });
-export const ImportResult = z.object({
-  created: z.int(),
-  /** Those whose address is in the same folder already. */
-  skipped: z.int(),
-  /** By their place among the bookmarks of the file, from 0. */
-  failed: z.array(z.object({ index: z.int(), title: z.string(), reason: z.string() })),
-});
+export const ImportResult = z
+  .object({
+    created: Count,
+    /** Those whose address is in the same folder already. */
+    skipped: Count,
+    /** By their place among the bookmarks of the file, from 0. */
+    failed: z.array(z.object({ index: Count, title: z.string(), reason: z.string() })),
+  })
+  .meta({
+    id: 'ImportResult',
+    examples: [{ created: 312, skipped: 4, failed: [{ index: 17, title: 'Home', reason: 'url must be an absolute http or https URL' }] }],
+  });
 export type ImportResult = z.output<typeof ImportResult>;
 
 export const Problems = problems({

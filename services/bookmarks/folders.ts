@@ -9,6 +9,7 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'get',
     path: '/api/folders/{id}',
+    operationId: 'getFolder',
     access: 'open',
     summary: 'One folder',
     params: ById,
@@ -23,6 +24,7 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'post',
     path: '/api/folders',
+    operationId: 'createFolder',
     summary: 'Adds a folder',
     body: FolderInput,
     answers: { 201: Folder },
@@ -39,6 +41,7 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'put',
     path: '/api/folders/{id}',
+    operationId: 'replaceFolder',
     summary: 'Replaces a folder: without parentId it moves to the root',
     params: ById,
     body: FolderInput,
@@ -57,6 +60,7 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'delete',
     path: '/api/folders/{id}',
+    operationId: 'deleteFolder',
     summary: 'Deletes a folder; with cascade its bookmarks are in no folder then, its subfolders in the one above it',
     params: ById,
     query: FolderDeletion,

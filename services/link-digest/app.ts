@@ -4,7 +4,7 @@ import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/http/client-address.ts';
 import type { Health } from '../platform/http/health.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
-import { asksDatabase } from '../platform/http/route.ts';
+import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Pool } from '../platform/postgres/pool.ts';
@@ -45,6 +45,15 @@ export type DigestParts = {
   readonly snapshotLimits?: SnapshotLimits;
 };
 
+const tags = {
+  ingest: { name: 'Ingest', description: 'Mails on their way in' },
+  login: { name: 'Login', description: 'Access tokens' },
+  links: { name: 'Links', description: 'Links of newsletters, ranked for review' },
+  newsletters: { name: 'Newsletters', description: 'Mails that came in, with their links' },
+  authors: { name: 'Authors', description: 'Who wrote what links lead to' },
+  statistics: { name: 'Statistics', description: 'Counts of all of it' },
+};
+
 export function createDigestApp({ config, database, broker, health, lifecycle, log, metrics, ...parts }: DigestParts): App {
   const { clock = systemClock, snapshotLimits = usualSnapshotLimits } = parts;
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox link-digest', log }));
@@ -58,12 +67,14 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
   measureDigest({ links, metrics });
   startHousekeeping({ database, lifecycle, log, clock, rawMailsDays: config.rawMailsDays });
   const routes = [
-    ingestRoute({ broker, newsletters: createNewsletterStore(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
-    loginRoute({ config, store: createLoginStore(database), tokens, clock }),
-    ...linkRoutes({ store: links, scores: createScores(createScoreStore(database), { weights: config, clock }), openSnapshot }),
-    ...newsletterRoutes(newsletters),
-    ...authorRoutes(createAuthorStore(database)),
-    statsRoute(newsletters, links),
+    ...tagged(tags.ingest, [
+      ingestRoute({ broker, newsletters: createNewsletterStore(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
+    ]),
+    ...tagged(tags.login, [loginRoute({ config, store: createLoginStore(database), tokens, clock })]),
+    ...tagged(tags.links, linkRoutes({ store: links, scores: createScores(createScoreStore(database), { weights: config, clock }), openSnapshot })),
+    ...tagged(tags.newsletters, newsletterRoutes(newsletters)),
+    ...tagged(tags.authors, authorRoutes(createAuthorStore(database))),
+    ...tagged(tags.statistics, [statsRoute(newsletters, links)]),
   ];
   return createApp({
     description: { title: 'link-digest', summary: 'Finds the links in newsletters, and ranks them for review.', version },

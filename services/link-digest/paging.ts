@@ -10,8 +10,8 @@ export const usualPerPage = 20;
 export const queryText = (schema: Readonly<Record<string, unknown>>) => z.string().optional().meta({ override: schema });
 
 export const pageParameters = {
-  page: queryText({ type: 'integer', minimum: 1, maximum: most.page, default: 1 }),
-  per_page: queryText({ type: 'integer', minimum: 1, maximum: most.perPage, default: usualPerPage }),
+  page: queryText({ type: 'integer', minimum: 1, maximum: most.page, default: 1, description: 'Which page' }),
+  per_page: queryText({ type: 'integer', minimum: 1, maximum: most.perPage, default: usualPerPage, description: 'How many are on a page' }),
 };
 type PageParameters = { readonly page?: string | undefined; readonly per_page?: string | undefined };
 

@@ -11,6 +11,7 @@ export const statsRoute = (newsletters: NewsletterLists, links: LinkStore) =>
   route({
     method: 'get',
     path: '/api/stats',
+    operationId: 'getStatistics',
     summary: 'How many links, newsletters and authors there are, and the newest newsletters',
     answers: { 200: Success(Stats) },
     async handle() {

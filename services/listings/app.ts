@@ -4,7 +4,7 @@ import { authorization } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/http/health.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import { type App, createApp } from '../platform/http/app.ts';
-import { asksDatabase } from '../platform/http/route.ts';
+import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -49,12 +49,14 @@ export function createListingsApp({ config, database, health, lifecycle, log, me
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox listings', log }));
   const window = { name: 'requests', requests: config.requestsPerMinute, seconds: 60 };
   const limit = createRateLimit({ service: 'listings', redis, database, log, metrics }, window);
-  const guard = authorization('Bearer', config.accessTokens);
+  const guard = authorization('Bearer', config.accessTokens, { description: 'A value of `Listings__AccessTokens`.' });
   return createApp({
     description: { title: 'listings', summary: 'Takes rental listings in, and lets people decide on them.', version },
-    routes: [...propertyRoutes(store, clock), ...presetRoutes(createPresetStore(database), clock), ...ingestRoutes(ingest, clock), ...mailRoutes(mails)].map(
-      asksDatabase,
-    ),
+    routes: [
+      ...tagged({ name: 'Properties', description: 'Listings, and what is decided on them' }, propertyRoutes(store, clock)),
+      ...tagged({ name: 'Presets', description: 'Filters with a name' }, presetRoutes(createPresetStore(database), clock)),
+      ...tagged({ name: 'Ingest', description: 'Listings on their way in' }, [...ingestRoutes(ingest, clock), ...mailRoutes(mails)]),
+    ].map(asksDatabase),
     areas: [{ prefix: '/api', limit, guard }],
     descriptionGuard: config.appEnv === 'production' ? guard : undefined,
     health,

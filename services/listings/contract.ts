@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isStorable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { text, textFor, Timestamp, TimestampInput } from '../platform/schema.ts';
+import { Count, text, textFor, Timestamp, TimestampInput } from '../platform/schema.ts';
 
 export const propertyTypes = ['House', 'Apartment', 'Studio', 'Shared', 'Other'] as const;
 
@@ -43,31 +43,72 @@ const Grade = z.enum(energyGrades, { error: `must be one of ${energyGrades.join(
 export const RoutingKey = textFor(readRoutingKey, 'must be a routing key such as D02').meta({ override: { type: 'string' } });
 
 /** A listing as callers see it: A.1 of the interface document. */
-export const Property = z.object({
-  id: z.string(),
-  sourceId: z.string(),
-  sourceUrl: z.string(),
-  address: z.string(),
-  eircode: z.string().nullable(),
-  routingKey: z.string().nullable(),
-  priceMonthly: z.number(),
-  currency: z.string(),
-  beds: z.int(),
-  baths: z.int(),
-  propertyType: PropertyType,
-  berRating: Grade.nullable(),
-  mainImageUrl: z.string().nullable(),
-  latitude: z.number().nullable(),
-  longitude: z.number().nullable(),
-  status: z.enum(statuses),
-  receivedAt: Timestamp,
-  approvedAt: Timestamp.nullable(),
-  recycledAt: Timestamp.nullable(),
-  notes: z.string().nullable(),
-});
+export const Property = z
+  .object({
+    id: z.string(),
+    sourceId: z.string(),
+    sourceUrl: z.string(),
+    address: z.string(),
+    eircode: z.string().nullable(),
+    routingKey: z.string().nullable(),
+    priceMonthly: z.number(),
+    currency: z.string(),
+    beds: Count,
+    baths: Count,
+    propertyType: PropertyType,
+    berRating: Grade.nullable(),
+    mainImageUrl: z.string().nullable(),
+    latitude: z.number().nullable(),
+    longitude: z.number().nullable(),
+    status: z.enum(statuses),
+    receivedAt: Timestamp,
+    approvedAt: Timestamp.nullable(),
+    recycledAt: Timestamp.nullable(),
+    notes: z.string().nullable(),
+  })
+  .meta({
+    id: 'Property',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        sourceId: '4711',
+        sourceUrl: 'https://homes.example/rent/4711',
+        address: '12 Quay Street, Dublin 2',
+        eircode: 'D02 X285',
+        routingKey: 'D02',
+        priceMonthly: 2150,
+        currency: 'EUR',
+        beds: 2,
+        baths: 1,
+        propertyType: 'Apartment',
+        berRating: 'B3',
+        mainImageUrl: null,
+        latitude: 53.3437,
+        longitude: -6.2546,
+        status: 'inbox',
+        receivedAt: '2026-03-15T12:00:00.000Z',
+        approvedAt: null,
+        recycledAt: null,
+        notes: null,
+      },
+    ],
+  });
 export type Property = z.output<typeof Property>;
 
-export const PropertyPage = z.object({ items: z.array(Property), total: z.int(), page: z.int(), pageSize: z.int() });
+export const PropertyPage = z
+  .object({
+    items: z.array(Property),
+    total: Count,
+    page: z
+      .int()
+      .min(1)
+      .meta({ examples: [1] }),
+    pageSize: z
+      .int()
+      .min(1)
+      .meta({ examples: [24] }),
+  })
+  .meta({ id: 'PropertyPage' });
 export type PropertyPage = z.output<typeof PropertyPage>;
 
 const storable = (limits: { readonly min?: number; readonly max: number }) =>
@@ -76,44 +117,52 @@ const isHttpUrl = (url: string) => /^https?:\/\/\S+$/i.test(url) && URL.canParse
 const httpUrl = (max: number) => storable({ min: 1, max }).refine(isHttpUrl, { error: 'must be an absolute URL that begins with http:// or https://' });
 const Notes = storable({ max: 4000 });
 
-export const PropertyUpdate = z.object({
-  status: z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional(),
-  /** null leaves them as they are, and '' empties them. */
-  notes: Notes.nullish(),
-});
+export const PropertyUpdate = z
+  .object({
+    status: z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional(),
+    /** null leaves them as they are, and '' empties them. */
+    notes: Notes.nullish(),
+  })
+  .meta({ id: 'PropertyUpdate', examples: [{ status: 'approved', notes: 'Viewing on Friday' }] });
 export type PropertyUpdate = z.output<typeof PropertyUpdate>;
 
 export const bulkActions = ['approve', 'recycle', 'restore'] as const;
 export type BulkAction = (typeof bulkActions)[number];
 export const maxBulkIds = 500;
-export const BulkUpdate = z.object({
-  ids: z
-    .array(z.guid({ error: 'must be a GUID' }), { error: 'must be an array of GUIDs' })
-    .min(1, { error: 'must not be empty' })
-    .max(maxBulkIds, { error: `must hold at most ${maxBulkIds} ids` }),
-  action: z.enum(bulkActions, { error: `must be one of ${bulkActions.join(', ')}` }),
-});
-export const BulkResult = z.object({ updated: z.int() });
+export const BulkUpdate = z
+  .object({
+    ids: z
+      .array(z.guid({ error: 'must be a GUID' }), { error: 'must be an array of GUIDs' })
+      .min(1, { error: 'must not be empty' })
+      .max(maxBulkIds, { error: `must hold at most ${maxBulkIds} ids` }),
+    action: z.enum(bulkActions, { error: `must be one of ${bulkActions.join(', ')}` }),
+  })
+  .meta({ id: 'BulkUpdate', examples: [{ ids: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'], action: 'approve' }] });
+export const BulkResult = z.object({ updated: Count }).meta({ id: 'BulkResult', examples: [{ updated: 1 }] });
 
 /** A price that a listing had from a time on. */
-export const PriceChange = z.object({ priceMonthly: z.number(), currency: z.string(), changedAt: Timestamp });
+export const PriceChange = z
+  .object({ priceMonthly: z.number(), currency: z.string(), changedAt: Timestamp })
+  .meta({ id: 'PriceChange', examples: [{ priceMonthly: 2250, currency: 'EUR', changedAt: '2026-03-15T12:00:00.000Z' }] });
 export type PriceChange = z.output<typeof PriceChange>;
 
 /** The average and the median are of approved listings, 0 without any. */
-export const Stats = z.object({
-  inboxCount: z.int(),
-  approvedCount: z.int(),
-  recycledCount: z.int(),
-  avgApprovedPrice: z.number(),
-  medianApprovedPrice: z.number(),
-});
+export const Stats = z
+  .object({
+    inboxCount: Count,
+    approvedCount: Count,
+    recycledCount: Count,
+    avgApprovedPrice: z.number(),
+    medianApprovedPrice: z.number(),
+  })
+  .meta({ id: 'ListingStatistics', examples: [{ inboxCount: 41, approvedCount: 7, recycledCount: 312, avgApprovedPrice: 2075.5, medianApprovedPrice: 2100 }] });
 export type Stats = z.output<typeof Stats>;
 
 // Of PostgreSQL's integer: a bound that no listing can have is a bound all the same.
 export const bounds = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 const orNull = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? null);
 const outOfBounds = { error: `must be between ${bounds.min} and ${bounds.max}` };
-const Count = orNull(z.int({ error: 'must be a whole number' }).min(bounds.min, outOfBounds).max(bounds.max, outOfBounds));
+const OptionalInteger = orNull(z.int({ error: 'must be a whole number' }).min(bounds.min, outOfBounds).max(bounds.max, outOfBounds));
 const Price = orNull(z.number());
 
 /** Told together with the faults of other members, which zod by itself would tell first. */
@@ -134,9 +183,9 @@ export const NewPreset = z
       .trim()
       .pipe(storable({ min: 1, max: 200 })),
     routingKeys: z.array(RoutingKey),
-    minBeds: Count,
-    maxBeds: Count,
-    minBaths: Count,
+    minBeds: OptionalInteger,
+    maxBeds: OptionalInteger,
+    minBaths: OptionalInteger,
     minPrice: Price,
     maxPrice: Price,
     propertyTypes: z.array(PropertyType),
@@ -144,24 +193,48 @@ export const NewPreset = z
     isDefault: z.boolean().default(false),
   })
   .refine(...inOrder('minBeds', 'maxBeds'))
-  .refine(...inOrder('minPrice', 'maxPrice'));
+  .refine(...inOrder('minPrice', 'maxPrice'))
+  .meta({
+    id: 'NewPreset',
+    examples: [{ name: 'Two beds by the canal', routingKeys: ['D02', 'D04'], minBeds: 2, maxPrice: 2400, propertyTypes: ['Apartment', 'House'], berMin: 'C1' }],
+  });
 export type NewPreset = z.output<typeof NewPreset>;
 
 /** A named filter: A.3 of the interface document. At most one is the default. */
-export const FilterPreset = z.object({
-  id: z.string(),
-  name: z.string(),
-  routingKeys: z.array(z.string()),
-  minBeds: z.int().nullable(),
-  maxBeds: z.int().nullable(),
-  minBaths: z.int().nullable(),
-  minPrice: z.number().nullable(),
-  maxPrice: z.number().nullable(),
-  propertyTypes: z.array(PropertyType),
-  berMin: Grade.nullable(),
-  isDefault: z.boolean(),
-  createdAt: Timestamp,
-});
+export const FilterPreset = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    routingKeys: z.array(z.string()),
+    minBeds: z.int().nullable(),
+    maxBeds: z.int().nullable(),
+    minBaths: z.int().nullable(),
+    minPrice: z.number().nullable(),
+    maxPrice: z.number().nullable(),
+    propertyTypes: z.array(PropertyType),
+    berMin: Grade.nullable(),
+    isDefault: z.boolean(),
+    createdAt: Timestamp,
+  })
+  .meta({
+    id: 'FilterPreset',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        name: 'Two beds by the canal',
+        routingKeys: ['D02', 'D04'],
+        minBeds: 2,
+        maxBeds: null,
+        minBaths: null,
+        minPrice: null,
+        maxPrice: 2400,
+        propertyTypes: ['Apartment', 'House'],
+        berMin: 'C1',
+        isDefault: true,
+        createdAt: '2026-03-15T12:00:00.000Z',
+      },
+    ],
+  });
 export type FilterPreset = z.output<typeof FilterPreset>;
 
 /** A member that is null is as one that is not there. */
@@ -180,6 +253,15 @@ const Money = z
 
 type Placed = { readonly latitude?: unknown; readonly longitude?: unknown };
 const hasBothCoordinates = ({ latitude, longitude }: Placed) => (latitude === undefined) === (longitude === undefined);
+
+/** What the ingest is tried with in the API description. */
+export const exampleListing = {
+  sourceId: '4711',
+  sourceUrl: 'https://homes.example/rent/4711',
+  address: '12 Quay Street, Dublin 2',
+  priceMonthly: 2150,
+  beds: 2,
+};
 
 /**
  * A listing on its way in, by either door. What is absent (undefined) is unknown: a new listing gets the default of it (EUR, 0 beds and baths,
@@ -218,14 +300,17 @@ export const NewProperty = z
     notes: absent(Notes),
   })
   .refine(hasBothCoordinates, { path: ['longitude'], error: 'latitude and longitude must be given together', when: isObject })
-  .transform(({ routingKey, ...rest }) => ({ ...rest, routingKey: routingKey ?? (rest.eircode === undefined ? undefined : routingKeyOf(rest.eircode)) }));
+  .transform(({ routingKey, ...rest }) => ({ ...rest, routingKey: routingKey ?? (rest.eircode === undefined ? undefined : routingKeyOf(rest.eircode)) }))
+  .meta({ id: 'NewProperty', examples: [exampleListing] });
 export type NewProperty = z.output<typeof NewProperty>;
 
 export const maxIngestItems = 500;
-export const Rejected = z.object({ index: z.int(), errors: z.record(z.string(), z.array(z.string())) });
+export const Rejected = z
+  .object({ index: Count, errors: z.record(z.string(), z.array(z.string())) })
+  .meta({ id: 'Rejected', examples: [{ index: 3, errors: { priceMonthly: ['must not be negative'] } }] });
 export type Rejected = z.output<typeof Rejected>;
 /** `unchanged`: nothing but receivedAt is another. `index` counts from 0, items of an array and lines alike. */
-export const IngestResult = z.object({ created: z.int(), updated: z.int(), unchanged: z.int(), rejected: z.array(Rejected) });
+export const IngestResult = z.object({ created: Count, updated: Count, unchanged: Count, rejected: z.array(Rejected) }).meta({ id: 'IngestResult' });
 export type IngestResult = z.output<typeof IngestResult>;
 
 /** What became of one listing that was taken in. */
@@ -233,7 +318,9 @@ export type Upserted = { readonly id: string; readonly outcome: 'created' | 'upd
 
 export const mailOutcomes = ['created', 'updated', 'duplicate', 'ignored', 'failed'] as const;
 /** What became of an alert mail; a repeat that changes nothing of the listing is `updated`, the same mail again is `duplicate`. */
-export const MailOutcome = z.object({ outcome: z.enum(mailOutcomes), propertyId: z.string().optional(), reason: z.string().optional() });
+export const MailOutcome = z
+  .object({ outcome: z.enum(mailOutcomes), propertyId: z.string().optional(), reason: z.string().optional() })
+  .meta({ id: 'MailOutcome', examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }] });
 export type MailOutcome = z.output<typeof MailOutcome>;
 
 export const Problems = problems({

@@ -6,7 +6,7 @@ import { noFaults, parseInto } from '../platform/faults.ts';
 import { route, streamedBody } from '../platform/http/route.ts';
 import { parseJson } from '../platform/json.ts';
 import { Common } from '../platform/problem.ts';
-import { IngestResult, maxIngestItems, NewProperty, Problems, type Property, type Rejected, type Upserted } from './contract.ts';
+import { exampleListing, IngestResult, maxIngestItems, NewProperty, Problems, type Property, type Rejected, type Upserted } from './contract.ts';
 import { linesOf } from './lines.ts';
 import type { ListingStore, PriceSeen } from './store.ts';
 
@@ -66,6 +66,8 @@ export const createIngest = (store: Pick<ListingStore, 'ingest'>) => ({
 
 const json = 'application/json';
 const ndjson = 'application/x-ndjson';
+const Listings = z.array(NewProperty).min(1).max(maxIngestItems);
+
 const maxArrayBytes = 1_048_576;
 const maxLineBytes = 65_536;
 /** They are kept until the answer. */
@@ -75,8 +77,10 @@ export const ingestRoutes = (ingest: Ingest, clock: () => Date) => [
   route({
     method: 'post',
     path: '/api/ingest/properties',
+    operationId: 'ingestProperties',
     summary: `Takes listings in: an array of 1 to ${maxIngestItems}, or any number of lines of ${maxLineBytes / 1024} KiB at most`,
     body: streamedBody({ mediaTypes: [json, ndjson], maxBytes: Infinity }),
+    describedBody: { [json]: Listings, [ndjson]: z.string().meta({ description: 'A listing a line', examples: [`${JSON.stringify(exampleListing)}\n`] }) },
     answers: { 200: IngestResult },
     problems: [Problems.tooManyRejected],
     handle: ({ body: { mediaType, bytes } }) => takeIn(ingest, mediaType === json ? itemsOfArray(bytes) : itemsOfLines(bytes), clock),

@@ -6,7 +6,7 @@ import { type BulkAction, BulkResult, BulkUpdate, PriceChange, Problems, Propert
 import { PropertyQuery } from './property-query.ts';
 import type { ListingStore } from './store.ts';
 
-const ById = z.object({ id: z.string() });
+const ById = z.object({ id: z.string().meta({ description: 'The id of the listing' }) });
 const statusAfter: Readonly<Record<BulkAction, Status>> = { approve: 'approved', recycle: 'recycled', restore: 'inbox' };
 /** A listing that changes its price daily is told of for years. */
 const longestHistory = 1000;
@@ -23,6 +23,7 @@ const readingRoutes = (store: ListingStore) => [
   route({
     method: 'get',
     path: '/api/properties',
+    operationId: 'listProperties',
     summary: 'The listings of a status that match every filter, a page of them, and how many there are',
     query: PropertyQuery,
     answers: { 200: PropertyPage },
@@ -34,6 +35,7 @@ const readingRoutes = (store: ListingStore) => [
   route({
     method: 'get',
     path: '/api/properties/{id}',
+    operationId: 'getProperty',
     summary: 'One listing',
     params: ById,
     answers: { 200: Property },
@@ -43,6 +45,7 @@ const readingRoutes = (store: ListingStore) => [
   route({
     method: 'get',
     path: '/api/properties/{id}/history',
+    operationId: 'listPropertyPrices',
     isQueryClosed: true,
     summary: `The prices that a listing had, newest first, ${longestHistory} at most`,
     params: ById,
@@ -53,6 +56,7 @@ const readingRoutes = (store: ListingStore) => [
   route({
     method: 'get',
     path: '/api/stats',
+    operationId: 'getStatistics',
     summary: 'How many listings have each status, and the average and median price of those approved',
     answers: { 200: Stats },
     handle: () => store.stats(),
@@ -63,6 +67,7 @@ const decidingRoutes = (store: ListingStore, clock: () => Date) => [
   route({
     method: 'patch',
     path: '/api/properties/{id}',
+    operationId: 'updateProperty',
     summary: 'Decides on a listing, or changes its notes',
     params: ById,
     body: PropertyUpdate,
@@ -77,6 +82,7 @@ const decidingRoutes = (store: ListingStore, clock: () => Date) => [
   route({
     method: 'post',
     path: '/api/properties/bulk',
+    operationId: 'updateProperties',
     summary: 'Decides on many listings at once; those that have the status already do not count',
     body: BulkUpdate,
     answers: { 200: BulkResult },

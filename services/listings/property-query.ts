@@ -25,24 +25,24 @@ const decimal = textFor(readNumber, 'must be a number')
 
 export const PropertyQuery = z
   .object({
-    status: queryChoice(statuses),
-    page: queryInteger({ min: 1, max: 999_999_999_999_999, default: 1 }),
-    pageSize: queryInteger({ min: 1, max: 100, default: 24 }),
+    status: queryChoice(statuses).meta({ description: 'What was decided; required' }),
+    page: queryInteger({ min: 1, max: 999_999_999_999_999, default: 1 }).meta({ description: 'Which page' }),
+    pageSize: queryInteger({ min: 1, max: 100, default: 24 }).meta({ description: 'How many are on a page' }),
     search: z
       .string()
       .transform((text) => storable(text.trim()) || undefined)
       .optional()
       .meta({ override: { type: 'string', description: 'A part of the address or of the notes, in any case' } }),
     routingKeys: listOf(RoutingKey),
-    minBeds: bound,
-    maxBeds: bound,
-    minBaths: bound,
-    minPrice: decimal,
-    maxPrice: decimal,
+    minBeds: bound.meta({ description: 'At least so many bedrooms' }),
+    maxBeds: bound.meta({ description: 'At most so many bedrooms' }),
+    minBaths: bound.meta({ description: 'At least so many bathrooms' }),
+    minPrice: decimal.meta({ description: 'Not below this rent a month' }),
+    maxPrice: decimal.meta({ description: 'Not above this rent a month' }),
     propertyTypes: listOf(queryChoice(propertyTypes)),
-    berMin: queryChoice(energyGrades).optional(),
-    sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt'),
-    sortDir: queryChoice(['asc', 'desc']).default('desc'),
+    berMin: queryChoice(energyGrades).optional().meta({ description: 'This energy rating or a better one' }),
+    sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt').meta({ description: 'What they are ordered by' }),
+    sortDir: queryChoice(['asc', 'desc']).default('desc').meta({ description: 'Ascending or descending' }),
   })
   .refine(...inOrder('minBeds', 'maxBeds'))
   .refine(...inOrder('minPrice', 'maxPrice'));

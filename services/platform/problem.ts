@@ -45,6 +45,9 @@ export function toDocument(problem: Problem): ProblemDocument {
   return { type, title, status, ...(problem.detail !== undefined && { detail: problem.detail }), ...problem.members };
 }
 
+/** `urn:signalbox:problem:note-locked` → `NoteLocked` */
+export const nameOf = ({ type }: ProblemDefinition): string => type.replace(/^.*:/, '').replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**

@@ -13,7 +13,13 @@ const expectations: Readonly<Record<string, string>> = {
 z.config({ customError: (issue) => (issue.code === 'invalid_type' ? expectations[issue.expected] : undefined) });
 
 /** A time in an answer: a Date, on the wire ISO 8601 UTC with milliseconds and `Z`. */
-export const Timestamp = z.date().meta({ override: { type: 'string', format: 'date-time' } });
+export const Timestamp = z.date().meta({ override: { type: 'string', format: 'date-time', examples: ['2026-03-15T12:00:00.000Z'] } });
+
+/** How many there are. */
+export const Count = z
+  .int()
+  .min(0)
+  .meta({ examples: [12] });
 
 // An offset can lead out of the years that ISO 8601 writes with four digits, and that every reader of an answer understands.
 const hasFourDigitYear = (text: string) => /^\d/.test(new Date(text).toISOString());

@@ -7,7 +7,7 @@ import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database, Pool } from '../platform/postgres/pool.ts';
-import { type AnyRoute, asksDatabase } from '../platform/http/route.ts';
+import { type AnyRoute, asksDatabase, tagged } from '../platform/http/route.ts';
 import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
@@ -41,6 +41,15 @@ export type SecretsParts = {
   readonly clock?: () => Date;
 };
 
+const tags = {
+  applications: { name: 'Applications', description: 'Whoever reads secrets, each with a key of its own' },
+  environments: { name: 'Environments', description: 'Of an application: `local`, `production`, …' },
+  secrets: { name: 'Secrets', description: 'Of an application, with versions of their value in each environment' },
+  configurations: { name: 'Configurations', description: 'Of an application: entries that are no secrets' },
+  changes: { name: 'Changes', description: 'What was changed, for whoever keeps copies' },
+  reading: { name: 'Reading', description: 'What applications ask for, each with its own key' },
+};
+
 export function createSecretsApp(parts: SecretsParts): App {
   const { config, database, writeDatabase, health, lifecycle, log, metrics, clock = systemClock } = parts;
 
@@ -56,14 +65,20 @@ export function createSecretsApp(parts: SecretsParts): App {
   const { guard, actorOf } = createAdminAuth(config.adminApiKeys);
   const store = createManagementStore(database);
   const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, actorOf, clock });
-  const managementRoutes = [applicationRoutes, environmentRoutes, secretRoutes, valueRoutes, configurationRoutes].flatMap((routes) => routes(store, write));
+  const managementRoutes = [
+    ...tagged(tags.applications, applicationRoutes(store, write)),
+    ...tagged(tags.environments, environmentRoutes(store, write)),
+    ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write)]),
+    ...tagged(tags.configurations, configurationRoutes(store, write)),
+    ...tagged(tags.changes, changeRoutes(changePolls)),
+  ];
   const consumerStore = createConsumerStore(database, clock);
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox secrets', log }));
   const failures = { name: 'failed-credentials', requests: config.maxFailedCredentials, seconds: 300 };
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [...managementRoutes, ...changeRoutes(changePolls), ...consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock })].map(
+    routes: [...managementRoutes, ...tagged(tags.reading, consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock }))].map(
       withRefusals,
     ),
     areas: [

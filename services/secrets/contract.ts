@@ -42,43 +42,105 @@ const Description = storable({ max: 1000 })
   .nullish()
   .transform((description) => description ?? null);
 
-export const Application = z.object({
-  id: z.string(),
-  name: z.string(),
-  slug: z.string(),
-  description: z.string().nullable(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const Application = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    slug: z.string(),
+    description: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: 'Application',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        name: 'Shop',
+        slug: 'shop',
+        description: 'The web shop',
+        createdAt: '2026-03-15T12:00:00.000Z',
+        updatedAt: '2026-03-15T12:00:00.000Z',
+      },
+    ],
+  });
 export type Application = z.output<typeof Application>;
 
 /** The one time that the key of an application is shown. */
-export const PlainKey = z.object({ plainApiKey: z.string() });
+export const PlainKey = z.object({ plainApiKey: z.string() }).meta({ id: 'PlainKey', examples: [{ plainApiKey: 'key_…' }] });
 export type PlainKey = z.output<typeof PlainKey>;
-export const CreatedApplication = Application.omit({ updatedAt: true }).extend(PlainKey.shape);
+export const CreatedApplication = Application.omit({ updatedAt: true })
+  .extend(PlainKey.shape)
+  .meta({
+    id: 'CreatedApplication',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        name: 'Shop',
+        slug: 'shop',
+        description: 'The web shop',
+        createdAt: '2026-03-15T12:00:00.000Z',
+        plainApiKey: 'key_…',
+      },
+    ],
+  });
 export type CreatedApplication = z.output<typeof CreatedApplication>;
 
-export const NewApplication = z.object({ name: named(200), description: Description });
+export const NewApplication = z.object({ name: named(200), description: Description }).meta({ id: 'NewApplication', examples: [{ name: 'Shop' }] });
 export type NewApplication = z.output<typeof NewApplication>;
 /** The slug stays what it is, so the name need not make one. */
-export const ApplicationUpdate = z.object({ name: storable({ min: 1, max: 200 }), description: Description });
+export const ApplicationUpdate = z
+  .object({ name: storable({ min: 1, max: 200 }), description: Description })
+  .meta({ id: 'ApplicationUpdate', examples: [{ name: 'Shop', description: 'The web shop' }] });
 
-export const Environment = z.object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: Timestamp });
+export const Environment = z
+  .object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: Timestamp })
+  .meta({
+    id: 'Environment',
+    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', slug: 'production', name: 'Production', createdAt: '2026-03-15T12:00:00.000Z' }],
+  });
 export type Environment = z.output<typeof Environment>;
-export const NewEnvironment = z.object({ name: named(100) });
+export const NewEnvironment = z.object({ name: named(100) }).meta({ id: 'NewEnvironment', examples: [{ name: 'Production' }] });
 
-export const Secret = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const Secret = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: 'Secret',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        name: 'database-password',
+        description: null,
+        createdAt: '2026-03-15T12:00:00.000Z',
+        updatedAt: '2026-03-15T12:00:00.000Z',
+      },
+    ],
+  });
 export type Secret = z.output<typeof Secret>;
-export const NewSecret = z.object({ name: inPath({ min: 1, max: 200 }), description: Description });
+export const NewSecret = z
+  .object({ name: inPath({ min: 1, max: 200 }), description: Description })
+  .meta({ id: 'NewSecret', examples: [{ name: 'database-password' }] });
 export const CreatedSecret = Secret.extend({
   /** One for each environment that the application has. */
   requiredEnvironments: z.array(z.object({ slug: z.string(), name: z.string(), valueProvided: z.boolean() })),
+}).meta({
+  id: 'CreatedSecret',
+  examples: [
+    {
+      id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+      name: 'database-password',
+      description: null,
+      createdAt: '2026-03-15T12:00:00.000Z',
+      updatedAt: '2026-03-15T12:00:00.000Z',
+      requiredEnvironments: [{ slug: 'production', name: 'Production', valueProvided: false }],
+    },
+  ],
 });
 export type CreatedSecret = z.output<typeof CreatedSecret>;
 
@@ -96,54 +158,87 @@ export const ValueItem = z
     expiresAt: TimestampInput.nullish().transform((time) => time ?? null),
     notBefore: TimestampInput.nullish().transform((time) => time ?? null),
   })
-  .refine(isAfterStart, { path: ['expiresAt'], error: 'must be after notBefore', when: isObject });
+  .refine(isAfterStart, { path: ['expiresAt'], error: 'must be after notBefore', when: isObject })
+  .meta({ id: 'ValueItem', examples: [{ environmentSlug: 'production', value: 'correct horse battery staple' }] });
 export type ValueItem = z.output<typeof ValueItem>;
 export const ValueItems = z
   .array(ValueItem, { error: 'must be an array of value items' })
   .max(maxValueItems, { error: `must hold at most ${maxValueItems} items` });
 
 /** A version as administrators see it: everything but its value. */
-export const SecretVersion = z.object({
-  id: z.string(),
-  version: z.int(),
-  isEnabled: z.boolean(),
-  expiresAt: Timestamp.nullable(),
-  notBefore: Timestamp.nullable(),
-  createdAt: Timestamp,
-});
+export const SecretVersion = z
+  .object({
+    id: z.string(),
+    version: z.int().min(1),
+    isEnabled: z.boolean(),
+    expiresAt: Timestamp.nullable(),
+    notBefore: Timestamp.nullable(),
+    createdAt: Timestamp,
+  })
+  .meta({
+    id: 'SecretVersion',
+    examples: [
+      { id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', version: 2, isEnabled: true, expiresAt: null, notBefore: null, createdAt: '2026-03-15T12:00:00.000Z' },
+    ],
+  });
 export type SecretVersion = z.output<typeof SecretVersion>;
 
-export const Configuration = z.object({
-  id: z.string(),
-  environmentSlug: z.string(),
-  key: z.string(),
-  value: z.string(),
-  description: z.string().nullable(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const Configuration = z
+  .object({
+    id: z.string(),
+    environmentSlug: z.string(),
+    key: z.string(),
+    value: z.string(),
+    description: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: 'Configuration',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        environmentSlug: 'production',
+        key: 'features/checkout',
+        value: 'on',
+        description: null,
+        createdAt: '2026-03-15T12:00:00.000Z',
+        updatedAt: '2026-03-15T12:00:00.000Z',
+      },
+    ],
+  });
 export type Configuration = z.output<typeof Configuration>;
 
 const ConfigurationValue = Value.refine((value) => !value.includes('\0'), { error: 'must not hold NUL characters' });
-export const NewConfiguration = z.object({
-  environmentSlug: EnvironmentSlug,
-  key: inPath({ min: 1, max: 500 }),
-  value: ConfigurationValue,
-  description: Description,
-});
+export const NewConfiguration = z
+  .object({
+    environmentSlug: EnvironmentSlug,
+    key: inPath({ min: 1, max: 500 }),
+    value: ConfigurationValue,
+    description: Description,
+  })
+  .meta({ id: 'NewConfiguration', examples: [{ environmentSlug: 'production', key: 'features/checkout', value: 'on' }] });
 export type NewConfiguration = z.output<typeof NewConfiguration>;
 /** An omitted description stays as it is, null clears it. */
-export const ConfigurationUpdate = z.object({ value: ConfigurationValue, description: storable({ max: 1000 }).nullable().optional() });
+export const ConfigurationUpdate = z
+  .object({ value: ConfigurationValue, description: storable({ max: 1000 }).nullable().optional() })
+  .meta({ id: 'ConfigurationUpdate', examples: [{ value: 'off' }] });
 export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;
 
+const parts = {
+  slug: Name.meta({ description: 'The slug of the application' }),
+  environmentSlug: Name.meta({ description: 'The slug of the environment' }),
+  name: Name.meta({ description: 'The name of the secret' }),
+  key: Name.meta({ description: 'The key of the entry; a slash in it is sent as %2F' }),
+};
 /** Path parameters of both planes. */
-export const InApplication = z.object({ slug: Name });
-export const InEnvironment = z.object({ slug: Name, envSlug: Name });
-export const OfSecret = z.object({ slug: Name, name: Name });
-export const OfSecretIn = z.object({ slug: Name, name: Name, environmentSlug: Name });
-export const OfConfiguration = z.object({ slug: Name, environmentSlug: Name, key: Name });
-export const ByName = z.object({ name: Name });
-export const ByKey = z.object({ key: Name });
+export const InApplication = z.object({ slug: parts.slug });
+export const InEnvironment = z.object({ slug: parts.slug, envSlug: parts.environmentSlug });
+export const OfSecret = z.object({ slug: parts.slug, name: parts.name });
+export const OfSecretIn = z.object({ slug: parts.slug, name: parts.name, environmentSlug: parts.environmentSlug });
+export const OfConfiguration = z.object({ slug: parts.slug, environmentSlug: parts.environmentSlug, key: parts.key });
+export const ByName = z.object({ name: parts.name });
+export const ByKey = z.object({ key: parts.key });
 /** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. White space is none, no slug is a dash. */
 const EnvironmentInQuery = z.string().transform((value) => (isStorable(value) ? value.trim() && value : '-'));
 export const InQuery = z.object({
@@ -151,24 +246,44 @@ export const InQuery = z.object({
 });
 
 /** In the shape of a common cloud vault, so that its clients need not change. */
-export const ConsumerSecret = z.object({
-  name: z.string(),
-  value: z.string(),
-  properties: z.object({
-    enabled: z.boolean(),
-    expiresOn: Timestamp.nullable(),
-    notBefore: Timestamp.nullable(),
-    version: z.int(),
-    createdOn: Timestamp,
-    updatedOn: Timestamp.nullable(),
-  }),
-});
+export const ConsumerSecret = z
+  .object({
+    name: z.string(),
+    value: z.string(),
+    properties: z.object({
+      enabled: z.boolean(),
+      expiresOn: Timestamp.nullable(),
+      notBefore: Timestamp.nullable(),
+      version: z.int().min(1),
+      createdOn: Timestamp,
+      updatedOn: Timestamp.nullable(),
+    }),
+  })
+  .meta({
+    id: 'ReadSecret',
+    examples: [
+      {
+        name: 'database-password',
+        value: 'correct horse battery staple',
+        properties: {
+          enabled: true,
+          expiresOn: null,
+          notBefore: null,
+          version: 2,
+          createdOn: '2026-03-15T12:00:00.000Z',
+          updatedOn: '2026-03-15T12:00:00.000Z',
+        },
+      },
+    ],
+  });
 export type ConsumerSecret = z.output<typeof ConsumerSecret>;
 
 /** `label` is the environment's slug. */
-export const ConsumerConfiguration = z.object({ key: z.string(), value: z.string(), label: z.string() });
+export const ConsumerConfiguration = z
+  .object({ key: z.string(), value: z.string(), label: z.string().meta({ description: "The environment's slug" }) })
+  .meta({ id: 'ReadConfiguration', examples: [{ key: 'features/checkout', value: 'on', label: 'production' }] });
 export type ConsumerConfiguration = z.output<typeof ConsumerConfiguration>;
-export const ConsumerConfigurations = z.object({ items: z.array(ConsumerConfiguration) });
+export const ConsumerConfigurations = z.object({ items: z.array(ConsumerConfiguration) }).meta({ id: 'ReadConfigurations' });
 
 /** In a URL: the `cursor` of the answer before. Any text is taken; one that is no cursor of ours is as good as one that is too old. */
 export const ChangesAfter = z.object({
@@ -176,21 +291,37 @@ export const ChangesAfter = z.object({
 });
 
 /** Narrowed by what is not null: with an environment alone all of it changed, with none all of the application may have. Never a value. */
-export const Change = z.object({
-  action: z.string().meta({ description: 'What was done, in the words of the audit: `secret.add-version`, `application.delete`, …' }),
-  application: z.string().meta({ description: 'Its slug' }),
-  environment: z.string().nullable().meta({ description: 'The slug; null: all that the application has' }),
-  secret: z.string().nullable().meta({ description: 'The name' }),
-  configuration: z.string().nullable().meta({ description: 'The key of an entry' }),
-  changedAt: Timestamp,
-});
+export const Change = z
+  .object({
+    action: z.string().meta({ description: 'What was done, in the words of the audit: `secret.add-version`, `application.delete`, …' }),
+    application: z.string().meta({ description: 'Its slug' }),
+    environment: z.string().nullable().meta({ description: 'The slug; null: all that the application has' }),
+    secret: z.string().nullable().meta({ description: 'The name' }),
+    configuration: z.string().nullable().meta({ description: 'The key of an entry' }),
+    changedAt: Timestamp,
+  })
+  .meta({
+    id: 'Change',
+    examples: [
+      {
+        action: 'secret.add-version',
+        application: 'shop',
+        environment: 'production',
+        secret: 'database-password',
+        configuration: null,
+        changedAt: '2026-03-15T12:00:00.000Z',
+      },
+    ],
+  });
 export type Change = z.output<typeof Change>;
 
-export const ChangesPage = z.object({
-  cursor: z.string().meta({ description: 'What to ask for next; it stays what it was where nothing changed' }),
-  /** In the order in which they came into effect. */
-  changes: z.array(Change),
-});
+export const ChangesPage = z
+  .object({
+    cursor: z.string().meta({ description: 'What to ask for next; it stays what it was where nothing changed', examples: ['0000000000000742-18'] }),
+    /** In the order in which they came into effect. */
+    changes: z.array(Change),
+  })
+  .meta({ id: 'ChangesPage' });
 export type ChangesPage = z.output<typeof ChangesPage>;
 
 export const Problems = problems({

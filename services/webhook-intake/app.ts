@@ -8,6 +8,7 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
+import { tagged } from '../platform/http/route.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createEvents, type PayloadMemory } from './dashboard/events.ts';
@@ -67,8 +68,11 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
       version,
     },
     routes: [
-      ...[...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)), ...createWorkerRoutes(workers)].map(ofDashboard),
-      ...direct.routes,
+      ...[
+        ...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)),
+        ...tagged({ name: 'Workers', description: 'Programs that work beside the API, and their runs' }, createWorkerRoutes(workers)),
+      ].map(ofDashboard),
+      ...tagged({ name: 'Sources', description: 'Where other services send their webhooks; one without a secret is not there' }, direct.routes),
     ],
     areas: [{ prefix: '/api/v1', guard: tokenHolder }, ...direct.areas],
   });

@@ -63,7 +63,7 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   measureRuns(metrics, store);
   keepHouse({ database, runs: store, lifecycle, log });
   const workers = createWorkers({ store, ...(await openJobs(runtime, config)), stopping: lifecycle.stopping });
-  const tokenHolder = authorization('token', config.accessTokens);
+  const tokenHolder = authorization('token', config.accessTokens, { description: 'A value of `Intake__AccessTokens`.' });
   const { sources, corsOrigins } = config;
   const { rules, wake: onStored } = startNotifications(config, { database, lifecycle, metrics, log });
   await listen(createIntakeApp({ database, workers, tokenHolder, sources, rules, onStored, health, log, metrics, addressOf, corsOrigins }), config.port);

@@ -86,7 +86,7 @@ export function createRelay(given: RelayParts): App {
     ...parts,
     description: { title: 'webhook-relay', summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker.', version },
     routes,
-    areas: [{ prefix: '/broker', guard: authorization('Bearer', config.authTokens) }],
+    areas: [{ prefix: '/broker', guard: authorization('Bearer', config.authTokens, { description: 'A value of `Broker__AuthToken`.' }) }],
     addressOf: createAddressOf(config.trustedProxies),
     corsOrigins: config.corsOrigins,
     caseSensitivePaths: false,

@@ -14,7 +14,7 @@ const mostMebibytes = 32;
 /** What a stranger may ask of a service: each as the bytes of a request. */
 function openRequests(service: string): readonly { readonly name: string; readonly bytes: string }[] {
   const described = operationsOf(service).filter(({ scheme }) => scheme === undefined);
-  return [...described, ...swaggerRoutes({})].map(({ method, path }) => ({
+  return [...described, ...swaggerRoutes('', () => ({}))].map(({ method, path }) => ({
     name: `${method.toUpperCase()} ${path}`,
     bytes:
       method === 'get'

@@ -6,15 +6,24 @@ import type { OpenSnapshot } from '../snapshots.ts';
 import { exportAll } from './export.ts';
 import type { Importer } from './import.ts';
 
+const BookmarkFile = z.string().meta({
+  description: 'Netscape bookmark HTML',
+  examples: [
+    '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><A HREF="https://maps.example/shannon" TAGS="maps,rivers">Flood maps of the Shannon</A>\n</DL><p>\n',
+  ],
+});
+
 const maxImportBytes = 256 * 1_048_576;
 
 export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
   route({
     method: 'post',
     path: '/api/import',
+    operationId: 'importBookmarks',
     summary: 'Takes Netscape bookmark HTML, as browsers export it; what is in the same folder already is skipped',
     query: ImportQuery,
     body: streamedBody({ mediaTypes: ['text/html'], maxBytes: maxImportBytes }),
+    describedBody: { 'text/html': BookmarkFile },
     answers: { 200: ImportResult },
     problems: [Problems.notBookmarks],
     handle: ({ query, body }) => importAll(body.bytes, query.dryRun),
@@ -22,10 +31,11 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
   route({
     method: 'get',
     path: '/api/export',
+    operationId: 'exportBookmarks',
     access: 'open',
     summary: 'All of it as Netscape bookmark HTML, which browsers take',
-    answers: { 200: z.string() },
-    describedMediaTypes: ['text/html'],
+    answers: { 200: BookmarkFile },
+    describedContent: { 'text/html': BookmarkFile },
     async handle() {
       const { text } = await openSnapshot(exportAll);
       return answer(200, new Content('text/html; charset=utf-8', text), { 'Content-Disposition': 'attachment; filename="bookmarks.html"' });

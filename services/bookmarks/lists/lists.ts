@@ -15,7 +15,7 @@ const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor.optional() }).r
 
 const entityTag = { ETag: 'Strong; another one as soon as the list may be another' };
 const conditional = {
-  describedHeaders: { 'If-None-Match': 'The ETag of an answer that the caller has: while it is the same, the answer is 304' },
+  describedHeaders: { 'If-None-Match': { description: 'The ETag of an answer that the caller has: while it is the same, the answer is 304' } },
   describedAnswerHeaders: { 200: entityTag, 304: entityTag },
 };
 
@@ -23,6 +23,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
   route({
     method: 'get',
     path: '/api/bookmarks',
+    operationId: 'listBookmarks',
     access: 'open',
     summary: 'Bookmarks, the oldest first, or the best match of a search',
     query: BookmarkQuery,
@@ -45,6 +46,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
   route({
     method: 'get',
     path: '/api/folders',
+    operationId: 'listFolders',
     access: 'open',
     summary: 'All folders, in the order in which they were added',
     answers: { 200: z.array(Folder), 304: null },
@@ -62,10 +64,11 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
   route({
     method: 'get',
     path: '/api/tags',
+    operationId: 'listTags',
     access: 'open',
     isQueryClosed: true,
     summary: 'The names of all tags, sorted; a tag stays when no bookmark has it any more',
-    answers: { 200: z.array(z.string()), 304: null },
+    answers: { 200: z.array(z.string().meta({ examples: ['maps'] })), 304: null },
     ...conditional,
     handle: ({ headers }) =>
       unlessKnown(store, headers, async () => {

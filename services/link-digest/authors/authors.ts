@@ -11,6 +11,7 @@ export const authorRoutes = (store: AuthorStore) => [
   route({
     method: 'get',
     path: '/api/authors',
+    operationId: 'listAuthors',
     summary: 'Authors by name, all or a page of them',
     query: z.object(pageParameters),
     answers: { 200: List(AuthorItem) },
@@ -24,8 +25,9 @@ export const authorRoutes = (store: AuthorStore) => [
   route({
     method: 'get',
     path: '/api/authors/{id}',
+    operationId: 'getAuthor',
     summary: 'An author with the links, and how many of them have each status',
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: z.string().meta({ description: 'The id of the author' }) }),
     answers: { 200: Success(AuthorDetail) },
     problems: [Problems.authorMissing],
     async handle({ params: { id } }) {

@@ -18,7 +18,7 @@ export function createIngestGuard(tokens: readonly Secret[], limit: Limit): Guar
   const isValid = isOneOf(tokens);
   return {
     name: 'ingestToken',
-    scheme: { type: 'apiKey', in: 'header', name: 'X-Ingest-Token' },
+    scheme: { type: 'apiKey', in: 'header', name: 'X-Ingest-Token', description: 'A value of `Ingest__Token`.' },
     async check(headers) {
       const presented = headers['x-ingest-token'];
       if (typeof presented !== 'string' || !isValid(presented)) throw Common.unauthorized();
@@ -39,7 +39,11 @@ const publishMs = 8000;
 const bodyMs = 30_000;
 const memoryWaitMs = 5000;
 
-const Taken = Success(z.object({ duplicate: z.boolean() }));
+const RawMail = z.string().meta({
+  description: 'A mail with its headers, RFC 5322',
+  examples: ['From: weekly@news.example\r\nSubject: Database weekly\r\n\r\nhttps://blog.example/postgres-partitions\r\n'],
+});
+const Taken = Success(z.object({ duplicate: z.boolean() }).meta({ id: 'TakenMail', examples: [{ duplicate: false }] }));
 
 export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: IngestParts) {
   /** Of all mails that are being received: room for two of the largest. */
@@ -59,6 +63,7 @@ export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: I
   return route({
     method: 'post',
     path: `${ingestPath}/email`,
+    operationId: 'ingestMail',
     summary: 'Takes a raw mail into the queue; it is parsed and stored a moment later',
     body: rawBody({
       mediaTypes: ['message/rfc822', 'application/octet-stream'],
@@ -66,6 +71,7 @@ export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: I
       timeoutMs: bodyMs,
       memory: { shared, waitMs: memoryWaitMs },
     }),
+    describedBody: { 'message/rfc822': RawMail, 'application/octet-stream': RawMail },
     problems: [Common.tooMany],
     answers: { 200: Taken, 202: Taken },
     async handle({ body }) {

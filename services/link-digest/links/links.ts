@@ -14,7 +14,8 @@ import { createLinkStore, type LinkStore, type ListedLink } from './store.ts';
 type LinkParts = { readonly store: LinkStore; readonly scores: Scores; readonly openSnapshot: OpenSnapshot };
 type Wanted = { readonly filter: LinkFilter; readonly sort: LinkOrder; readonly page: PageRequest };
 
-const ById = z.object({ id: z.string() });
+const ById = z.object({ id: z.string().meta({ description: 'The id of the link' }) });
+const LinkPage = Page(LinkItem);
 
 const itemOf = ({ scoredAt: _, ...item }: ListedLink): LinkItem => item;
 
@@ -76,18 +77,20 @@ const listRoutes = (parts: LinkParts) => [
   route({
     method: 'get',
     path: '/api/links',
+    operationId: 'listLinks',
     summary: 'A page of the links that match',
     query: LinkQuery,
-    answers: { 200: Page(LinkItem) },
+    answers: { 200: LinkPage },
     problems: [Problems.invalidQuery],
     handle: ({ query }) => listLinks(parts, readLinkQuery(query)),
   }),
   route({
     method: 'get',
     path: '/api/links/prioritized',
+    operationId: 'listPrioritizedLinks',
     summary: 'The links that wait for a decision, best first, all or a page of them; scores that are missing or old are computed first',
     query: z.object(pageParameters),
-    answers: { 200: Page(LinkItem) },
+    answers: { 200: LinkPage },
     problems: [Problems.invalidQuery],
     async handle({ query }) {
       const page = readOptionalPage(query);
@@ -101,6 +104,7 @@ const singleRoutes = (parts: LinkParts) => [
   route({
     method: 'get',
     path: '/api/links/{id}',
+    operationId: 'getLink',
     summary: 'A link with its authors and the newsletters that hold it',
     params: ById,
     answers: { 200: Success(LinkDetail) },
@@ -114,6 +118,7 @@ const singleRoutes = (parts: LinkParts) => [
   route({
     method: 'put',
     path: '/api/links/{id}/status',
+    operationId: 'setLinkStatus',
     summary: 'Decides on a link, and learns from it',
     params: ById,
     body: StatusChange,
@@ -128,6 +133,7 @@ const singleRoutes = (parts: LinkParts) => [
   route({
     method: 'get',
     path: '/api/links/{id}/score',
+    operationId: 'explainLinkScore',
     summary: 'Why a link has the score that it has',
     params: ById,
     answers: { 200: Success(ScoreExplanation) },

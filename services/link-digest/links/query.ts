@@ -9,9 +9,9 @@ export const linkOrders = ['priority', 'newest', 'oldest', 'title'] as const;
 export type LinkOrder = (typeof linkOrders)[number];
 
 export const LinkQuery = z.object({
-  status: queryText({ type: 'string', enum: [...linkStatuses] }),
+  status: queryText({ type: 'string', enum: [...linkStatuses], description: 'Links of this status only' }),
   ...pageParameters,
-  sort: queryText({ type: 'string', enum: [...linkOrders], default: 'priority' }),
+  sort: queryText({ type: 'string', enum: [...linkOrders], default: 'priority', description: 'What comes first' }),
   search: queryText({ type: 'string', description: 'A part of the title or of the name of an author, in any case' }),
 });
 

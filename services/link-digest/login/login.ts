@@ -49,6 +49,7 @@ export function loginRoute({ config, store, tokens, clock }: LoginParts) {
   return route({
     method: 'post',
     path: loginPath,
+    operationId: 'logIn',
     access: 'open',
     summary: 'An access token for the administrator',
     body: Credentials,

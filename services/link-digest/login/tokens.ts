@@ -58,7 +58,7 @@ const pattern = /^Bearer +([\w.-]+) *$/i;
 
 export const bearer = ({ isValid }: Pick<Tokens, 'isValid'>): Guard => ({
   name: 'bearer',
-  scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `token` of the answer to `POST /api/auth/login`.' },
   async check(headers) {
     const token = pattern.exec(headers.authorization ?? '')?.[1];
     if (token === undefined || !(await isValid(token))) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Bearer' } });

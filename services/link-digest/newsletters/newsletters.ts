@@ -7,15 +7,19 @@ import { List, paginationOf, success, Success } from '../envelope.ts';
 import { pageParameters, queryText, readChoice, readOptionalPage, optionalRowsOf } from '../paging.ts';
 import type { NewsletterLists } from './store.ts';
 
-const ById = z.object({ id: z.string() });
+const ById = z.object({ id: z.string().meta({ description: 'The id of the newsletter' }) });
 const statuses = ['stored', 'rejected'] as const;
 
 export const newsletterRoutes = (store: NewsletterLists) => [
   route({
     method: 'get',
     path: '/api/newsletters',
+    operationId: 'listNewsletters',
     summary: 'Newsletters, newest first, all or a page of them; or mails that were refused, with the reason',
-    query: z.object({ status: queryText({ type: 'string', enum: [...statuses], default: 'stored' }), ...pageParameters }),
+    query: z.object({
+      status: queryText({ type: 'string', enum: [...statuses], default: 'stored', description: 'Those that were taken, or refused' }),
+      ...pageParameters,
+    }),
     answers: { 200: List(NewsletterItem) },
     problems: [Problems.invalidQuery],
     async handle({ query }) {
@@ -29,6 +33,7 @@ export const newsletterRoutes = (store: NewsletterLists) => [
   route({
     method: 'get',
     path: '/api/newsletters/{id}',
+    operationId: 'getNewsletter',
     summary: 'A newsletter with its links, in the order of the mail',
     params: ById,
     answers: { 200: Success(NewsletterDetail) },

@@ -1,5 +1,6 @@
 // Alert mails on their way to listings: each once, kept as it came, and parsed again when it failed.
 import { v7 as uuidv7 } from 'uuid';
+import { z } from 'zod';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
 import { rawBody, route } from '../../platform/http/route.ts';
 import { storable } from '../../platform/json.ts';
@@ -86,8 +87,15 @@ export const mailRoutes = (mails: Mails) => [
   route({
     method: 'post',
     path: '/api/ingest/email',
+    operationId: 'ingestMail',
     summary: 'Takes one alert mail in; the same mail again changes nothing',
     body: rawBody({ mediaTypes: ['message/rfc822'], maxBytes, timeoutMs: 30_000, memory: { shared: shared(), waitMs: 5000 } }),
+    describedBody: {
+      'message/rfc822': z.string().meta({
+        description: 'A mail with its headers, RFC 5322',
+        examples: ['From: alerts@homes.example\r\nSubject: A new listing\r\n\r\nhttps://homes.example/rent/4711\r\n'],
+      }),
+    },
     answers: { 200: MailOutcome },
     async handle({ body }) {
       if (body.length === 0) throw Common.malformed({ detail: 'The body is empty.' });

@@ -6,17 +6,20 @@ import { isGuid } from '../../platform/schema.ts';
 import { FilterPreset, NewPreset, Problems } from '../contract.ts';
 import type { PresetStore } from './store.ts';
 
-const ById = z.object({ id: z.string() });
+const ById = z.object({ id: z.string().meta({ description: 'The id of the preset' }) });
 
 const found = <T>(preset: T | undefined): T => {
   if (!preset) throw Problems.presetMissing();
   return preset;
 };
 
-export const presetRoutes = (store: PresetStore, clock: () => Date) => [
+export const presetRoutes = (store: PresetStore, clock: () => Date) => [...readingRoutes(store), ...writingRoutes(store, clock)];
+
+const readingRoutes = (store: PresetStore) => [
   route({
     method: 'get',
     path: '/api/presets',
+    operationId: 'listPresets',
     summary: 'The presets: the default first, the others by name',
     answers: { 200: z.array(FilterPreset) },
     handle: () => store.list(),
@@ -24,15 +27,20 @@ export const presetRoutes = (store: PresetStore, clock: () => Date) => [
   route({
     method: 'get',
     path: '/api/presets/{id}',
+    operationId: 'getPreset',
     summary: 'One preset',
     params: ById,
     answers: { 200: FilterPreset },
     problems: [Problems.presetMissing],
     handle: async ({ params: { id } }) => found(isGuid(id) ? await store.find(id) : undefined),
   }),
+];
+
+const writingRoutes = (store: PresetStore, clock: () => Date) => [
   route({
     method: 'post',
     path: '/api/presets',
+    operationId: 'createPreset',
     summary: 'Adds a preset; a new default takes the place of the old one',
     body: NewPreset,
     answers: { 201: FilterPreset },
@@ -44,6 +52,7 @@ export const presetRoutes = (store: PresetStore, clock: () => Date) => [
   route({
     method: 'put',
     path: '/api/presets/{id}',
+    operationId: 'replacePreset',
     summary: 'Replaces a preset, which keeps its id and when it was made',
     params: ById,
     body: NewPreset,
@@ -54,6 +63,7 @@ export const presetRoutes = (store: PresetStore, clock: () => Date) => [
   route({
     method: 'delete',
     path: '/api/presets/{id}',
+    operationId: 'deletePreset',
     summary: 'Deletes a preset',
     params: ById,
     answers: { 204: null },

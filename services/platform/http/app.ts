@@ -11,7 +11,7 @@ import { Common, Problem } from '../problem.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Area, findArea, type Guard } from './credentials.ts';
 import { type Health, healthRoutes } from './health.ts';
-import { describe, type Description } from './openapi.ts';
+import { describe, type Description, readableTitle } from './openapi.ts';
 import { problemDocuments, type RefusalForm } from './refusals.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, refuseUnknown, type State, type Step } from './routing.ts';
@@ -35,7 +35,7 @@ export type AppParts = {
   readonly refusals?: RefusalForm;
 };
 
-export type App = { readonly handler: RequestListener; readonly openapi: object };
+export type App = { readonly handler: RequestListener; readonly openapi: () => object };
 
 /** @throws TypeError for a route that no guarded area covers and that does not declare its `access` */
 export function createApp(parts: AppParts): App {
@@ -44,9 +44,13 @@ export function createApp(parts: AppParts): App {
   const own = [...parts.routes, ...healthRoutes(health)];
   const areaOf = ({ path }: AnyRoute) => findArea(areas, path);
   own.forEach((route) => requireAccess(route, areaOf(route)));
-  const openapi = describe(parts.description, own, { areaOf, refusals });
+  // Of 40 operations it takes longer than the rest of a start, and most processes are never asked for it.
+  const openapi = () => describe(parts.description, own, { areaOf, refusals });
   const routing = { ...parts, areas };
-  const router = createRouter([...own, ...swaggerRoutes(openapi, { isGuarded: descriptionGuard !== undefined })], routing);
+  const router = createRouter(
+    [...own, ...swaggerRoutes(readableTitle(parts.description.title), openapi, { isGuarded: descriptionGuard !== undefined })],
+    routing,
+  );
 
   const app = new Koa<State>();
   app.use(logRequests(parts));

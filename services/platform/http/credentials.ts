@@ -24,20 +24,29 @@ export type Guard = {
   check(headers: IncomingHttpHeaders, query: string): void | Promise<void>;
 };
 
+/** How the API description names a credential, and where a caller finds its value, in Markdown. */
+export type DescribedCredential = { readonly name?: string; readonly description?: string };
+
 /** `Authorization: <scheme> <value>`, the scheme in any case. RFC 9110 section 11.4. */
-export function authorization(scheme: 'Bearer' | 'token', valid: readonly Secret[]): Guard {
+export function authorization(scheme: 'Bearer' | 'token', valid: readonly Secret[], described: DescribedCredential = {}): Guard {
   const isValid = isOneOf(valid);
   const pattern = new RegExp(`^${scheme} +(\\S.*)$`, 'i');
-  const described = scheme === 'Bearer' ? { type: 'http', scheme: 'bearer' } : { type: 'apiKey', in: 'header', name: 'Authorization' };
+  const { name = scheme.toLowerCase(), description = '' } = described;
   return {
-    name: scheme.toLowerCase(),
-    scheme: described,
+    name,
+    scheme: schemeOf(scheme, description),
     check(headers) {
       const presented = pattern.exec(headers.authorization ?? '')?.[1];
       if (presented === undefined || !isValid(presented.trimEnd())) throw Common.unauthorized({ headers: { 'WWW-Authenticate': scheme } });
     },
   };
 }
+
+/** HTTP has no scheme `token`: who enters a credential for it must write the whole value of the header. */
+const schemeOf = (scheme: 'Bearer' | 'token', description: string): Guard['scheme'] =>
+  scheme === 'Bearer'
+    ? { type: 'http', scheme: 'bearer', description }
+    : { type: 'apiKey', in: 'header', name: 'Authorization', description: `${description} Enter \`token\`, a space, and the value.`.trim() };
 
 export type Limit = {
   /** Counts one request of a client address or other key; throws the 429 problem when the window is used up. @returns answer headers */

@@ -7,10 +7,15 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import { every, withTimeout } from '../time.ts';
 import { answer, type AnyRoute, route } from './route.ts';
 
-const CheckResult = z.object({ ok: z.boolean(), detail: z.string().optional() });
+const CheckResult = z
+  .object({ ok: z.boolean(), detail: z.string().optional().meta({ description: 'What is wrong, where something is' }) })
+  .meta({ id: 'CheckResult', examples: [{ ok: true }] });
 export type CheckResult = z.output<typeof CheckResult>;
 export type Check = () => CheckResult | Promise<CheckResult>;
-const Readiness = z.object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult) });
+const Readiness = z
+  .object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult).meta({ description: 'By the name of the check' }) })
+  .meta({ id: 'Readiness', examples: [{ status: 'ready', checks: { database: { ok: true } } }] });
+const Liveness = z.object({ status: z.literal('alive') }).meta({ id: 'Liveness' });
 type Readiness = z.output<typeof Readiness>;
 
 export type Health = ReturnType<typeof createHealth>;
@@ -56,19 +61,25 @@ export async function readinessOfAll(healths: Healths): Promise<Readiness> {
   return { status: all.every(({ status }) => status === 'ready') ? 'ready' : 'unready', checks: Object.fromEntries(checks) };
 }
 
+const tag = { name: 'Health', description: 'For probes' };
+
 /** The two open routes that every service answers: is the process alive, may it get traffic. */
 export const healthRoutes = (health: Health): AnyRoute[] => [
   route({
     method: 'get',
     path: '/health',
+    operationId: 'getLiveness',
+    tag,
     access: 'open',
     summary: 'Liveness: the process runs; nothing else is asked',
-    answers: { 200: z.object({ status: z.literal('alive') }) },
+    answers: { 200: Liveness },
     handle: () => ({ status: 'alive' as const }),
   }),
   route({
     method: 'get',
     path: '/health/ready',
+    operationId: 'getReadiness',
+    tag,
     access: 'open',
     summary: 'Readiness: everything the service cannot answer without',
     answers: { 200: Readiness, 503: Readiness },

@@ -2,12 +2,16 @@
 import { STATUS_CODES } from 'node:http';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { z } from 'zod';
-import { Common, type ProblemKind } from '../problem.ts';
-import type { Area } from './credentials.ts';
+import { Common, type Problem, type ProblemKind } from '../problem.ts';
+import type { Area, Guard } from './credentials.ts';
 import type { RefusalForm } from './refusals.ts';
-import type { AnyRoute } from './route.ts';
+import type { AnyRoute, DescribedHeader, Tag } from './route.ts';
 
+/** `title` names the deployable, as in metrics. */
 export type Description = { readonly title: string; readonly summary: string; readonly version: string };
+
+/** `webhook-relay` → `Signalbox webhook relay` */
+export const readableTitle = (title: string): string => `Signalbox ${title.replaceAll('-', ' ')}`;
 
 /** Of an app: which area covers a route, and how its refusals read. */
 type Context = { readonly areaOf: (route: AnyRoute) => Area | undefined; readonly refusals: RefusalForm };
@@ -15,12 +19,14 @@ type Context = { readonly areaOf: (route: AnyRoute) => Area | undefined; readonl
 /** @returns the document, ready to be sent as JSON */
 export function describe({ title, summary, version }: Description, routes: readonly AnyRoute[], { areaOf, refusals }: Context) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  const securitySchemes: Record<string, Record<string, string>> = {};
+  const tags = new Map<string, Tag>();
+  const securitySchemes: Record<string, Guard['scheme']> = {};
   for (const route of routes) {
     const guard = guardOf(route, areaOf(route));
     if (guard) securitySchemes[guard.name] = guard.scheme;
+    if (route.tag) tags.set(route.tag.name, route.tag);
     (paths[route.path] ??= {})[route.method] = {
-      summary: route.summary,
+      ...named(route),
       ...(guard && { security: [{ [guard.name]: [] }] }),
       ...parameters(route),
       ...requestBody(route),
@@ -30,25 +36,51 @@ export function describe({ title, summary, version }: Description, routes: reado
   return createDocument(
     {
       openapi: '3.1.0',
-      info: { title, summary, version },
+      info: { title: readableTitle(title), summary, version },
+      tags: [...tags.values()],
       paths,
       components: { securitySchemes: securitySchemes as Record<string, { type: 'http'; scheme: string }> }, // our guards are of two of its five shapes
     },
-    { override: leaveOpen },
+    { override: tidy },
   );
 }
 
-/** Members are added to answers over time, and a client that was made from this description must take them. */
-function leaveOpen({ jsonSchema, io }: { jsonSchema: { additionalProperties?: unknown }; io: 'input' | 'output' }): void {
+const named = ({ tag, operationId, summary, description }: AnyRoute) => ({
+  ...(tag && { tags: [tag.name] }),
+  ...(operationId !== undefined && { operationId }),
+  summary,
+  ...(description !== undefined && { description }),
+});
+
+type Schema = { additionalProperties?: unknown; minimum?: unknown; maximum?: unknown; examples?: unknown };
+type Made = { readonly jsonSchema: Schema; readonly zodSchema: unknown; readonly io: 'input' | 'output' };
+
+/**
+ * Members are added to answers over time, and a client that was made from this description must take them. The bounds of what
+ * JavaScript counts exactly are none that a caller would meet. Zod leaves out the examples of an input with a transform in it, though
+ * those of a contract are what is sent.
+ */
+function tidy({ jsonSchema, zodSchema, io }: Made): void {
+  const examples = zodSchema instanceof z.ZodType ? zodSchema.meta()?.['examples'] : undefined;
+  if (io === 'input' && Array.isArray(examples)) jsonSchema.examples = examples;
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 const guardOf = ({ access }: AnyRoute, area: Area | undefined) => (access === 'open' ? undefined : area?.guard);
 
 const objectOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? schema : undefined);
 
-const asHeaders = (described: Readonly<Record<string, string>>) =>
-  z.object(Object.fromEntries(Object.entries(described).map(([name, description]) => [name, z.string().optional().meta({ description })])));
+const asHeaders = (described: Readonly<Record<string, DescribedHeader>>) =>
+  z.object(
+    Object.fromEntries(
+      Object.entries(described).map(([name, { description, example, isRequired = false }]) => {
+        const value = (isRequired ? z.string() : z.string().optional()).meta({ description, ...(example !== undefined && { examples: [example] }) });
+        return [name, value];
+      }),
+    ),
+  );
 
 function parameters({ params, query, headers, describedHeaders }: AnyRoute) {
   const path = objectOf(params);
@@ -58,21 +90,22 @@ function parameters({ params, query, headers, describedHeaders }: AnyRoute) {
   return { requestParams: { ...(path && { path }), ...(search && { query: search }), ...(header && { header }) } };
 }
 
-function requestBody({ body }: AnyRoute) {
+function requestBody({ body, describedBody }: AnyRoute) {
   if (!body) return {};
   if (!('kind' in body)) return { requestBody: { required: true, content: { 'application/json': { schema: body } } } };
-  return { requestBody: { required: true, content: Object.fromEntries(body.mediaTypes.map((type) => [type, {}])) } };
+  const contentOf = (type: string) => (describedBody?.[type] ? { schema: describedBody[type] } : {});
+  return { requestBody: { required: true, content: Object.fromEntries(body.mediaTypes.map((type) => [type, contentOf(type)])) } };
 }
 
-function answers({ answers: declared, describedAnswerHeaders, describedMediaTypes = [] }: AnyRoute) {
-  const beside = Object.fromEntries(describedMediaTypes.map((type) => [type, { schema: { type: 'string' as const } }]));
+function answers({ answers: declared, describedAnswerHeaders, describedContent }: AnyRoute) {
+  const contentOf = (schema: z.ZodType) => describedContent ?? { 'application/json': schema };
   return Object.fromEntries(
     Object.entries(declared).map(([status, schema]) => [
       status,
       {
         description: STATUS_CODES[status] ?? status,
         ...headersOf({ ...headersByStatus[Number(status)], ...describedAnswerHeaders?.[Number(status)] }),
-        ...(schema && { content: { 'application/json': { schema }, ...beside } }),
+        ...(schema && { content: Object.fromEntries(Object.entries(contentOf(schema)).map(([type, one]) => [type, { schema: one }])) }),
       },
     ]),
   );
@@ -102,16 +135,30 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
     ...(guardOf(route, area) ? [Common.unauthorized] : []),
     ...(area?.limit || (area?.failureLimit && guardOf(route, area)) ? [Common.tooMany] : []),
     ...(route.problems ?? []),
+    Common.failure,
   ];
 }
 
-function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, schemaOf }: RefusalForm) {
+/** The first that is the service's own, else the first. */
+function exampleOf(kinds: readonly ProblemKind[]): Problem {
+  const kind = kinds.find(({ type }) => type !== Common.invalid.type && type !== 'about:blank') ?? kinds[0] ?? Common.failure;
+  if (kind.type === Common.invalid.type) return kind({ detail: 'The request is not valid; see errors.', errors: { name: ['is required'] } });
+  return kind({ ...(kind.members && exampleMembers(kind.members)) });
+}
+
+const exampleMembers = (members: z.ZodObject) => {
+  const [first] = (members.meta()?.['examples'] ?? []) as Record<string, unknown>[]; // as the declarations of problems have them
+  return first;
+};
+
+function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, schemaOf, toBody }: RefusalForm) {
   const byStatus = Map.groupBy(refusalsOf(route, area), ({ status }) => status);
   const fresh = [...byStatus].filter(([status]) => !(status in route.answers));
   return Object.fromEntries(
     fresh.map(([status, kinds]) => {
       const description = [...new Set(kinds.map(({ title }) => title))].join('; ');
-      return [status, { description, ...headersOf(headersByStatus[status]), content: { [mediaType]: { schema: schemaOf(kinds) } } }];
+      const content = { [mediaType]: { schema: schemaOf(kinds), example: toBody(exampleOf(kinds)) } };
+      return [status, { description, ...headersOf(headersByStatus[status]), content }];
     }),
   );
 }

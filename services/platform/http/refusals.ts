@@ -1,6 +1,6 @@
 // How refusals read on the wire: problem documents of RFC 9457, unless a service has a form of its own.
 import { z } from 'zod';
-import { Common, type Problem, type ProblemKind, toDocument } from '../problem.ts';
+import { Common, nameOf, type Problem, type ProblemKind, toDocument } from '../problem.ts';
 
 export type RefusalForm = {
   readonly mediaType: string;
@@ -26,7 +26,8 @@ function schemaOf(kinds: readonly ProblemKind[]): z.ZodType {
   if (further.length === 0) return distinct.includes(Common.invalid) ? ValidationProblem : ProblemDocument;
   const all = distinct.includes(Common.invalid) ? [Errors, ...further] : further;
   const shape = Object.assign({}, ...all.map((members) => (distinct.length > 1 ? members.partial() : members).shape)) as z.ZodRawShape; // shapes are what it is made of
-  return ProblemDocument.extend(shape);
+  const id = distinct.flatMap((kind) => (kind.members ? [nameOf(kind)] : [])).join('Or');
+  return ProblemDocument.extend(shape).meta({ id: `${id}Problem` });
 }
 
 export const problemDocuments: RefusalForm = { mediaType: 'application/problem+json', toBody: toDocument, schemaOf };

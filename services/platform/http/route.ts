@@ -83,11 +83,23 @@ export type Returned<A> = { [S in keyof A & number]: Answer<S, BodyFor<A[S]>> }[
  */
 export type Access = 'open' | 'checkedByHandler';
 
+/** A group of operations in the API description. */
+export type Tag = { readonly name: string; readonly description: string };
+
+/** A header of a request, for the API description. */
+export type DescribedHeader = { readonly description: string; readonly example?: string | undefined; readonly isRequired?: boolean };
+
 type Declaration = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters in braces: `/api/notes/{id}`. */
   readonly path: `/${string}`;
+  /** Verb and noun, unique in its service: the function's name in clients that are generated from the API description. */
+  readonly operationId?: string;
+  readonly tag?: Tag;
+  /** One line of plain text. */
   readonly summary: string;
+  /** What a summary has no room for, in Markdown. */
+  readonly description?: string;
   readonly access?: Access;
   /**
    * Whether a query parameter that the route does not declare is refused: a filter whose name is misspelled would answer everything. Where an
@@ -98,12 +110,14 @@ type Declaration = {
   readonly maxBodyBytes?: number;
   /** Refusals beyond those every route has (validation, credentials, sizes). */
   readonly problems?: readonly ProblemKind[];
-  /** For the API description alone: request headers that the handler reads by itself, name to meaning. */
-  readonly describedHeaders?: Readonly<Record<string, string>>;
+  /** For the API description alone: request headers that the handler reads by itself. */
+  readonly describedHeaders?: Readonly<Record<string, DescribedHeader>>;
+  /** For the API description alone: what the bytes of a raw or streamed body are, media type to schema. */
+  readonly describedBody?: Readonly<Record<string, Schema>>;
   /** For the API description alone: headers of the answers of a status, name to meaning. */
   readonly describedAnswerHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
-  /** For the API description alone: what an answer may be beside JSON, as text. */
-  readonly describedMediaTypes?: readonly string[];
+  /** For the API description alone: what an answer with a body is where it is not, or not always, JSON; media type to schema. */
+  readonly describedContent?: Readonly<Record<string, Schema>>;
 };
 
 export type Route<P, Q, B, A, H = undefined> = Declaration & {
@@ -131,6 +145,9 @@ export function route<
   // The app parses params, query, headers and body with these very schemas before it calls the handler.
   return declaration as unknown as AnyRoute;
 }
+
+/** Routes in one group of the API description, which shows the groups in the order of the routes. */
+export const tagged = (tag: Tag, routes: readonly AnyRoute[]): AnyRoute[] => routes.map((one) => ({ ...one, tag }));
 
 /** A route that answers 503 where the database is away. */
 export const asksDatabase = (asking: AnyRoute): AnyRoute => ({ ...asking, problems: [...(asking.problems ?? []), Common.unavailable] });

@@ -15,13 +15,18 @@ const directory = new URL('.', import.meta.resolve('swagger-ui-dist/package.json
 /** Read once and shared by all answers: for who asks much and reads nothing, copies or open files would fill the memory. */
 const files = Object.entries(mediaTypes).map(([name, mediaType]) => ({ name, content: new Content(mediaType, readFileSync(new URL(name, directory))) }));
 
-const page = `<!doctype html>
+const pageOf = (title: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>API</title>
+    <title>${title}</title>
     <link rel="stylesheet" href="swagger-ui.css">
+    <style>
+      /* Swagger UI leaves 200 pixels of its head empty. */
+      .swagger-ui .info { margin: 24px 0 8px; }
+      .swagger-ui .scheme-container { margin: 0; padding: 8px 0; box-shadow: none; }
+    </style>
     <link rel="icon" type="image/png" href="favicon-32x32.png">
   </head>
   <body>
@@ -31,7 +36,7 @@ const page = `<!doctype html>
   </body>
 </html>
 `;
-const initializer = `SwaggerUIBundle({ url: 'v1/swagger.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });\n`;
+const initializer = `SwaggerUIBundle({ url: 'v1/swagger.json', dom_id: '#swagger-ui', deepLinking: true, persistAuthorization: true, validatorUrl: null });\n`;
 
 /** Swagger UI sets styles of its own, and has its images in them. */
 const forBrowsers = {
@@ -41,15 +46,19 @@ const forBrowsers = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** @param options `isGuarded`: an area that covers `/swagger` asks for a credential */
-export function swaggerRoutes(openapi: object, { isGuarded = false } = {}): AnyRoute[] {
+/**
+ * @param describe makes the description, when it is asked for
+ * @param options `isGuarded`: an area that covers `/swagger` asks for a credential
+ */
+export function swaggerRoutes(title: string, describe: () => object, { isGuarded = false } = {}): AnyRoute[] {
   const access = isGuarded ? {} : ({ access: 'open' } as const);
   const declared = { method: 'get', summary: 'API description', ...access } as const;
   const get = (path: `/${string}`, content: () => Content) =>
     route({ ...declared, path, answers: { 200: z.any() }, handle: () => answer(200, content(), forBrowsers) });
-  const description = Buffer.from(JSON.stringify(openapi));
+  let description: Buffer | undefined;
+  const page = pageOf(title);
   return [
-    get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', description)),
+    get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', (description ??= Buffer.from(JSON.stringify(describe()))))),
     get('/swagger/index.html', () => new Content('text/html; charset=utf-8', page)),
     get('/swagger/initializer.js', () => new Content('text/javascript; charset=utf-8', initializer)),
     ...files.map(({ name, content }) => get(`/swagger/${name}`, () => content)),

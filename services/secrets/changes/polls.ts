@@ -119,6 +119,7 @@ export const changeRoutes = (polls: ChangePolls) => [
   route({
     method: 'get',
     path: '/api/management/changes',
+    operationId: 'listChanges',
     isQueryClosed: true,
     summary: 'What was changed after a cursor, at most 100 changes; waits for the first one up to 25 s. Without a cursor: the newest one, at once',
     query: ChangesAfter,

@@ -26,8 +26,13 @@ function presentedKeyHash(headers: IncomingHttpHeaders): Buffer {
 
 /** For what the handlers of the consumer plane do not check themselves; the database is asked each time. */
 export const apiKeyGuard = (store: { isValid(keyHash: Buffer): Promise<boolean> }): Guard => ({
-  name: header.toLowerCase(),
-  scheme: { type: 'apiKey', in: 'header', name: header },
+  name: 'application',
+  scheme: {
+    type: 'apiKey',
+    in: 'header',
+    name: header,
+    description: 'Of an application: the `plainApiKey` that was answered when it was created, or its key was rotated.',
+  },
   async check(headers) {
     if (!(await store.isValid(presentedKeyHash(headers)))) throw keyRefused();
   },
@@ -43,6 +48,7 @@ export function consumerRoutes(parts: ConsumerParts) {
     route({
       method: 'get',
       path: '/api/consumer/secrets/{name}',
+      operationId: 'readSecret',
       access: 'checkedByHandler',
       summary: 'The newest active version of a secret in an environment',
       params: ByName,
@@ -54,6 +60,7 @@ export function consumerRoutes(parts: ConsumerParts) {
     route({
       method: 'get',
       path: '/api/consumer/configurations',
+      operationId: 'readConfigurations',
       access: 'checkedByHandler',
       summary: 'All configuration entries of an environment, by key',
       query: InQuery,
@@ -73,6 +80,7 @@ export function consumerRoutes(parts: ConsumerParts) {
     route({
       method: 'get',
       path: '/api/consumer/configurations/{key}',
+      operationId: 'readConfiguration',
       access: 'checkedByHandler',
       summary: 'One configuration entry of an environment',
       params: ByKey,

@@ -15,7 +15,7 @@ const fingerprint = (token: string) => scryptSync(token, 'signalbox administrato
 export function createAdminAuth(tokens: readonly Secret[]): { readonly guard: Guard; readonly actorOf: ActorOf } {
   const known = tokens.map((token) => ({ id: `admin-${fingerprint(token.reveal())}`, isToken: isOneOf([token]) }));
   return {
-    guard: authorization('Bearer', tokens),
+    guard: authorization('Bearer', tokens, { name: 'administrator', description: 'Of an administrator: a value of `Management__AdminApiKey`.' }),
     actorOf({ headers, requestId }) {
       const token = headers.authorization?.replace(/^bearer +/i, '').trimEnd() ?? '';
       const keyId = known.find(({ isToken }) => isToken(token))?.id ?? '';

@@ -21,6 +21,7 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
   route({
     method: 'get',
     path: '/api/management/applications',
+    operationId: 'listApplications',
     summary: 'All applications that are not deleted, by slug',
     answers: { 200: z.array(Application) },
     handle: () => store.applications.list(),
@@ -28,7 +29,8 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
   route({
     method: 'post',
     path: '/api/management/applications',
-    summary: 'Creates an application with an environment `local`; the answer alone holds its key',
+    operationId: 'createApplication',
+    summary: 'Creates an application with an environment named local; the answer alone holds its key',
     body: NewApplication,
     answers: { 201: CreatedApplication },
     problems: [Problems.applicationTaken],
@@ -53,6 +55,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'get',
     path: '/api/management/applications/{slug}',
+    operationId: 'getApplication',
     summary: 'One application',
     params: InApplication,
     answers: { 200: Application },
@@ -62,6 +65,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'put',
     path: '/api/management/applications/{slug}',
+    operationId: 'updateApplication',
     summary: 'Changes name and description; the slug stays',
     params: InApplication,
     body: ApplicationUpdate,
@@ -77,6 +81,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'delete',
     path: '/api/management/applications/{slug}',
+    operationId: 'deleteApplication',
     summary: 'Hides an application and all that belongs to it; its key stops working, its slug is free again',
     params: InApplication,
     answers: { 204: null },
@@ -89,6 +94,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'post',
     path: '/api/management/applications/{slug}/rotate-key',
+    operationId: 'rotateApplicationKey',
     summary: 'Gives an application a new key; the old one stops working at once',
     params: InApplication,
     answers: { 200: PlainKey },

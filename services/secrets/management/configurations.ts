@@ -11,6 +11,7 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
   route({
     method: 'get',
     path: '/api/management/applications/{slug}/configurations',
+    operationId: 'listConfigurations',
     summary: 'All entries of an application, by environment and key',
     params: InApplication,
     answers: { 200: z.array(Configuration) },
@@ -20,6 +21,7 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
   route({
     method: 'post',
     path: '/api/management/applications/{slug}/configurations',
+    operationId: 'createConfiguration',
     summary: 'Adds an entry to an environment',
     params: InApplication,
     body: NewConfiguration,
@@ -41,6 +43,7 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
   route({
     method: 'put',
     path: '/api/management/applications/{slug}/configurations/{environmentSlug}/{key}',
+    operationId: 'updateConfiguration',
     summary: 'Changes the value of an entry, and its description when one is given',
     params: OfConfiguration,
     body: ConfigurationUpdate,
@@ -60,6 +63,7 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
   route({
     method: 'delete',
     path: '/api/management/applications/{slug}/configurations/{environmentSlug}/{key}',
+    operationId: 'deleteConfiguration',
     summary: 'Deletes an entry',
     params: OfConfiguration,
     answers: { 204: null },

@@ -11,6 +11,7 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
   route({
     method: 'get',
     path: '/api/management/applications/{slug}/environments',
+    operationId: 'listEnvironments',
     summary: 'The environments of an application, oldest first',
     params: InApplication,
     answers: { 200: z.array(Environment) },
@@ -20,6 +21,7 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
   route({
     method: 'post',
     path: '/api/management/applications/{slug}/environments',
+    operationId: 'createEnvironment',
     summary: 'Adds an environment; its slug is made of its name',
     params: InApplication,
     body: NewEnvironment,
@@ -40,6 +42,7 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
   route({
     method: 'delete',
     path: '/api/management/applications/{slug}/environments/{envSlug}',
+    operationId: 'deleteEnvironment',
     summary: 'Deletes an environment with its secret versions and configuration entries, for good',
     params: InEnvironment,
     answers: { 204: null },

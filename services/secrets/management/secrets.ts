@@ -13,6 +13,7 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'get',
     path: '/api/management/applications/{slug}/secrets',
+    operationId: 'listSecrets',
     summary: 'The secrets of an application, by name',
     params: InApplication,
     answers: { 200: z.array(Secret) },
@@ -22,6 +23,7 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'post',
     path: '/api/management/applications/{slug}/secrets',
+    operationId: 'createSecret',
     summary: 'Adds a secret, and says which environments wait for a value',
     params: InApplication,
     body: NewSecret,
@@ -41,6 +43,7 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'get',
     path: '/api/management/applications/{slug}/secrets/{name}',
+    operationId: 'getSecret',
     summary: 'One secret, without values',
     params: OfSecret,
     answers: { 200: Secret },
@@ -50,6 +53,7 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'delete',
     path: '/api/management/applications/{slug}/secrets/{name}',
+    operationId: 'deleteSecret',
     summary: 'Deletes a secret with all its versions, for good',
     params: OfSecret,
     answers: { 204: null },
@@ -71,6 +75,7 @@ export const valueRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'post',
     path: '/api/management/applications/{slug}/secrets/{name}/values',
+    operationId: 'addSecretVersions',
     summary: 'Appends a version for each item, all of them or none',
     params: OfSecret,
     body: ValueItems,
@@ -97,6 +102,7 @@ export const valueRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'get',
     path: '/api/management/applications/{slug}/secrets/{name}/versions/{environmentSlug}',
+    operationId: 'listSecretVersions',
     summary: 'The versions of a secret in an environment, newest first, without values',
     params: OfSecretIn,
     answers: { 200: z.array(SecretVersion) },

@@ -18,13 +18,13 @@ const list = 'events';
 const historyList = 'pulls/history';
 
 export const EventQuery = z.object({
-  source: filterText,
-  event: filterText,
-  repository: filterText,
-  sender: filterText,
-  deliveryId: filterText,
-  from: TimestampInput.optional(),
-  to: TimestampInput.optional(),
+  source: filterText.meta({ description: '`forge`, or the name of a direct source' }),
+  event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
+  repository: filterText.meta({ description: '`owner/name`' }),
+  sender: filterText.meta({ description: 'The login of who caused it' }),
+  deliveryId: filterText.meta({ description: 'What the forge or the source calls the delivery' }),
+  from: TimestampInput.optional().meta({ description: 'Received at this time or later' }),
+  to: TimestampInput.optional().meta({ description: 'Received before this time' }),
   ...timePage(list),
 });
 export type EventQuery = z.output<typeof EventQuery>;

@@ -10,18 +10,19 @@ import type { DashboardStore } from './store.ts';
 const sendersList = 'senders';
 export const SenderQuery = z.object(namePage(sendersList));
 
-export const RecentQuery = z.object({ limit: queryInteger({ min: 1, max: 50, default: 10 }) });
+export const RecentQuery = z.object({ limit: queryInteger({ min: 1, max: 50, default: 10 }).meta({ description: 'How many of each' }) });
 
 const newest: Readonly<Record<string, z.ZodArray>> = {
   events: z.array(Event),
   ...Object.fromEntries(Object.entries(typedTables).map(([name, { item }]) => [name, z.array(item)])),
 };
 /** Newest events, and of each typed table what changed last. */
-export const Recent = z.object(newest);
+export const Recent = z.object(newest).meta({ id: 'Recent' });
 
 const processingList = (path: string) => `${path}/processing`;
 /** @param path of the table */
-export const processingQuery = (path: string) => z.object({ state: queryChoice(processingStates).optional(), ...idPage(processingList(path)) });
+export const processingQuery = (path: string) =>
+  z.object({ state: queryChoice(processingStates).optional().meta({ description: 'Those in this state only' }), ...idPage(processingList(path)) });
 type ProcessingQuery = z.output<ReturnType<typeof processingQuery>>;
 
 const unprocessed = processingStates.filter((state) => state !== 'PROCESSED');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { queryInteger, textFor } from '../../platform/schema.ts';
 import { storable } from '../../platform/json.ts';
 
-const limit = queryInteger({ min: 1, max: 200, default: 50 });
+const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' });
 
 // The years 1 to 9999: every time that a forge can send, and that Postgres takes.
 const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);

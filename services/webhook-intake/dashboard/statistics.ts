@@ -6,11 +6,11 @@ import { filterText } from './paging.ts';
 import type { Bucket, DashboardStore } from './store.ts';
 
 export const StatisticsQuery = z.object({
-  source: filterText,
-  event: filterText,
-  from: TimestampInput.optional(),
-  to: TimestampInput.optional(),
-  by: queryChoice(['day']).optional(),
+  source: filterText.meta({ description: '`forge`, or the name of a direct source' }),
+  event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
+  from: TimestampInput.optional().meta({ description: 'Buckets that begin at this time or later' }),
+  to: TimestampInput.optional().meta({ description: 'Buckets that begin before this time' }),
+  by: queryChoice(['day']).optional().meta({ description: 'Points of a day instead of six hours' }),
 });
 
 /** Names of the IANA time zone database, in any case; undefined for anything else, offsets included. */

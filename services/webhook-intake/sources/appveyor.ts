@@ -6,6 +6,23 @@ export const appveyor: Source = {
   name: 'appveyor',
   vendor: 'AppVeyor',
   verification: authorizationValue,
+  example: {
+    body: {
+      eventName: 'build_failure',
+      eventData: {
+        passed: false,
+        failed: true,
+        status: 'failed',
+        projectName: 'signals',
+        buildId: 7001,
+        buildVersion: '1.0.31',
+        repositoryName: 'railway/signals',
+        branch: 'main',
+        commitMessage: 'Pull the other lever',
+        buildUrl: 'https://appveyor.example/project/railway/signals/builds/7001',
+      },
+    },
+  },
   read: ({ payload }) => ({
     event: textAt(payload, 'eventName'),
     action: textAt(payload, 'eventData', 'status'),

@@ -9,6 +9,14 @@ export const codacy: Source = {
   name: 'codacy',
   vendor: 'Codacy',
   verification: sharedToken,
+  example: {
+    body: {
+      commit: {
+        data: { uuid: 'f00dfeedf00dfeedf00dfeedf00dfeedf00dfeed', urls: { delta: 'https://codacy.example/railway/signals/commit?cid=1' } },
+        results: { fixed_count: 2, new_count: 0 },
+      },
+    },
+  },
   read: ({ payload }) => ({
     event: 'commit_result',
     key: [commit(payload), added(payload), fixed(payload)],

@@ -7,6 +7,14 @@ export const deepsource: Source = {
   name: 'deepsource',
   vendor: 'DeepSource',
   verification: signature('X-DeepSource-Signature'),
+  example: {
+    body: {
+      id: 'evt_7nq2',
+      type: 'analysis_run.updated',
+      createdAt: 1767225600,
+      data: { object: { runId: '4f0c', status: 'FAILURE', url: 'https://app.deepsource.example/gh/railway/signals/run/4f0c' } },
+    },
+  },
   read: ({ payload }) => ({
     event: textAt(payload, 'type'),
     key: [textAt(payload, 'id')],

@@ -8,6 +8,13 @@ export const dockerhub: Source = {
   name: 'dockerhub',
   vendor: 'Docker Hub',
   verification: sharedToken,
+  example: {
+    body: {
+      callback_url: 'https://hub.example/u/railway/signals/hook/1/',
+      push_data: { pushed_at: 1767225600, pusher: 'stationmaster', tag: 'v2', images: [] },
+      repository: { repo_name: 'railway/signals', name: 'signals', namespace: 'railway', repo_url: 'https://hub.example/r/railway/signals', status: 'Active' },
+    },
+  },
   read: ({ payload }) => ({
     event: 'push',
     repository: image(payload),

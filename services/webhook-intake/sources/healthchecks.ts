@@ -5,6 +5,9 @@ export const healthchecks: Source = {
   name: 'healthchecks',
   vendor: 'Healthchecks',
   verification: sharedToken,
+  example: {
+    body: { code: '6f1b7a4e-6f57-4d6f-a2a9-8d2b9a3b7c55', name: 'Nightly backup', status: 'down', time: '2026-01-05T03:30:00+00:00' },
+  },
   read: ({ payload }) => ({
     event: textAt(payload, 'status'),
     key: [textAt(payload, 'code'), textAt(payload, 'status'), textAt(payload, 'time')],

@@ -7,7 +7,7 @@ import { createSignatures, type SignatureForm } from '../../platform/http/signat
 import { Common } from '../../platform/problem.ts';
 import { Received } from '../contract.ts';
 import { formType, type Receive } from './receiving.ts';
-import { type ConfiguredSource, refused } from './source.ts';
+import { type ConfiguredSource, refused, type Source } from './source.ts';
 
 const maxBytes = 1_048_576;
 /** Vendors give up on an answer after 10 s and more. */
@@ -31,10 +31,17 @@ const areaOf = ({ source: { name, verification }, secrets }: ConfiguredSource): 
 type RouteParts = { readonly receive: Receive; readonly memory: NonNullable<RawBody['memory']> };
 
 function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }: RouteParts): AnyRoute {
-  const { name, vendor, headers = {}, verification, takesForms } = source;
+  const { name, vendor, verification, takesForms } = source;
+  const named = name.replace(/^./, (letter) => letter.toUpperCase());
+  const sent = Delivery.meta({ id: `${named}Delivery`, description: `As ${vendor} sends it`, examples: [source.example.body] });
   const described = {
+    operationId: `receive${named}`,
     summary: `Receives a webhook of ${vendor}`,
     body: rawBody({ mediaTypes: ['application/json', ...(takesForms ? [formType] : [])], maxBytes, timeoutMs: bodyMs, memory }),
+    describedBody: {
+      ...(takesForms && { [formType]: sent }),
+      'application/json': sent,
+    },
     answers: { 202: Received },
   };
   if (verification.by === 'credential')
@@ -42,7 +49,7 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }:
       method: 'post',
       path: `/${name}`,
       ...described,
-      describedHeaders: headers,
+      describedHeaders: headersOf(source),
       ...(verification.inQuery && { query: TokenQuery }),
       handle: async (request) => answer(202, await receive(source, request)),
     });
@@ -53,7 +60,7 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }:
     path: `/${name}`,
     access: 'checkedByHandler',
     ...described,
-    describedHeaders: { [header]: meaningOf(form), ...headers },
+    describedHeaders: { [header]: { description: meaningOf(form), isRequired: true }, ...headersOf(source) },
     problems: [Common.unauthorized],
     async handle(request) {
       const given = request.headers[header.toLowerCase()];
@@ -63,8 +70,14 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }:
   });
 }
 
+/** For the API description. What a vendor adds is taken too. */
+const Delivery = z.looseObject({});
+
+const headersOf = ({ headers = {}, example }: Source) =>
+  Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, example: example.headers?.[name] }]));
+
 /** For the API description: the guard has looked at it. */
 const TokenQuery = z.object({ token: z.string().optional().meta({ description: 'The shared token, where it does not come as X-Source-Token' }) });
 
 const meaningOf = ({ algorithm, prefix }: SignatureForm) =>
-  `${prefix === '' ? 'The' : `\`${prefix}\` and the`} HMAC-${algorithm.toUpperCase()} of the body in hexadecimal, by one of the secrets`;
+  `${prefix === '' ? 'The' : `\`${prefix}\` and the`} HMAC-${algorithm.toUpperCase()} of the bytes of the body in hexadecimal, by one of the secrets; without it 401`;

@@ -27,6 +27,18 @@ export const sentry: Source = {
   vendor: 'Sentry',
   verification: signature('Sentry-Hook-Signature'),
   headers: { 'Sentry-Hook-Resource': 'What it is about', 'Request-ID': 'The id of the delivery', 'Sentry-Hook-Timestamp': 'When it was sent' },
+  example: {
+    headers: {
+      'Sentry-Hook-Resource': 'issue',
+      'Request-ID': '0b8f6d1d-6b0a-4a6b-8f65-7f4c1f1f2a10',
+      'Sentry-Hook-Timestamp': '1767225600',
+    },
+    body: {
+      action: 'created',
+      actor: { id: 'sentry', name: 'Sentry', type: 'application' },
+      data: { issue: { id: '1170820242', title: 'TypeError: lever is not a function', web_url: 'https://sentry.example/issues/1170820242/' } },
+    },
+  },
   read({ payload, header }) {
     const resource = header('Sentry-Hook-Resource');
     const action = textAt(payload, 'action');

@@ -8,6 +8,17 @@ export const sonarcloud: Source = {
   name: 'sonarcloud',
   vendor: 'SonarQube Cloud',
   verification: signature('X-Sonar-Webhook-HMAC-SHA256'),
+  example: {
+    body: {
+      serverUrl: 'https://sonar.example',
+      taskId: 'AZ1-signals',
+      status: 'SUCCESS',
+      analysedAt: '2026-01-05T08:00:00+0000',
+      project: { key: 'railway_signals', name: 'Signals', url: 'https://sonar.example/dashboard?id=railway_signals' },
+      branch: { name: 'main', type: 'BRANCH', isMain: true, url: 'https://sonar.example/dashboard?id=railway_signals&branch=main' },
+      qualityGate: { name: 'House gate', status: 'ERROR', conditions: [{ metric: 'new_coverage', operator: 'LESS_THAN', status: 'ERROR' }] },
+    },
+  },
   read({ payload }) {
     const taskId = textAt(payload, 'taskId');
     // A gate that changes because somebody marks an issue is told without an analysis, and so without a task.

@@ -36,6 +36,8 @@ export type Source = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it may send forms too. */
   readonly takesForms?: true;
+  /** A delivery, made up by the members that its vendor documents; for the API description. */
+  readonly example: { readonly headers?: Readonly<Record<string, string>>; readonly body: object };
   readonly read: (delivery: SourceDelivery) => SourceEvent;
   readonly notice: (payload: unknown) => Notice;
 };
@@ -66,7 +68,7 @@ export const sharedToken: Verification = {
   by: 'credential',
   inQuery: true,
   createGuard: (secrets) =>
-    guard(tokenHeader, secrets, (headers, query) => {
+    guard({ header: tokenHeader, description: 'A value of the setting of the source, such as `Sources__HealthchecksSecrets`.' }, secrets, (headers, query) => {
       const inQuery = parseQuery(query, undefined, undefined, { maxKeys: 0 })['token'];
       const given = [headers[tokenHeader.toLowerCase()] ?? [], inQuery ?? []].flat();
       return given.length === 1 ? given[0] : undefined;
@@ -77,16 +79,21 @@ export const sharedToken: Verification = {
 export const authorizationValue: Verification = {
   by: 'credential',
   inQuery: false,
-  createGuard: (secrets) => guard('Authorization', secrets, ({ authorization }) => authorization),
+  createGuard: (secrets) =>
+    guard(
+      { header: 'Authorization', description: 'The header as it was entered at the source: a value of its setting, such as `Sources__AppveyorSecrets`.' },
+      secrets,
+      ({ authorization }) => authorization,
+    ),
 };
 
 type Present = (headers: IncomingHttpHeaders, query: string) => string | undefined;
 
-function guard(header: string, secrets: readonly Secret[], present: Present): Guard {
+function guard({ header, description }: { readonly header: string; readonly description: string }, secrets: readonly Secret[], present: Present): Guard {
   const isValid = isOneOf(secrets);
   return {
     name: header.toLowerCase(),
-    scheme: { type: 'apiKey', in: 'header', name: header },
+    scheme: { type: 'apiKey', in: 'header', name: header, description },
     check(headers, query) {
       if (!isValid(present(headers, query) ?? '')) throw refused(header);
     },

@@ -15,6 +15,16 @@ export const uptimerobot: Source = {
   vendor: 'UptimeRobot',
   verification: sharedToken,
   takesForms: true,
+  example: {
+    body: {
+      monitorID: 77001,
+      monitorURL: 'https://signals.example/',
+      monitorFriendlyName: 'Signals',
+      alertType: 2,
+      alertDetails: 'HTTP 200 - OK',
+      alertDateTime: 1767225660,
+    },
+  },
   read: ({ payload }) => ({
     event: alertType(payload),
     key: [textAt(payload, 'monitorID'), textAt(payload, 'alertDateTime')],

@@ -5,6 +5,20 @@ export const vercel: Source = {
   name: 'vercel',
   vendor: 'Vercel',
   verification: signature('X-Vercel-Signature', { algorithm: 'sha1' }),
+  example: {
+    body: {
+      id: 'whd_2x',
+      type: 'deployment.succeeded',
+      createdAt: 1767225600000,
+      region: 'dub1',
+      payload: {
+        team: { id: 'team_1' },
+        deployment: { id: 'dpl_1', name: 'signals-web', url: 'signals-web-1.vercel.example' },
+        links: { deployment: 'https://vercel.example/railway/signals-web/dpl_1', project: 'https://vercel.example/railway/signals-web' },
+        target: 'production',
+      },
+    },
+  },
   read: ({ payload }) => ({
     event: textAt(payload, 'type'),
     key: [textAt(payload, 'id')],

@@ -2,31 +2,47 @@
 import { z } from 'zod';
 import { memberAt, storable } from '../../platform/json.ts';
 import { queryChoice, Timestamp } from '../../platform/schema.ts';
-import { ProcessingState, processingStates } from '../contract.ts';
+import { listOf, ProcessingState, processingStates } from '../contract.ts';
 import { filterText, type TimePage, timePage } from '../dashboard/paging.ts';
 import { type Envelope, idOf, integerAt, type JsonObject, timeAt } from '../forge/delivery.ts';
 
 // The kinds of members of an item. One that is not nullable is required: an object without it has no row.
-export const text = z.string().nullable();
-export const integer = z.int32().nullable();
-export const bigInteger = z.int().nullable();
-export const flag = z.boolean().nullable();
+/** @param example for the API description */
+export const text = (example: string | null) =>
+  z
+    .string()
+    .nullable()
+    .meta({ examples: [example] });
+export const integer = (example: number) =>
+  z
+    .int32()
+    .nullable()
+    .meta({ examples: [example] });
+export const bigInteger = (example: number) =>
+  z
+    .int()
+    .nullable()
+    .meta({ examples: [example] });
+export const flag = z
+  .boolean()
+  .nullable()
+  .meta({ examples: [false] });
 export const time = Timestamp.nullable();
-export const account = z.object({ login: text }).nullable();
+export const account = z.object({ login: text('octocat') }).nullable();
 
 /** What all typed rows have on the wire; the object's own main members come after it, under the forge's names. */
 export const TypedItem = z.object({
-  id: z.uuid(),
+  id: z.uuid().meta({ examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
   /** The forge's own id of the object; a branch's name, a push's new head. */
-  forgeId: z.string(),
+  forgeId: z.string().meta({ examples: ['73464126'] }),
   /** owner/name; null where the object is in none. */
-  repository: text,
+  repository: text('me/mine'),
   processingState: ProcessingState,
   firstSeenAt: Timestamp,
   /** The object's own time of change; where it has none, when the relay received it. */
   updatedAt: Timestamp,
   /** Set on what the forge has deleted. */
-  deletedAt: time,
+  deletedAt: time.meta({ examples: [null] }),
 });
 export type TypedItem = z.output<typeof TypedItem>;
 
@@ -34,16 +50,16 @@ export const commentKinds = ['issue_comment', 'commit_comment', 'pull_request_re
 
 /** What a list can be asked by beside its page, where its table has a column for it. */
 const filterSchemas = {
-  repository: filterText,
-  state: queryChoice(['open', 'closed']).optional(),
-  kind: queryChoice(commentKinds).optional(),
-  status: filterText,
-  conclusion: filterText,
-  sender: filterText,
-  login: filterText,
-  account: filterText,
-  processingState: queryChoice(processingStates).optional(),
-  deleted: queryChoice(['true', 'false']).optional(),
+  repository: filterText.meta({ description: '`owner/name`' }),
+  state: queryChoice(['open', 'closed']).optional().meta({ description: 'Those in this state only' }),
+  kind: queryChoice(commentKinds).optional().meta({ description: 'Comments of this kind only' }),
+  status: filterText.meta({ description: 'Runs of this status only, such as `completed`' }),
+  conclusion: filterText.meta({ description: 'Runs of this conclusion only, such as `failure`' }),
+  sender: filterText.meta({ description: 'The login of who made it' }),
+  login: filterText.meta({ description: 'The login' }),
+  account: filterText.meta({ description: 'The login of the account' }),
+  processingState: queryChoice(processingStates).optional().meta({ description: 'Those in this processing state only' }),
+  deleted: queryChoice(['true', 'false']).optional().meta({ description: 'Only what the forge has deleted, or only what it has not' }),
 };
 
 type Filter = keyof typeof filterSchemas;
@@ -76,6 +92,7 @@ export function typedTable(table: Declaration) {
     /** Below `/api/v1/`. */
     path,
     query: typedQuery(filters, path),
+    page: listOf(table.item),
   };
 }
 

@@ -9,6 +9,7 @@ export const createWorkerRoutes = (workers: Workers): AnyRoute[] => [
   route({
     method: 'get',
     path: '/api/v1/workers',
+    operationId: 'listWorkers',
     summary: 'The workers, how many runs of each are under way, and its newest run',
     answers: { 200: listOf(WorkerState) },
     problems: [Common.unavailable],
@@ -17,8 +18,9 @@ export const createWorkerRoutes = (workers: Workers): AnyRoute[] => [
   route({
     method: 'get',
     path: '/api/v1/workers/runs/{runId}',
+    operationId: 'getWorkerRun',
     summary: 'What became of a run',
-    params: z.object({ runId: z.string() }),
+    params: z.object({ runId: z.string().meta({ description: 'The `runId` of the answer that accepted it' }) }),
     answers: { 200: WorkerRun },
     problems: [Problems.runMissing, Common.unavailable],
     handle: ({ params }) => workers.run(params.runId),
@@ -26,8 +28,9 @@ export const createWorkerRoutes = (workers: Workers): AnyRoute[] => [
   route({
     method: 'post',
     path: '/api/v1/workers/{name}/run',
+    operationId: 'startWorkerRun',
     summary: 'Begins one run of a worker: service, database-service, cleanup or maintenance; of the last two one at a time',
-    params: z.object({ name: z.string() }),
+    params: z.object({ name: z.string().meta({ description: 'service, database-service, cleanup or maintenance' }) }),
     answers: { 202: AcceptedRun },
     problems: [Problems.workerMissing, Problems.workerRunning, Common.unavailable],
     handle: async ({ params }) => {

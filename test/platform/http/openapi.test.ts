@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Area } from '../../../services/platform/http/credentials.ts';
 import { authorization } from '../../../services/platform/http/credentials.ts';
 import { problems } from '../../../services/platform/problem.ts';
-import { rawBody, route } from '../../../services/platform/http/route.ts';
+import { rawBody, route, tagged } from '../../../services/platform/http/route.ts';
 import { queryChoice, queryInteger, text, Timestamp, TimestampInput } from '../../../services/platform/schema.ts';
 import { startApp, stopApps } from './app-fixture.ts';
 
@@ -16,13 +16,14 @@ const Note = z.object({ id: z.uuidv7(), title: text({ min: 1, max: 10 }), create
 const NewNote = z.object({ title: text({ min: 1, max: 10 }), dueAt: TimestampInput.optional() }).meta({ id: 'NewNote' });
 const limit = { count: () => Promise.resolve({}) };
 const areas: Area[] = [
-  { prefix: '/api', guard: authorization('Bearer', []), limit },
-  { prefix: '/hooks', guard: { name: 'x-token', scheme: { type: 'apiKey', in: 'header', name: 'X-Token' }, check: () => undefined } },
+  { prefix: '/api', guard: authorization('Bearer', [], { name: 'reader', description: 'A value of `Notes__Tokens`.' }), limit },
+  { prefix: '/hooks', guard: { name: 'x-token', scheme: { type: 'apiKey', in: 'header', name: 'X-Token', description: 'Any' }, check: () => undefined } },
 ];
-const routes = [
+const routes = tagged({ name: 'Notes', description: 'What is not to be forgotten' }, [
   route({
     method: 'get',
     path: '/api/notes',
+    operationId: 'listNotes',
     summary: 'Lists notes',
     query: z.object({
       limit: queryInteger({ min: 1, max: 100, default: 20 }),
@@ -49,21 +50,23 @@ const routes = [
     method: 'post',
     path: '/hooks',
     summary: 'Takes a delivery',
+    description: 'The signature is over the *bytes*.',
+    describedBody: { 'application/json': z.looseObject({}).meta({ examples: [{ count: 1 }] }) },
     body: rawBody({ mediaTypes: ['application/json'], maxBytes: 9, timeoutMs: 9 }),
     answers: { 200: z.string(), 202: null },
-    describedHeaders: { 'X-Signature': 'The HMAC' },
+    describedHeaders: { 'X-Signature': { description: 'The HMAC', isRequired: true } },
     describedAnswerHeaders: { 202: { 'X-Turn': 'Its place in the queue' } },
-    describedMediaTypes: ['text/plain'],
+    describedContent: { 'application/json': z.string(), 'text/plain': z.string() },
     handle: () => {
       throw Notes.noteLocked();
     },
   }),
-];
+]);
 
 // A document is asked about by path here, as one reads it.
 const at = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>((inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined), value);
-const document = async (): Promise<unknown> => JSON.parse(JSON.stringify((await startApp({ routes, areas })).app.openapi));
+const document = async (): Promise<unknown> => JSON.parse(JSON.stringify((await startApp({ routes, areas })).app.openapi()));
 const statuses = (operation: unknown) => Object.keys(at(operation, 'responses') ?? {}).map(Number);
 
 function referencesIn(value: unknown): string[] {
@@ -93,32 +96,50 @@ describe('the API description', () => {
   it('describes every route and the health of the service, not its own pages', async () => {
     const written = await document();
     expect(Object.keys(at(written, 'paths') ?? {})).to.have.members(['/api/notes', '/api/notes/{id}', '/hooks', '/health', '/health/ready']);
-    expect(at(written, 'info')).to.deep.equal({ title: 'test', summary: 'A service of a test', version: '1.2.3' });
+    expect(at(written, 'info')).to.deep.equal({ title: 'Signalbox test', summary: 'A service of a test', version: '1.2.3' });
+  });
+
+  it('groups operations, in the order of the routes, and names them', async () => {
+    const written = await document();
+    expect(at(written, 'tags')).to.deep.equal([
+      { name: 'Notes', description: 'What is not to be forgotten' },
+      { name: 'Health', description: 'For probes' },
+    ]);
+    expect(at(written, 'paths', '/api/notes', 'get')).to.deep.include({ tags: ['Notes'], operationId: 'listNotes', summary: 'Lists notes' });
+    expect(at(written, 'paths', '/health', 'get', 'tags')).to.deep.equal(['Health']);
+  });
+
+  it('describes the JSON of a body that is read as bytes, and what a summary has no room for', async () => {
+    const hook = at(await document(), 'paths', '/hooks', 'post');
+    expect(at(hook, 'description')).to.equal('The signature is over the *bytes*.');
+    const content = at(hook, 'requestBody', 'content', 'application/json');
+    expect(at(content, 'schema', 'type')).to.equal('object');
+    expect(at(content, 'schema', 'examples')).to.deep.equal([{ count: 1 }]);
   });
 
   it('lists every answer and refusal of a route', async () => {
     const written = await document();
-    expect(statuses(at(written, 'paths', '/api/notes', 'get'))).to.have.members([200, 400, 401, 429]);
-    expect(statuses(at(written, 'paths', '/api/notes/{id}', 'put'))).to.have.members([200, 204, 400, 401, 408, 409, 413, 415, 429]);
-    expect(statuses(at(written, 'paths', '/hooks', 'post'))).to.have.members([200, 202, 400, 401, 408, 413, 415]);
-    expect(statuses(at(written, 'paths', '/health', 'get'))).to.have.members([200]);
+    expect(statuses(at(written, 'paths', '/api/notes', 'get'))).to.have.members([200, 400, 401, 429, 500]);
+    expect(statuses(at(written, 'paths', '/api/notes/{id}', 'put'))).to.have.members([200, 204, 400, 401, 408, 409, 413, 415, 429, 500]);
+    expect(statuses(at(written, 'paths', '/hooks', 'post'))).to.have.members([200, 202, 400, 401, 408, 413, 415, 500]);
+    expect(statuses(at(written, 'paths', '/health', 'get'))).to.have.members([200, 500]);
     expect(at(written, 'paths', '/api/notes/{id}', 'put', 'responses', '409', 'description')).to.equal('The note is locked; The note has changed');
   });
 
   it('says which credential a route needs, and that open ones need none', async () => {
     const written = await document();
-    expect(at(written, 'paths', '/api/notes', 'get', 'security')).to.deep.equal([{ bearer: [] }]);
+    expect(at(written, 'paths', '/api/notes', 'get', 'security')).to.deep.equal([{ reader: [] }]);
     expect(at(written, 'paths', '/hooks', 'post', 'security')).to.deep.equal([{ 'x-token': [] }]);
     expect(at(written, 'paths', '/health', 'get', 'security')).to.equal(undefined);
     expect(at(written, 'components', 'securitySchemes')).to.deep.equal({
-      bearer: { type: 'http', scheme: 'bearer' },
-      'x-token': { type: 'apiKey', in: 'header', name: 'X-Token' },
+      reader: { type: 'http', scheme: 'bearer', description: 'A value of `Notes__Tokens`.' },
+      'x-token': { type: 'apiKey', in: 'header', name: 'X-Token', description: 'Any' },
     });
   });
 
   it('describes times, texts, numbers and choices as they are on the wire', async () => {
     const written = await document();
-    expect(at(written, 'components', 'schemas', 'Note', 'properties', 'createdAt')).to.deep.equal({ type: 'string', format: 'date-time' });
+    expect(at(written, 'components', 'schemas', 'Note', 'properties', 'createdAt')).to.deep.include({ type: 'string', format: 'date-time' });
     expect(at(written, 'components', 'schemas', 'Note', 'properties', 'title')).to.deep.include({ type: 'string', minLength: 1, maxLength: 10 });
     expect(at(written, 'components', 'schemas', 'NewNote', 'required')).to.deep.equal(['title']);
     const parameters = at(written, 'paths', '/api/notes', 'get', 'parameters');
@@ -144,7 +165,10 @@ describe('the API description', () => {
 
   it('describes further members of problems, optional where another kind has none; so are `errors` of what could not be read', async () => {
     const written = await document();
-    const problem = at(written, 'paths', '/api/notes/{id}', 'put', 'responses', '409', 'content', 'application/problem+json', 'schema');
+    const content = at(written, 'paths', '/api/notes/{id}', 'put', 'responses', '409', 'content', 'application/problem+json');
+    expect(at(content, 'schema', '$ref')).to.equal('#/components/schemas/NoteLockedProblem');
+    expect(at(content, 'example')).to.deep.equal({ type: 'urn:signalbox:problem:note-locked', title: 'The note is locked', status: 409 });
+    const problem = at(written, 'components', 'schemas', 'NoteLockedProblem');
     expect(at(problem, 'properties', 'lockedBy')).to.deep.equal({ type: 'string' });
     expect(at(problem, 'required')).to.deep.equal(['type', 'title', 'status']);
     expect(at(written, 'components', 'schemas', 'ValidationProblem', 'required')).to.deep.equal(['type', 'title', 'status']);
@@ -158,7 +182,7 @@ describe('the API description', () => {
     expect(at(written, 'paths', '/hooks', 'post', 'responses', '202', 'headers', 'X-Turn', 'description')).to.equal('Its place in the queue');
     expect(at(written, 'paths', '/hooks', 'post', 'responses', '200', 'headers')).to.equal(undefined);
     expect(at(written, 'paths', '/hooks', 'post', 'parameters')).to.deep.equal([
-      { in: 'header', name: 'X-Signature', schema: { type: 'string', description: 'The HMAC' }, description: 'The HMAC' },
+      { in: 'header', name: 'X-Signature', schema: { type: 'string', description: 'The HMAC' }, description: 'The HMAC', required: true },
     ]);
     expect(at(written, 'paths', '/hooks', 'post', 'responses', '200', 'content')).to.have.all.keys('application/json', 'text/plain');
   });

@@ -12,7 +12,7 @@ describe('the pages of the API description', () => {
     const { status, headers, body } = await request(url).get('/swagger/v1/swagger.json');
     expect(status).to.equal(200);
     expect(headers['content-type']).to.equal('application/json; charset=utf-8');
-    expect(body).to.deep.equal(JSON.parse(JSON.stringify(app.openapi)));
+    expect(body).to.deep.equal(JSON.parse(JSON.stringify(app.openapi())));
   });
 
   it('GET /swagger leads to the page', async () => {
@@ -25,7 +25,7 @@ describe('the pages of the API description', () => {
     const { url } = await startApp({});
     const page = await request(url).get('/swagger/index.html');
     expect(page.headers['content-type']).to.equal('text/html; charset=utf-8');
-    expect(page.text).to.not.match(/\/\//);
+    expect(page.text).to.include('<title>Signalbox test</title>').and.to.not.match(/\/\//);
     const references = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, reference]) => reference ?? '');
     expect(references).to.have.members(['swagger-ui.css', 'swagger-ui-bundle.js', 'initializer.js', 'favicon-32x32.png']);
     for (const reference of references) {
@@ -46,6 +46,11 @@ describe('the pages of the API description', () => {
     const { url } = await startApp({});
     const { text } = await request(url).get('/swagger/initializer.js');
     expect(text).to.include('validatorUrl: null').and.to.include("url: 'v1/swagger.json'");
+  });
+
+  it('keeps what was entered under Authorize over a reload', async () => {
+    const { url } = await startApp({});
+    expect((await request(url).get('/swagger/initializer.js')).text).to.include('persistAuthorization: true');
   });
 
   it('asks for a credential where the service has a guard for it, on unknown paths too', async () => {

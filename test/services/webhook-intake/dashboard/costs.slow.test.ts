@@ -73,7 +73,7 @@ async function createSide(count: number) {
   const [owner = '', repo = ''] = texts.past.split('/');
   const inPath: Query = { id: await idOf('events'), runId: await idOf('worker_runs'), owner, repo, n: String(numbers) };
   const side = {
-    described: Described.parse(app.openapi),
+    described: Described.parse(app.openapi()),
     async ask(template: string, query: Query) {
       const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => inPath[name] ?? expect.fail(`a parameter {${name}} that no test knows`));
       plans.clear();

@@ -65,7 +65,8 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
   });
   const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${listening.port}`;
-  const conforms = createConformance(app.openapi);
+  const openapi = app.openapi();
+  const conforms = createConformance(openapi);
   const parts = { metrics, log: silentLog };
   const forge = createServiceWorker({ ...parts, database: database.pool });
   const typed = createDatabaseServiceWorker({ ...parts, database: database.pool, isOwn: createIsOwn(['*/*']) });
@@ -81,7 +82,7 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
   return {
     url,
     database,
-    openapi: app.openapi,
+    openapi,
     get,
     async pages(template, query) {
       const pages: Row[][] = [];

@@ -31,7 +31,7 @@ export async function startIntake(database: Database, sources: readonly Source[]
   };
   const { handler, openapi } = createIntakeApp({ database, sources: configured, ...common, ...parts });
   const { port, close } = await listen(handler, { port: 0, host: '127.0.0.1' });
-  return { url: `http://127.0.0.1:${port}`, port, openapi, close };
+  return { url: `http://127.0.0.1:${port}`, port, openapi: openapi(), close };
 }
 
 /** What a vendor puts beside a body that it sends with this secret. */

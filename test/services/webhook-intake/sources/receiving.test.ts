@@ -250,6 +250,7 @@ describe('receiving of direct sources', () => {
       name: 'signalling',
       vendor: 'The signalling system',
       verification: signature('X-Signal-Signature', { algorithm: 'sha1' }),
+      example: { body: { signal: 'clear', number: 7 } },
       read: ({ payload }) => ({ event: textAt(payload, 'signal'), key: [textAt(payload, 'number')], isFailure: false }),
       notice: (payload) => ({ title: `Signal ${textAt(payload, 'signal') ?? ''}`, text: '', url: null }),
     };

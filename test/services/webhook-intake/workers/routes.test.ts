@@ -37,7 +37,7 @@ describe('the workers of the intake, by HTTP', () => {
     const workers = createTestWorkers(pool, jobs);
     const parts = { database: pool, workers, tokenHolder: createTokenHolder(), health: createHealth(), log: silentLog, metrics: createMetrics() };
     const { handler, openapi } = createIntakeApp(parts);
-    const conforms = createConformance(openapi);
+    const conforms = createConformance(openapi());
     const ask = async (method: 'get' | 'post', path: string, template: string) => {
       const { status, headers, text } = await request(handler)[method](`/api/v1${path}`).set('Authorization', `token ${tokens[0]}`);
       const body: unknown = JSON.parse(text);
