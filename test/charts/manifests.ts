@@ -90,6 +90,7 @@ export type Spec = {
   readonly hostnames?: readonly string[];
   readonly parentRefs?: readonly unknown[];
   readonly ingressClassName?: string;
+  readonly scaleTargetRef?: { readonly kind: string; readonly name: string };
   readonly tls?: readonly unknown[];
 };
 

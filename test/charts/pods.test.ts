@@ -169,14 +169,55 @@ describeWith(helm, 'the relay', () => {
     }
     expect(JSON.stringify(await render(sets.get('a connection file of another name')))).to.contain('signalbox.dev/brokers');
   });
+});
 
-  it('leaves its number to the autoscaler that is on', async () => {
-    const manifests = await render(sets.get('everything on'));
+describeWith(helm, 'the number of pods', () => {
+  const replicasOf = (manifests: readonly Manifest[], component: string) => find(manifests, `Deployment/signalbox-${component}`).spec?.replicas;
+
+  it('is left to the autoscaler that is on, of a worker too', async () => {
+    const manifests = await render(sets.get('autoscalers'));
     const autoscalers = ofKind(manifests, 'HorizontalPodAutoscaler');
-    expect(autoscalers).to.not.be.empty;
-    for (const autoscaler of autoscalers) {
-      const { scaleTargetRef } = autoscaler.spec as unknown as { scaleTargetRef: { kind: string; name: string } };
-      expect(find(manifests, `${scaleTargetRef.kind}/${scaleTargetRef.name}`).spec).not.to.have.property('replicas');
+    expect(autoscalers.map(({ metadata }) => metadata.name)).to.have.members(['signalbox-secrets', 'signalbox-webhook-intake-service']);
+    for (const { spec } of autoscalers) {
+      const target = spec?.scaleTargetRef;
+      expect(find(manifests, `${target?.kind}/${target?.name}`).spec).not.to.have.property('replicas');
     }
+    expect(find(manifests, 'HorizontalPodAutoscaler/signalbox-secrets').spec).to.deep.include({
+      minReplicas: 2,
+      maxReplicas: 5,
+      metrics: [
+        { type: 'Resource', resource: { name: 'memory', target: { type: 'Utilization', averageUtilization: 70 } } },
+        { type: 'External', external: { metric: { name: 'requests' }, target: { type: 'AverageValue', averageValue: '100' } } },
+      ],
+      behavior: { scaleDown: { stabilizationWindowSeconds: 600 } },
+    });
+    expect(replicasOf(manifests, 'webhook-intake')).to.equal(1);
+  });
+
+  it('is left to an autoscaler elsewhere, which is named by nothing of the chart', async () => {
+    const manifests = await render({ services: { 'webhook-intake': { workers: { 'database-service': { autoscaling: { external: true } } } } } });
+    expect(ofKind(manifests, 'HorizontalPodAutoscaler')).to.deep.equal([]);
+    expect(replicasOf(manifests, 'webhook-intake-database-service')).to.equal(undefined);
+    expect(replicasOf(manifests, 'webhook-intake-service')).to.equal(1);
+  });
+
+  it('is no service’s worker’s because it is the service’s', async () => {
+    const manifests = await render({ defaults: { autoscaling: { external: true } } });
+    expect(replicasOf(manifests, 'webhook-intake')).to.equal(undefined);
+    expect(replicasOf(manifests, 'webhook-intake-service')).to.equal(1);
+  });
+
+  it('that a drain leaves is said for services and servers', async () => {
+    const budgets = async (values: Values) =>
+      Object.fromEntries(ofKind(await render(values), 'PodDisruptionBudget').map(({ metadata, spec }) => [metadata.name.replace('signalbox-', ''), spec]));
+    const given = await budgets({
+      services: { secrets: { podDisruptionBudget: { minAvailable: '50%' } }, bookmarks: { podDisruptionBudget: { enabled: false } } },
+      postgres: { podDisruptionBudget: { maxUnavailable: 0 } },
+      rabbitmq: { podDisruptionBudget: { enabled: false } },
+    });
+    expect(given['secrets']).to.include({ minAvailable: '50%' }).and.not.have.property('maxUnavailable');
+    expect(given['webhook-relay']).to.include({ maxUnavailable: 1 });
+    expect(given['postgres']).to.include({ maxUnavailable: 0 });
+    expect(given).to.not.have.any.keys('bookmarks', 'rabbitmq');
   });
 });

@@ -38,7 +38,7 @@ describeWith(helm, 'values.schema.json', () => {
     const wrong = (value: unknown) => (typeof value === 'string' || Array.isArray(value) || isMap(value) ? 7 : 'wrong');
     // Kubernetes' own quantities and counts may be numbers.
     const typed = all.filter(
-      ({ path }) => !/\.(requests|limits|parameters|probes|maxUnavailable|size|sizeLimit|ingress\.annotations)(\.|$)/.test(path.join('.')),
+      ({ path }) => !/\.(requests|limits|parameters|probes|maxUnavailable|minAvailable|size|sizeLimit|ingress\.annotations)(\.|$)/.test(path.join('.')),
     );
     const { paths } = await complaints(merged(...typed.map(({ path, value }) => nested(path, wrong(value)))));
     expect(typed.map(({ path }) => pointer(path)).filter((path) => !paths.has(path))).to.deep.equal([]);
@@ -99,10 +99,17 @@ describeWith(helm, 'values.schema.json', () => {
   }
 
   it('refuses an autoscaler for a relay with claims, which would leave them unseen', async () => {
-    const relay = { autoscaling: { enabled: true }, spool: { persistence: { enabled: true } } };
-    const { code, stderr } = await template({ services: { 'webhook-relay': relay } });
-    expect(code).to.equal(1);
-    expect(stderr).to.contain('services.webhook-relay: autoscaling.enabled and spool.persistence.enabled exclude each other');
+    for (const autoscaling of [{ enabled: true }, { external: true }]) {
+      const relay = { autoscaling, spool: { persistence: { enabled: true } } };
+      const { code, stderr } = await template({ services: { 'webhook-relay': relay } });
+      expect(code).to.equal(1);
+      expect(stderr).to.contain('services.webhook-relay: autoscaling and spool.persistence.enabled exclude each other');
+    }
+  });
+
+  it('refuses an autoscaler that has nothing to scale by', async () => {
+    const { stderr } = await template({ services: { secrets: { autoscaling: { enabled: true, targetCPUUtilizationPercentage: 0 } } } });
+    expect(stderr).to.contain('autoscaling of secrets has nothing to scale by');
   });
 
   it('refuses a Postgres of another major, which cannot read the data, unless it is told where its own are', async () => {

@@ -18,7 +18,7 @@ const companions: Readonly<Record<string, Values>> = {
   'postgres.enabled=false': { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } },
   'postgres.external.createRoles=false': { postgres: { enabled: false, external: { host: 'db.example.test' } } },
   'rabbitmq.embedded=false': { rabbitmq: { enabled: false } },
-  'services.webhook-relay.spool.persistence.enabled=true': { services: { 'webhook-relay': { autoscaling: { enabled: false } } } },
+  'services.webhook-relay.spool.persistence.enabled=true': { services: { 'webhook-relay': { autoscaling: { enabled: false, external: false } } } },
   'monitoring.prometheusRule.enabled=true': { monitoring: { serviceMonitor: { enabled: true } } },
 };
 
@@ -61,6 +61,20 @@ const combinations: Readonly<Record<string, Values>> = {
   'credentials of a service of its own': { services: { secrets: { existingSecret: 'master-keys' } } },
   'workers as CronJobs': { defaults: { worker: { kind: 'CronJob' } } },
   'a relay with claims': { services: { 'webhook-relay': { replicas: 2, spool: { persistence: { enabled: true, storageClass: 'fast' } } } } },
+  autoscalers: {
+    services: {
+      secrets: {
+        autoscaling: {
+          enabled: true,
+          targetCPUUtilizationPercentage: 0,
+          targetMemoryUtilizationPercentage: 70,
+          metrics: [{ type: 'External', external: { metric: { name: 'requests' }, target: { type: 'AverageValue', averageValue: '100' } } }],
+          behavior: { scaleDown: { stabilizationWindowSeconds: 600 } },
+        },
+      },
+      'webhook-intake': { workers: { service: { autoscaling: { enabled: true } }, 'database-service': { autoscaling: { external: true } } } },
+    },
+  },
   'a Postgres of another major': { postgres: { image: { tag: '19.1' }, dataDirectory: '/var/lib/postgresql/19/docker' } },
   'one Secret for all of TLS': { ingress: { enabled: true, domain, tls: { enabled: true, secretName: 'wildcard' } } },
   'services under names of their own': {

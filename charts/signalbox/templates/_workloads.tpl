@@ -41,7 +41,7 @@
 {{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $own) -}}
 {{- range $worker, $facts := $service.facts.workers | default dict -}}
 {{- $entry := get ($service.workers | default dict) $worker | default dict -}}
-{{- $own := mergeOverwrite (omit $common "spool" "autoscaling" "service" | deepCopy) (deepCopy $service.worker) (deepCopy $entry) -}}
+{{- $own := mergeOverwrite (omit $common "spool" "service" | deepCopy) (deepCopy $service.worker) (deepCopy $entry) -}}
 {{- include "signalbox.tagOverDigest" (dict "image" $own.image "own" $entry.image) -}}
 {{- if $own.enabled -}}
 {{- $component := printf "%s-%s" $name $worker -}}
