@@ -19,6 +19,7 @@ export type MessageParts = {
   readonly payload: unknown;
   readonly deliveryId?: string;
   readonly hookId?: string;
+  readonly targetId?: string;
   readonly receivedAt?: Date;
   readonly priority?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -32,6 +33,7 @@ export function message({
   payload,
   deliveryId = randomUUID(),
   hookId = '1',
+  targetId = '2',
   receivedAt = new Date(),
   priority = 5,
   headers = {},
@@ -47,7 +49,7 @@ export function message({
     headers: {
       [messageHeaders.deliveryId]: deliveryId,
       [messageHeaders.hookId]: hookId,
-      [messageHeaders.targetId]: '2',
+      [messageHeaders.targetId]: targetId,
       [messageHeaders.targetType]: 'repository',
       [messageHeaders.event]: event,
       ...(action !== undefined && { [messageHeaders.action]: action }),

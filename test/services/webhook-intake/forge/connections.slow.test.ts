@@ -22,6 +22,7 @@ describe('consuming from configured connections', () => {
   const publishers: Broker[] = [];
   let connections: Connections;
   let handled: string[];
+  let largestBatch: number;
   let nowMs: number;
 
   before(async () => {
@@ -36,6 +37,7 @@ describe('consuming from configured connections', () => {
 
   beforeEach(() => {
     handled = [];
+    largestBatch = 0;
     nowMs = 0;
     connections = create();
   });
@@ -47,6 +49,7 @@ describe('consuming from configured connections', () => {
       connect: ({ url }) => connect(url),
       handle: async (batch) => {
         await onBatch();
+        largestBatch = Math.max(largestBatch, batch.length);
         handled.push(...batch.map(({ headers }) => headers['x-delivery-id'] ?? ''));
         return batch.map(() => 'ack' as const);
       },
@@ -159,11 +162,12 @@ describe('consuming from configured connections', () => {
     expect(names()).to.deep.equal(['BROKER_URL_3']);
   });
 
-  it('drains every queue in one run', async () => {
+  it('drains every queue in one run, 100 deliveries at a time at most', async () => {
     for (let number = 0; number < 250; number++) await publish(number % 2, String(number));
     connections.configure([connection(0), connection(1)]);
     await connections.drain(AbortSignal.timeout(100_000));
     expect(handled).to.have.length(250);
+    expect(largestBatch).to.be.within(2, 100);
     expect(await publishers[0]?.depth('forge')).to.equal(0);
   });
 

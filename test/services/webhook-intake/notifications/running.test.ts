@@ -30,10 +30,16 @@ describe('running notifications', () => {
   let server: Server;
   let pushUrl: string;
   const pushed: string[] = [];
+  let isDown = false;
   let running: { readonly stop: AbortController; readonly sender: ReturnType<typeof startSender> }[] = [];
   before(async () => {
     database = await createIntakeDatabase();
-    server = createServer((request, response) => void bodyOf(request).then((body) => (pushed.push(body), response.end())));
+    server = createServer((request, response) => {
+      void bodyOf(request).then((body) => {
+        if (!isDown) pushed.push(body);
+        response.writeHead(isDown ? 500 : 200).end();
+      });
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     pushUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -78,6 +84,21 @@ describe('running notifications', () => {
     expect(reply.status).to.equal(202);
     await eventually(() => pushed.length === 1);
     expect(pushed[0]).to.contain('Interlocking is down');
+    await intake.close();
+  });
+
+  it('do not fail the request of a direct source while their channel does, and are sent once it does not', async () => {
+    isDown = true;
+    const sender = start(createPush({ url: pushUrl }), 20);
+    const rules = parseRules('rules: [{ name: one, push: [alerts] }]');
+    const intake = await startIntake(database.pool, [uptimerobot], { rules, onStored: sender.wake });
+    const body = JSON.stringify({ monitorID: '8', alertDateTime: '1', monitorFriendlyName: 'Interlocking', alertType: '1' });
+    const send = async () => (await post(`${intake.url}/uptimerobot`, { body, headers: credential(uptimerobot, secrets[0], body) })).status;
+    expect(await send()).to.equal(202);
+    await eventually(async () => (await database.rows('select id from outbox_messages where attempts > 1')).length === 1);
+    expect([await send(), await database.count('events'), pushed.length]).to.deep.equal([202, 1, 0]);
+    isDown = false;
+    await eventually(() => pushed.length === 1);
     await intake.close();
   });
 

@@ -70,10 +70,10 @@ describe('the service worker', () => {
     ]);
   });
 
-  it('takes the same delivery id of another hook as another event', async () => {
-    const of = (hookId: string) => delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', hookId });
-    await work()([of('1'), of('2')]);
-    expect(await database.count('events')).to.equal(2);
+  it('takes the same delivery id of another hook or target as another event', async () => {
+    const of = (hookId: string, targetId: string) => delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', hookId, targetId });
+    await work()([of('1', '1'), of('2', '1'), of('1', '2'), of('2', '1')]);
+    expect(await database.count('events')).to.equal(3);
   });
 
   it('takes a delivery that comes again in another month as a duplicate', async () => {
