@@ -28,6 +28,7 @@ describeWith(helm, 'NOTES.txt', () => {
       'Forge__WebhookSecrets',
       'Intake__AccessTokens',
       'Ingest__Token',
+      'Digest__AdminPassword',
       'Management__AdminApiKey',
       'Bookmarks__ApiKeys',
       'Listings__AccessTokens',
@@ -50,7 +51,7 @@ describeWith(helm, 'NOTES.txt', () => {
     for (const values of [byIngress, byGateway, merged(byIngress, consumers('ingress')), merged(byGateway, consumers('gateway'))]) {
       const text = await notes(values);
       const open = publicAddresses(await render(values, { release: 'mine' }));
-      expect([...text.matchAll(/https?:\/\/(\S+)/g)].map(([, address = '']) => address).sort()).to.deep.equal(open);
+      expect([...text.matchAll(/^ {5}https?:\/\/(\S+)/gm)].map(([, address = '']) => address).sort()).to.deep.equal(open);
       const inside = open.some((address) => address.startsWith('secrets.')) ? [] : ['secrets'];
       expect([...text.matchAll(/port-forward service\/mine-signalbox-(\S+)/g)].map(([, name]) => name)).to.deep.equal(inside);
     }
@@ -76,6 +77,31 @@ describeWith(helm, 'NOTES.txt', () => {
   it('speaks of the services that are on only', async () => {
     const text = await notes({ services: { 'webhook-intake': { enabled: false }, secrets: { enabled: false } } });
     expect(text).not.to.match(/Intake__AccessTokens|Management__AdminApiKey|mine-signalbox-secrets|helm test/);
+  });
+
+  it('says what to give the forge: the address that leads in, and the secret', async () => {
+    const given = async (values: Values) => /Give your forge the address (\S+),/.exec(await notes(values))?.[1];
+    expect(await given(merged(byIngress, { ingress: { tls: { enabled: true } } }))).to.equal('https://relay.example.test/Forge');
+    expect(await given(byGateway)).to.equal('https://relay.example.test/Forge');
+    expect(await given(merged(byIngress, { services: { 'webhook-relay': { hosts: ['hooks.example.com'], paths: ['/Forge'] } } }))).to.equal(
+      'http://hooks.example.com/Forge',
+    );
+    const inside = 'http://mine-signalbox-webhook-relay.signalbox.svc:80/Forge';
+    expect(await given({})).to.equal(inside);
+    expect(await given(merged(byIngress, { services: { 'webhook-relay': { paths: ['/api'] } } }))).to.equal(inside);
+    expect(await given({ services: { 'webhook-relay': { enabled: false } } })).to.equal(undefined);
+  });
+
+  it('shows the master keys to nobody', async () => {
+    for (const command of commandsOf(await notes({}))) expect(command).not.to.contain('Encryption__MasterKeys');
+  });
+
+  it('warns of an image that no registry has, and of a Service that lets everybody in', async () => {
+    expect(await notes({})).to.contain('which no registry has');
+    expect(await notes({ image: { registry: 'registry.example.test' } })).not.to.contain('which no registry has');
+    const text = await notes({ services: { secrets: { service: { type: 'NodePort' } } } });
+    expect(text).to.contain('WARNING: secrets has a Service of type NodePort');
+    expect(await notes({})).not.to.contain('has a Service of type');
   });
 
   it('reads from the Secret that was given', async () => {
