@@ -1,7 +1,7 @@
 // One change of each value that a rendering must show: for values.test.ts, which holds that every value is used.
 import { merged, nested, type Values } from '../support/values.ts';
 
-type Change = {
+export type Change = {
   /** The new value, where the usual change of its type would be refused. */
   readonly to?: unknown;
   /** What must be set for the value to count. */
@@ -161,12 +161,16 @@ const changes: Readonly<Record<string, Change>> = {
   'monitoring.grafanaDashboard.enabled': { alone: true },
 };
 
+export const changeOf = changing(changes);
+
 /** The values to render with, before and after the one at the path changes. */
-export function changeOf(path: readonly string[], value: unknown): { readonly before: Values; readonly after: Values } {
-  const own = changes[path.join('.')] ?? {};
-  const beginnings = own.alone ? [] : path.slice(0, -1).map((_, index) => changes[path.slice(0, index + 1).join('.')] ?? {});
-  const before = merged(...[...beginnings, own].map(({ beside = {} }) => beside));
-  return { before, after: merged(before, nested(path, own.to ?? usual(value))) };
+export function changing(own: Readonly<Record<string, Change>>) {
+  return (path: readonly string[], value: unknown): { readonly before: Values; readonly after: Values } => {
+    const { beside, to, alone }: Change = own[path.join('.')] ?? {};
+    const beginnings = alone ? [] : path.slice(0, -1).map((_, index) => own[path.slice(0, index + 1).join('.')] ?? {});
+    const before = merged(...beginnings.map((change) => change.beside ?? {}), beside ?? {});
+    return { before, after: merged(before, nested(path, to ?? usual(value))) };
+  };
 }
 
 function usual(value: unknown): unknown {

@@ -9,10 +9,10 @@ import { describeWith } from '../support/need.ts';
 import { runTool, tools } from '../support/tools.ts';
 import type { Values } from '../support/values.ts';
 import { apiServer, isKnown } from './api-server.ts';
-import { chart as services, helm, render, renderText, template } from './chart.ts';
+import { helm, operatorChart, render, renderText, template } from './chart.ts';
 import { type Manifest, ofKind } from './manifests.ts';
 
-const folder = join(services, '../signalbox-operator');
+const folder = operatorChart;
 const everything: Values = {
   secrets: { url: 'http://signalbox-secrets' },
   replicas: 2,

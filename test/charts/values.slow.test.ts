@@ -1,33 +1,38 @@
-// Every value is used and documented.
+// Every value of both charts is used and documented.
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWith } from '../support/need.ts';
 import { leaves } from '../support/values.ts';
 import { changeOf } from './changes.ts';
-import { chart, helm, readValues, renderText } from './chart.ts';
+import { chart, helm, operatorChart, readValues, renderEach, renderText } from './chart.ts';
+import { operatorChangeOf } from './operator-changes.ts';
 
 const all = leaves(await readValues());
+const ofOperator = leaves(await readValues(operatorChart));
 
 /** Key → description, of the README's table. */
-async function documented(): Promise<Map<string, string>> {
-  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+async function documented(folder: string): Promise<Map<string, string>> {
+  const readme = await readFile(join(folder, 'README.md'), 'utf8');
   const rows = readme.split('\n').map((line) => /^\| ([\w."-]+) \| \w+ \| .* \| (.*) \|$/.exec(line));
   return new Map(
     rows.flatMap((row) => (row?.[1] !== undefined && row[2] !== undefined && row[1] !== 'Key' ? [[row[1].replaceAll('"', ''), row[2].trim()]] : [])),
   );
 }
 
+/** In the table, each of them and no other. */
+async function expectDocumented(values: typeof all, folder: string): Promise<void> {
+  const table = await documented(folder);
+  // `resources.requests` stands for its members.
+  const described = (path: readonly string[]) =>
+    path.some((_, index) => index > 0 && table.get(path.slice(0, index + 1).join('.'))) || table.get(path.join('.'));
+  expect(values.filter(({ path }) => !described(path)).map(({ path }) => path.join('.'))).to.deep.equal([]);
+  const known = values.map(({ path }) => path.join('.'));
+  expect([...table.keys()].filter((key) => !known.some((path) => path === key || path.startsWith(`${key}.`)))).to.deep.equal([]);
+}
+
 describeWith(helm, 'values.yaml', () => {
-  it('is documented in the README, value by value', async () => {
-    const table = await documented();
-    // `resources.requests` stands for its members.
-    const described = (path: readonly string[]) =>
-      path.some((_, index) => index > 0 && table.get(path.slice(0, index + 1).join('.'))) || table.get(path.join('.'));
-    expect(all.filter(({ path }) => !described(path)).map(({ path }) => path.join('.'))).to.deep.equal([]);
-    const known = all.map(({ path }) => path.join('.'));
-    expect([...table.keys()].filter((key) => !known.some((path) => path === key || path.startsWith(`${key}.`)))).to.deep.equal([]);
-  });
+  it('is documented in the README, value by value', () => expectDocumented(all, chart));
 
   for (const { path, value } of all) {
     it(`changes what is rendered by ${path.join('.')}`, async () => {
@@ -35,4 +40,16 @@ describeWith(helm, 'values.yaml', () => {
       expect((await renderText(after)) === (await renderText(before))).to.equal(false);
     });
   }
+});
+
+describeWith(helm, 'values.yaml of the operator', () => {
+  it('is documented in the README, value by value', () => expectDocumented(ofOperator, operatorChart));
+
+  it('changes what is rendered by each value', async () => {
+    const changed = ofOperator.map(({ path, value }) => ({ path: path.join('.'), ...operatorChangeOf(path, value) }));
+    const before = await renderEach([...changed.map((one) => one.before), {}], operatorChart);
+    const after = await renderEach([...changed.map((one) => one.after), {}], operatorChart);
+    expect(after.at(-1), 'without a change').to.equal(before.at(-1)).and.not.equal('');
+    expect(changed.filter((_, index) => after[index] === before[index]).map(({ path }) => path)).to.deep.equal([]);
+  });
 });
