@@ -287,6 +287,8 @@ export type Newsletter = {
   readonly receivedDate: Date;
   readonly destinationEmail: string | null;
   readonly links: readonly FoundLink[];
+  /** The bytes of the mail, compressed with Brotli; without it they are kept as they came. */
+  readonly compressed?: Uint8Array;
 };
 
 /** Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction, but that mails stored at once share one. */
@@ -299,8 +301,8 @@ export type NewsletterStore = {
   reject(mail: RawMail, reason: string): Promise<'rejected' | 'duplicate'>;
   /** All, oldest first, those refused among them. */
   all(): AsyncIterable<RawMail>;
-  /** How many bytes `all` has. */
-  totalBytes(): Promise<number>;
+  /** How many mails `all` has. */
+  countMails(): Promise<number>;
   /** What an improved extraction makes of stored bytes: links keep their status, weights and first appearance; links that are found no more leave the newsletter,
    *  and are deleted when no newsletter holds them and they are Awaiting. */
   replace(sha256: Buffer, newsletter: Newsletter): Promise<void>;

@@ -43,14 +43,14 @@ async function replayAll(replay: Replay): Promise<number> {
   const { newsletters, dryRun, print, stopping } = replay;
   const count = { newsletters: 0, links: 0, refused: 0 };
   const isWatched = process.stderr.isTTY;
-  const progress = createProgress(process.stderr, await newsletters.totalBytes(), () => `${count.newsletters + count.refused} mails`);
+  const progress = createProgress(process.stderr, await newsletters.countMails(), () => `${count.newsletters + count.refused} mails`);
   try {
     for await (const mail of newsletters.all()) {
       if (stopping.aborted) throw new Error('stopped; the same command may be given again');
       const line = await replayOne(mail, replay);
       count[line.outcome === 'refused' ? 'refused' : 'newsletters'] += 1;
       count.links += line.links ?? 0;
-      progress.add(mail.raw.length);
+      progress.add(1);
       if (!isWatched) print(`${JSON.stringify(line)}\n`);
     }
   } finally {

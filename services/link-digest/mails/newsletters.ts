@@ -16,6 +16,7 @@ const FoundNewsletter = z.object({
       authors: z.array(z.object({ name: z.string(), handle: z.string().nullable(), customDomain: z.string().nullable() })),
     }),
   ),
+  compressed: z.instanceof(Uint8Array),
 });
 export type FoundNewsletter = z.output<typeof FoundNewsletter>;
 

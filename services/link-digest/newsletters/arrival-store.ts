@@ -1,4 +1,5 @@
 // All SQL of newsletters on their way in, their links and authors with them.
+import { brotliDecompressSync } from 'node:zlib';
 import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
 import type { RawMail } from '../contract.ts';
 
@@ -9,7 +10,8 @@ export type Description = {
   readonly rejection: string | null;
   readonly linkCount: number;
 };
-export type NewNewsletter = RawMail & Description & { readonly newsletterId: string };
+/** `kept` are the bytes of the mail, compressed or as they came. */
+export type NewNewsletter = Omit<RawMail, 'raw'> & Description & { readonly newsletterId: string; readonly kept: Uint8Array; readonly isCompressed: boolean };
 
 export type MailOutcome = { readonly rejection: string | null };
 
@@ -27,16 +29,16 @@ const insert = statement<{ id: string }, unknown[]>(
   'newsletters.insert',
   `
   with given as (
-    select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::int[], $8::timestamptz[], $9::int[], $10::int[])
-      as given (id, sha256, title, received_date, destination_email, rejection, link_count, received_at, first_byte, bytes)),
+    select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::int[], $8::timestamptz[], $9::bool[], $10::int[], $11::int[])
+      as given (id, sha256, title, received_date, destination_email, rejection, link_count, received_at, is_compressed, first_byte, bytes)),
   inserted as (
     insert into newsletters (id, sha256, title, received_date, destination_email, rejection, link_count, received_at)
     select id, sha256, title, received_date, destination_email, rejection, link_count, received_at
     from given, (select pg_advisory_xact_lock_shared(${turns})) as turn order by sha256
     on conflict (sha256) do nothing
     returning id)
-  insert into raw_mails (newsletter_id, received_at, raw)
-  select id, received_at, substr($11::bytea, first_byte, bytes) from given join inserted using (id)
+  insert into raw_mails (newsletter_id, received_at, is_compressed, raw)
+  select id, received_at, is_compressed, substr($12::bytea, first_byte, bytes) from given join inserted using (id)
   returning newsletter_id as id`,
 );
 
@@ -54,16 +56,15 @@ const lock = statement<{ id: string; receivedAt: Date }, [sha256: Buffer]>(
   'select id, received_at as "receivedAt" from newsletters where sha256 = $1 for update',
 );
 
-const rawAfter = statement<RawMail & { readonly id: string }, [receivedAt: Date | string, id: string]>(
+const rawAfter = statement<RawMail & { readonly id: string; readonly isCompressed: boolean }, [receivedAt: Date | string, id: string]>(
   'newsletters.rawAfter',
   `
-  select newsletter_id as id, sha256, raw, raw_mails.received_at as "receivedAt" from raw_mails join newsletters on newsletters.id = newsletter_id
+  select newsletter_id as id, sha256, raw, is_compressed as "isCompressed", raw_mails.received_at as "receivedAt" from raw_mails join newsletters on newsletters.id = newsletter_id
   where (raw_mails.received_at, newsletter_id) > ($1, $2)
   order by raw_mails.received_at, newsletter_id limit 1`,
 );
 
-// Their length is known without reading them.
-const totalBytes = statement<{ bytes: number }>('newsletters.totalBytes', 'select coalesce(sum(octet_length(raw)), 0)::float8 as bytes from raw_mails');
+const countRaw = statement<{ mails: number }>('newsletters.countRaw', 'select count(*) as mails from raw_mails');
 
 const deleteRaw = statement<unknown, [before: Date]>('newsletters.deleteRaw', 'delete from raw_mails where received_at < $1');
 
@@ -229,12 +230,12 @@ export const createArrivalStore = (database: Database) => ({
   /** @returns the ids of those whose bytes are new */
   async insert(mails: readonly NewNewsletter[]): Promise<Set<string>> {
     let end = 0;
-    const ranges = mails.map(({ raw: { length } }) => ({ firstByte: (end += length) - length + 1, bytes: length }));
+    const ranges = mails.map(({ kept: { length } }) => ({ firstByte: (end += length) - length + 1, bytes: length }));
     const rows = await database.all(
       insert,
-      ...toColumns(mails, ['newsletterId', 'sha256', 'title', 'receivedDate', 'destinationEmail', 'rejection', 'linkCount', 'receivedAt']),
+      ...toColumns(mails, ['newsletterId', 'sha256', 'title', 'receivedDate', 'destinationEmail', 'rejection', 'linkCount', 'receivedAt', 'isCompressed']),
       ...toColumns(ranges, ['firstByte', 'bytes']),
-      Buffer.concat(mails.map(({ raw }) => raw)),
+      Buffer.concat(mails.map(({ kept }) => kept)),
     );
     return new Set(rows.map(({ id }) => id));
   },
@@ -245,9 +246,11 @@ export const createArrivalStore = (database: Database) => ({
   },
   describe: (id: string, description: Description) => database.run(describe, id, ...describing(description)),
   /** The oldest of those after this one. */
-  rawAfter: (last: { readonly receivedAt: Date; readonly id: string } | undefined) =>
-    database.first(rawAfter, last?.receivedAt ?? '-infinity', last?.id ?? '00000000-0000-0000-0000-000000000000'),
-  totalBytes: async () => (await database.first(totalBytes))?.bytes ?? 0,
+  async rawAfter(last: { readonly receivedAt: Date; readonly id: string } | undefined) {
+    const mail = await database.first(rawAfter, last?.receivedAt ?? '-infinity', last?.id ?? '00000000-0000-0000-0000-000000000000');
+    return mail?.isCompressed === true ? { ...mail, raw: brotliDecompressSync(mail.raw) } : mail;
+  },
+  countRaw: async () => (await database.first(countRaw))?.mails ?? 0,
   deleteRaw: (before: Date) => database.run(deleteRaw, before),
 
   /** @returns them and those that were there, with their ids */

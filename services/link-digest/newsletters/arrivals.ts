@@ -136,6 +136,8 @@ const describe = ({ title, receivedDate, destinationEmail }: Newsletter, receive
   linkCount,
 });
 
+const keptOf = ({ raw }: RawMail, { compressed }: Pick<Newsletter, 'compressed'>) => ({ kept: compressed ?? raw, isCompressed: compressed !== undefined });
+
 type Mail = { readonly mail: RawMail; readonly newsletter: Newsletter };
 
 /** Mails that come while others are stored are one transaction, of 16 MiB at most: it is held in memory twice. Two at once would be smaller, and take a tenth
@@ -144,7 +146,7 @@ const batching = {
   concurrency: 1,
   maxWaiting: Infinity,
   maxBatch: 16 * 1_048_576,
-  weightOf: ({ mail }: Mail) => mail.raw.length,
+  weightOf: ({ mail, newsletter }: Mail) => keptOf(mail, newsletter).kept.length,
   // What takes too long may do so because of one of them.
   isOfOne: (error: unknown) => !isOutage(error) || isCancelled(error),
 };
@@ -157,7 +159,8 @@ export function createNewsletterStore(database: Database, scoring: Scoring): New
     store.transaction(async (inTransaction) => {
       const arrivals = mails.map(({ mail, newsletter }) => {
         const found = read(newsletter.links);
-        return { ...found, ...mail, ...describe(newsletter, mail.receivedAt, found.links.length), newsletterId: newId() };
+        const description = describe(newsletter, mail.receivedAt, found.links.length);
+        return { ...found, ...mail, ...description, ...keptOf(mail, newsletter), newsletterId: newId() };
       });
       const stored = await createArrivalStore(inTransaction).insert(arrivals);
       await place(
@@ -179,11 +182,11 @@ export function createNewsletterStore(database: Database, scoring: Scoring): New
     store: (mail, newsletter) => storeBatched({ mail, newsletter }),
     async reject(mail, reason) {
       const refused = { title: null, receivedDate: mail.receivedAt, destinationEmail: null, rejection: storable(reason), linkCount: 0 };
-      const { size } = await store.insert([{ ...mail, ...refused, newsletterId: newId() }]);
+      const { size } = await store.insert([{ ...mail, ...refused, ...keptOf(mail, {}), newsletterId: newId() }]);
       return size === 1 ? 'rejected' : 'duplicate';
     },
     all,
-    totalBytes: store.totalBytes,
+    countMails: store.countRaw,
     replace: (sha256, newsletter) =>
       store.transaction(async (inTransaction) => {
         const arrivals = createArrivalStore(inTransaction);

@@ -11,8 +11,10 @@ export const textTooLong = 'a text part is larger than 2 MiB';
 
 /** The bytes before the first empty line; all of them where there is none. */
 export function headLength(raw: Buffer): number {
-  const ends = ['\n\n', '\n\r\n'].map((end) => raw.indexOf(end)).filter((at) => at >= 0);
-  return Math.min(...ends, raw.length);
+  const end = raw.indexOf('\n\r\n');
+  // Behind it nothing is looked for: a mail whose lines end in CRLF has no other anywhere.
+  const earlier = (end < 0 ? raw : raw.subarray(0, end + 1)).indexOf('\n\n');
+  return [earlier, end].find((at) => at >= 0) ?? raw.length;
 }
 
 /** @returns why the mail is not parsed at all; undefined when it may be */

@@ -49,6 +49,15 @@ describe('mails off the queue', function () {
     expect(await database.query('select newsletter_count::int as n from links')).to.deep.equal([{ n: 1 }, { n: 1 }]);
   });
 
+  it('keeps the bytes of a mail compressed, and they are read again as they came', async () => {
+    const raw = newsletterMail({ links: 200 });
+    expect(await handlerOn(database.pool)([deliver(raw)])).to.deep.equal(['ack']);
+    expect((await database.query('select octet_length(raw) as bytes from raw_mails'))[0]?.bytes).to.be.below(raw.length / 5);
+    const kept: Buffer[] = [];
+    for await (const mail of database.newsletters.all()) kept.push(mail.raw);
+    expect(kept).to.deep.equal([raw]);
+  });
+
   it('that take the parser too long, which may be the machine, are tried again, and refused after the last attempt', async () => {
     const raw = newsletterMail();
     const reason = 'parsing takes longer than 1 ms';
