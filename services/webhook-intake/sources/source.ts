@@ -109,7 +109,8 @@ const maxTextLength = 500;
 /** Text or a number at a path of members, on one line and storable; undefined where there is none. */
 export function textAt(payload: unknown, ...path: readonly string[]): string | undefined {
   const value = memberAt(payload, ...path);
-  if (typeof value === 'number') return String(value);
+  // Of a larger one the last digits are lost: two of them may read alike, and the second delivery would be taken for the first.
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
   const text = storable(value.slice(0, maxTextLength)).replaceAll(/\s+/g, ' ').trim();
   return text === '' ? undefined : text;

@@ -26,18 +26,20 @@ const choices: Readonly<Record<string, Values>> = {
 
 export async function fill(intake: IntakeDatabase, rows: number): Promise<void> {
   const row = rowsOf(rows);
+  // Beside other work a hundred thousand rows take longer than a question may.
+  const insert = (sql: string) => intake.rows(`set local statement_timeout = 0; ${sql}`);
   await makePartitions(intake.pool, 'events', { from: firstDay, ahead: 5 });
   const filters = ['source', 'event', 'repository', 'sender', 'delivery_id'];
-  await intake.rows(`
+  await insert(`
     insert into events (id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, number, ${filters.join(', ')})
     select gen_random_uuid(), '1', '2', 5, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);
-  await intake.rows(`
+  await insert(`
     insert into statistics_buckets (bucket_start, source, event, received, bytes)
     select date_bin('6 hours', ${row.end}, '2000-01-01Z') - n / ${kinds} * interval '6 hours', ${row.value('source', 0)}, 'e' || n % ${kinds}, 1, 1 from ${row.all}`);
-  await intake.rows(`
+  await insert(`
     insert into worker_runs (id, worker, status, started_at, finished_at, processed, failed)
     select gen_random_uuid(), 'cleanup', 'succeeded', ${row.time}, ${row.time}, 1, 0 from ${row.all}`);
-  for (const table of allTables) await intake.rows(typedRows(table, row));
+  for (const table of allTables) await insert(typedRows(table, row));
   await intake.rows('vacuum analyze');
 }
 

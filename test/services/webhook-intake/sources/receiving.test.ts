@@ -179,6 +179,14 @@ describe('receiving of direct sources', () => {
     ]);
   });
 
+  it('tells deliveries apart whose numbers are larger than it can read exactly', async () => {
+    for (const id of ['9007199254740993', '9007199254740992', '1e400', '2e400']) {
+      const reply = await post(at(uptimerobot), { body: `{"monitorID":${id},"alertDateTime":1,"alertType":1}`, headers: token });
+      expect(JSON.parse(reply.text), id).to.deep.include({ duplicate: false });
+    }
+    expect(await database.count('events')).to.equal(4);
+  });
+
   it('never calls the callback_url of an image', async () => {
     const bystander = await startBystander();
     const { body = {} } = samples.find(({ source }) => source === dockerhub) ?? {};
