@@ -22,6 +22,8 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     operationId: 'importBookmarks',
     summary: 'Takes Netscape bookmark HTML, as browsers export it; what is in the same folder already is skipped',
     query: ImportQuery,
+    // A dry run that is misspelled would be none.
+    isQueryClosed: true,
     body: streamedBody({ mediaTypes: ['text/html'], maxBytes: maxImportBytes }),
     describedBody: { 'text/html': BookmarkFile },
     answers: { 200: ImportResult },
@@ -33,6 +35,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     path: '/api/export',
     operationId: 'exportBookmarks',
     access: 'open',
+    isQueryClosed: true,
     summary: 'All of it as Netscape bookmark HTML, which browsers take',
     answers: { 200: BookmarkFile },
     describedContent: { 'text/html': BookmarkFile },

@@ -116,9 +116,18 @@ describe('bookmark files', () => {
       expect((await catalogue.get('/api/tags')).body).to.deep.equal(['t']);
     });
 
-    it('answers 400 to another dryRun', async () => {
-      const { status, body } = await send(page(), '?dryRun=yes');
-      expect([status, Object.keys(body.errors)]).to.deep.equal([400, ['dryRun']]);
+    it('answers 400 to another dryRun, and where it is misspelled, and imports nothing', async () => {
+      const before = (await catalogue.get('/api/bookmarks')).text;
+      for (const [query, member] of [
+        ['dryRun=yes', 'dryRun'],
+        ['dryrun=true', 'dryrun'],
+        ['dry_run=true', 'dry_run'],
+      ] as const) {
+        const { status, body } = await send(page('<DT><A HREF="https://misspelled.example/">Misspelled</A>'), `?${query}`);
+        expect([status, Object.keys(body.errors)], query).to.deep.equal([400, [member]]);
+      }
+      expect((await catalogue.get('/api/bookmarks')).text).to.equal(before);
+      expect((await catalogue.get('/api/export?folderId=x')).status).to.equal(400);
     });
 
     it('tells failures by their place among the bookmarks, each with its reason', async () => {
