@@ -52,12 +52,12 @@ export function createDeadLetterActions(adapter: Pick<Adapter, 'deadLetters'>, t
         const result = origin ? await deadLetter.returnTo(origin) : 'kept';
         return result === 'returned' ? 'done' : result;
       });
-      log.info({ queue: selection.queue, returned: done, kept }, 'dead letters returned to their queues');
+      if (done > 0) log.info({ queue: selection.queue, returned: done, kept }, 'dead letters returned to their queues');
       return { returned: done, kept };
     },
     async dropDeadLetters(selection) {
       const { done } = await each(selection, async (deadLetter) => ((await deadLetter.drop()) ? 'done' : 'gone'));
-      log.info({ queue: selection.queue, dropped: done }, 'dead letters dropped');
+      if (done > 0) log.info({ queue: selection.queue, dropped: done }, 'dead letters dropped');
       return done;
     },
   };
