@@ -94,13 +94,19 @@ function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: R
 
 /** The handle of a platform; else, with a byline, the domain, unless that is a platform's. */
 function authorsOf(url: URL, names: readonly string[], { platforms }: Rules): readonly FoundAuthor[] {
-  const place = placeOf(url);
-  const handle = platforms
-    .flatMap(({ handles }) => handles)
-    .map((pattern) => pattern.exec(place)?.[1])
-    .find((one) => one !== undefined);
+  const handle = handleAt(placeOf(url), platforms);
   if (handle !== undefined) return [{ name: names[0] ?? handle, handle, customDomain: null }];
   const { hostname } = url;
   const isPlatform = platforms.some(({ hosts }) => hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`)));
   return isPlatform ? [] : names.map((name) => ({ name, handle: null, customDomain: hostname.replace(/^www\./, '') }));
+}
+
+function handleAt(place: string, platforms: Rules['platforms']): string | undefined {
+  for (const { handles } of platforms) {
+    for (const pattern of handles) {
+      const handle = pattern.exec(place)?.[1];
+      if (handle !== undefined) return handle;
+    }
+  }
+  return undefined;
 }

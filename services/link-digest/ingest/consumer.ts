@@ -1,4 +1,5 @@
 // Takes mails off the queue: parsed, stored or refused; what fails is tried again, and at last refused and dead-lettered.
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { BatchHandler, Broker, Consumer, Delivery, Outcome } from '../../platform/broker/broker.ts';
 import { codeOf, describeError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
@@ -121,8 +122,13 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
 
   const handle: BatchHandler = async (batch, stopping) => {
     // One group is stored while the next is parsed. All of them end before the batch is handed over again.
-    const results = await Promise.allSettled(groupsOf(batch).flatMap((together) => settle(together, stopping)));
-    return results.map((result) => {
+    const groups: Promise<PromiseSettledResult<Outcome>[]>[] = [];
+    for (const together of groupsOf(batch)) {
+      groups.push(Promise.allSettled(settle(together, stopping)));
+      // Its first mail is at the parser before the digests of the others are computed.
+      await endOfTurn();
+    }
+    return (await Promise.all(groups)).flat().map((result) => {
       if (result.status === 'rejected') throw result.reason;
       return result.value;
     });
