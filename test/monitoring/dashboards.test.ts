@@ -65,6 +65,11 @@ for (const { dashboard, text } of dashboards) {
       }
     });
 
+    it('sums up each series in its legend, by what is no last value: that of one that has ended would be of the past', () => {
+      for (const { title, type, options } of content(dashboard))
+        if (type === 'timeseries') expect(options, title).to.deep.nested.include({ 'legend.displayMode': 'table', 'legend.calcs': ['mean', 'max'] });
+    });
+
     it('is of one installation, leads to the others, and marks when alerts fired', () => {
       expect(dashboard.templating.list.find(({ name }) => name === 'namespace')).to.include({ multi: false, includeAll: false });
       expect(dashboard.links.flatMap(({ tags }) => tags)).to.deep.equal(['signalbox', 'signalbox-operator']);
