@@ -1,5 +1,6 @@
-// docs/settings.md: one table a deployable, from the declarations that read the settings.
+// docs/settings.md: one table a deployable, from the declarations that read the settings; and the names alone, for what warns of others.
 import { deployables } from '../services/deployables.ts';
+import { postgresPassword } from '../services/laptop/data-folder.ts';
 import { migrateSettings, rolePasswordFamily } from '../services/install/settings.ts';
 import { processSettings } from '../services/platform/config/settings.ts';
 import type { Setting, SettingFamily, Settings } from '../services/platform/config/config.ts';
@@ -10,7 +11,7 @@ const preface = `# Settings
 [Documentation](README.md) › Settings
 
 Settings are environment variables. Each also works as \`<NAME>_FILE\`: the path of a file that holds the value. An empty variable counts as absent.
-A process with invalid settings lists all faults and ends. This page is generated from the code (\`npm run generate\`).
+A process with invalid settings lists all faults and ends; of a variable that looks like a setting and is none it warns, with the one that was meant. This page is generated from the code (\`npm run generate\`).
 `;
 
 function fallbackOf({ fallback, generate, isSecret }: Setting<unknown>): string {
@@ -56,23 +57,23 @@ export async function settingsFile(): Promise<Record<string, string>> {
   const verbSections = await Promise.all(
     Object.entries(deployables.withSubcommands).map(async ([word, { load }]) => verbSection(word, (await load()).subcommands)),
   );
-  return {
-    'docs/settings.md': [
-      preface,
-      section({ title: 'Every process', summary: 'What each process reads, whatever runs in it.', settings: processSettings }),
-      ...sections,
-      section({
-        title: 'signalbox operator',
-        summary: 'What the operator reads, beside METRICS_PORT and LOG_LEVEL.',
-        settings: (await deployables.loadOperator()).operator.settings,
-      }),
-      section({
-        title: 'signalbox migrate',
-        summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
-        settings: migrateSettings,
-        families: [rolePasswordFamily],
-      }),
-      ...verbSections,
-    ].join('\n'),
-  };
+  const page = [
+    preface,
+    section({ title: 'Every process', summary: 'What each process reads, whatever runs in it.', settings: processSettings }),
+    ...sections,
+    section({
+      title: 'signalbox operator',
+      summary: 'What the operator reads, beside METRICS_PORT and LOG_LEVEL.',
+      settings: (await deployables.loadOperator()).operator.settings,
+    }),
+    section({
+      title: 'signalbox migrate',
+      summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
+      settings: migrateSettings,
+      families: [rolePasswordFamily],
+    }),
+    ...verbSections,
+  ].join('\n');
+  const names = [...page.matchAll(/^\| `(\w+__\w+)`/gm)].map(([, name = '']) => name);
+  return { 'docs/settings.md': page, 'services/setting-names.json': `${JSON.stringify([...new Set([...names, postgresPassword])].sort(), null, 2)}\n` };
 }

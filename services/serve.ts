@@ -7,6 +7,7 @@ import { createMetrics } from './platform/metrics.ts';
 import type { Deployable } from './platform/process/deployable.ts';
 import { runProcess } from './platform/process/process.ts';
 import { createRuntimes } from './platform/process/runtime.ts';
+import { warnOfUnknownSettings } from './unknown-settings.ts';
 
 type ProcessCall = { readonly environment: Environment; readonly writeError: (text: string) => void };
 
@@ -23,6 +24,7 @@ async function run({ environment, writeError }: ProcessCall, parts: readonly Pic
   );
   const root = createLog({ level: logLevel });
   const log = root.child({ service: parts.map(({ name }) => name).join('+') });
+  warnOfUnknownSettings(environment, log);
   const drainMs = mode === 'service' && appEnv === 'production' ? loadBalancerMs : 0;
   await runProcess({ log, drainMs, writeError }, async (lifecycle) => {
     const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), logFor: (service) => root.child({ service }) });

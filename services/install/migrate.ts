@@ -49,6 +49,7 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
   const { environment, withBackup = false, closeOtherDatabases: isServerOurs, log, print } = command;
   const schemas = schemasOf(services, command);
   const target = await readTarget(environment, rolesOf({ schemas, withBackup }));
+  const setting = target.kind === 'roles' ? 'POSTGRES_URL' : 'DATABASE_URL';
   const retry = {
     timeoutMs: command.waitMs ?? waitMs[target.kind],
     isTemporary: (error: unknown) => error instanceof RoleMissing || isUnavailable(error),
@@ -59,7 +60,7 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
     try {
       return await retryUntil(retry, work);
     } catch (cause) {
-      throw new Error(`${what}: ${causes(cause)}`, { cause });
+      throw new Error(`${what}: ${causes(cause, setting)}`, { cause });
     }
   };
   if (target.kind === 'roles') {
@@ -76,9 +77,10 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
 }
 
 /** What went wrong and why, down to what the server says. */
-function causes(error: unknown): string {
-  const reason = describeDatabaseFault(error) ?? describeError(error);
-  return error instanceof Error && error.cause !== undefined ? `${reason}: ${causes(error.cause)}` : reason;
+/** @param setting that has the server's address */
+function causes(error: unknown, setting: string): string {
+  const reason = describeDatabaseFault(error, setting) ?? describeError(error);
+  return error instanceof Error && error.cause !== undefined ? `${reason}: ${causes(error.cause, setting)}` : reason;
 }
 
 /** An administrator has been told what to do, and has not done it yet. */

@@ -9,11 +9,13 @@ import { createLog, type Log } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
+import { describeDatabaseFault } from '../platform/postgres/errors.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
+import { warnOfUnknownSettings } from '../unknown-settings.ts';
 import { credentials, laptopSettings, postgresPassword, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
@@ -39,6 +41,7 @@ export async function up({ environment, data, portBase, metricsPort: wantedPort 
     isEcho: (signal: NodeJS.Signals, ms: number) => signal !== 'SIGTERM' && ms < 500,
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
+  warnOfUnknownSettings(environment, options.log);
   await runProcess(options, async (lifecycle) => {
     const started = await startEverything(deployables, { environment, data, portBase, metricsPort, lifecycle, logFor: logs.logFor });
     process.stdout.write(`${overview(started, { metricsPort, logFile })}\nready in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
@@ -78,11 +81,18 @@ const Line = z.looseObject({
   service: z.string(),
   msg: z.string().optional(),
   error: z.looseObject({ message: z.string() }).optional(),
+  /** Of a connection to a broker: its name, and why it failed. */
+  broker: z.string().optional(),
+  connection: z.string().optional(),
+  reason: z.string().optional(),
 });
 
-function forPeople(line: string): string {
-  const { level, time, service, msg = '', error } = Line.parse(JSON.parse(line));
-  return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${msg}${error ? ` (${error.message})` : ''}\n`;
+/** A line of the log as the terminal shows it: what happened, to what, and why. */
+export function forPeople(line: string): string {
+  const { level, time, service, msg = '', error, broker, connection, reason } = Line.parse(JSON.parse(line));
+  const which = broker ?? connection;
+  const details = [...(which === undefined ? [] : [which]), ...(reason === undefined ? [] : [reason]), ...(error ? [error.message] : [])].join(': ');
+  return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${msg}${details === '' ? '' : ` (${details})`}\n`;
 }
 
 type StartParts = Required<UpCommand> & {
@@ -117,7 +127,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
   const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(data, password, lifecycle));
 
-  for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name));
+  for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explainDatabase);
   const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(
@@ -135,6 +145,11 @@ export async function startEverything(deployables: readonly Deployable[], parts:
         .map((setting) => [setting.name, generated[setting.name] ?? null]),
     ),
   }));
+}
+
+function explainDatabase(error: unknown): never {
+  const fault = describeDatabaseFault(error, 'DATABASE_URL');
+  throw fault === undefined ? error : new Error(fault, { cause: error });
 }
 
 async function ownPostgres(data: string, password: string, lifecycle: Lifecycle): Promise<string> {

@@ -25,7 +25,8 @@ export async function withDatabase<T>(url: Secret, migrations: MigrationSource, 
     return await work(database);
   } catch (error) {
     const fault =
-      describeDatabaseFault(error) ?? (isUnavailable(error) ? 'the connection to the database was lost; the same command may be given again' : undefined);
+      describeDatabaseFault(error, 'DATABASE_URL') ??
+      (isUnavailable(error) ? 'the connection to the database was lost; the same command may be given again' : undefined);
     if (fault === undefined) throw error;
     throw new Error(fault, { cause: error });
   } finally {

@@ -69,9 +69,14 @@ const words: Readonly<Record<string, string>> = {
   '57P03': 'it is starting or stopping; try again in a moment',
 };
 
-/** What stands between a command and its database, and what to do: a sentence without host, user or password; undefined when something else went wrong than getting there. */
-export function describeDatabaseFault(error: unknown): string | undefined {
+/**
+ * What stands between a command and its database, and what to do: a sentence without host, user or password; undefined when something else
+ * went wrong than getting there.
+ * @param setting that has the address
+ */
+export function describeDatabaseFault(error: unknown, setting?: string): string | undefined {
   const code = codeOf(error);
   const reason = code === undefined ? (isConnectTimeout(error) ? silent : undefined) : words[code];
-  return reason === undefined ? undefined : `the database cannot be reached: ${reason}${code === undefined ? '' : ` (${code})`}`;
+  const which = setting === undefined ? 'the database' : `the database of ${setting}`;
+  return reason === undefined ? undefined : `${which} cannot be reached: ${reason}${code === undefined ? '' : ` (${code})`}`;
 }

@@ -86,6 +86,10 @@ describe('describeDatabaseFault', () => {
         .and.not.contain('internal');
   });
 
+  it('names the setting that has the address', () => {
+    expect(describeDatabaseFault(coded('ECONNREFUSED'), 'DATABASE_URL')).to.match(/^the database of DATABASE_URL cannot be reached: nothing listens there/);
+  });
+
   it('knows a server that does not answer in time, and all addresses of a host refused at once', () => {
     expect(describeDatabaseFault(new Error('timeout exceeded when trying to connect'))).to.match(/^the database cannot be reached: it does not answer; /);
     expect(describeDatabaseFault(Object.assign(new AggregateError([coded('ECONNREFUSED')]), { code: 'ECONNREFUSED' }))).to.contain('nothing listens there');

@@ -1,0 +1,18 @@
+import { expect } from 'chai';
+import { forPeople } from '../../services/laptop/up.ts';
+
+const line = (members: object) =>
+  JSON.stringify({ level: 'error', time: '2026-03-15T12:00:00.000Z', service: 'webhook-relay', msg: 'failed, retrying', ...members });
+
+describe('the log in a terminal', () => {
+  it('says which connection failed and why', () => {
+    expect(forPeople(line({ broker: 'Broker_spare', reason: 'nothing listens there' }))).to.equal(
+      '12:00:00 error webhook-relay: failed, retrying (Broker_spare: nothing listens there)\n',
+    );
+    expect(forPeople(line({ connection: 'Broker_spare', error: { message: 'refused' } }))).to.contain('(Broker_spare: refused)');
+  });
+
+  it('says what happened where there is nothing to add', () => {
+    expect(forPeople(line({ level: 'warn' }))).to.equal('12:00:00 warn  webhook-relay: failed, retrying\n');
+  });
+});
