@@ -1,7 +1,6 @@
 // Who may write: the holder of one of the configured keys.
 import type { Secret } from '../platform/config/secret.ts';
-import { type Guard, isOneOf } from '../platform/http/credentials.ts';
-import { Common } from '../platform/problem.ts';
+import { credentialRefused, type Guard, isOneOf } from '../platform/http/credentials.ts';
 
 const header = 'X-Api-Key';
 
@@ -12,7 +11,7 @@ export function apiKey(valid: readonly Secret[]): Guard {
     scheme: { type: 'apiKey', in: 'header', name: header, description: 'A value of `Bookmarks__ApiKeys`.' },
     check(headers) {
       const presented = headers['x-api-key'];
-      if (typeof presented !== 'string' || !isValid(presented)) throw Common.unauthorized({ headers: { 'WWW-Authenticate': header } });
+      if (typeof presented !== 'string' || !isValid(presented)) throw credentialRefused(`${header}: <value>`, { 'WWW-Authenticate': header });
     },
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Broker } from '../../platform/broker/broker.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
-import { type Guard, isOneOf, type Limit } from '../../platform/http/credentials.ts';
+import { credentialRefused, type Guard, isOneOf, type Limit } from '../../platform/http/credentials.ts';
 import { answer, rawBody, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import { Common } from '../../platform/problem.ts';
@@ -21,7 +21,7 @@ export function createIngestGuard(tokens: readonly Secret[], limit: Limit): Guar
     scheme: { type: 'apiKey', in: 'header', name: 'X-Ingest-Token', description: 'A value of `Ingest__Token`.' },
     async check(headers) {
       const presented = headers['x-ingest-token'];
-      if (typeof presented !== 'string' || !isValid(presented)) throw Common.unauthorized();
+      if (typeof presented !== 'string' || !isValid(presented)) throw credentialRefused('X-Ingest-Token: <value>');
       await limit.count(presented);
     },
   };

@@ -58,7 +58,7 @@ export function loginRoute({ config, store, tokens, clock }: LoginParts) {
     async handle({ body }) {
       // Both are looked at in any case, so that the time tells nothing of which was wrong.
       const isRight = [await isPasswordRight(body.password), isUsername(body.username)].every(Boolean);
-      if (!isRight) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Bearer' } });
+      if (!isRight) throw Common.unauthorized({ detail: 'The user name or the password is wrong.', headers: { 'WWW-Authenticate': 'Bearer' } });
       const lastLogin = clock();
       const id = await store.logIn(newId(), username, lastLogin);
       return success({ ...(await tokens.issue({ subject: id, username, minutes })), user: { id, username, lastLogin } });

@@ -1,8 +1,7 @@
 // Access tokens: JSON web tokens signed with HS256, and the guard that asks for one.
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { v7 as newId } from 'uuid';
-import type { Guard } from '../../platform/http/credentials.ts';
-import { Common } from '../../platform/problem.ts';
+import { credentialRefused, type Guard } from '../../platform/http/credentials.ts';
 import type { TokenConfig } from './token-settings.ts';
 
 type TokenParts = { readonly config: Pick<TokenConfig, 'keys' | 'issuer' | 'audience'>; readonly clock: () => Date };
@@ -61,6 +60,6 @@ export const bearer = ({ isValid }: Pick<Tokens, 'isValid'>): Guard => ({
   scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `token` of the answer to `POST /api/auth/login`.' },
   async check(headers) {
     const token = pattern.exec(headers.authorization ?? '')?.[1];
-    if (token === undefined || !(await isValid(token))) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Bearer' } });
+    if (token === undefined || !(await isValid(token))) throw credentialRefused('Authorization: Bearer <token>', { 'WWW-Authenticate': 'Bearer' });
   },
 });

@@ -24,6 +24,13 @@ export type Guard = {
   check(headers: IncomingHttpHeaders, query: string): void | Promise<void>;
 };
 
+/**
+ * The one 401 of missing and wrong credentials, which tells how to send one.
+ * @param form of the header: `Authorization: token <value>`
+ */
+export const credentialRefused = (form: string, headers: Readonly<Record<string, string>> = {}) =>
+  Common.unauthorized({ detail: `The credential is missing or wrong. Send \`${form}\`.`, headers });
+
 /** How the API description names a credential, and where a caller finds its value, in Markdown. */
 export type DescribedCredential = { readonly name?: string; readonly description?: string };
 
@@ -37,7 +44,7 @@ export function authorization(scheme: 'Bearer' | 'token', valid: readonly Secret
     scheme: schemeOf(scheme, description),
     check(headers) {
       const presented = pattern.exec(headers.authorization ?? '')?.[1];
-      if (presented === undefined || !isValid(presented.trimEnd())) throw Common.unauthorized({ headers: { 'WWW-Authenticate': scheme } });
+      if (presented === undefined || !isValid(presented.trimEnd())) throw credentialRefused(`Authorization: ${scheme} <value>`, { 'WWW-Authenticate': scheme });
     },
   };
 }

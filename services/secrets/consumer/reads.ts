@@ -1,6 +1,6 @@
 // The consumer plane: what an application reads with its key. One statement checks the key and finds; every refusal but the key's is one and the same.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Guard } from '../../platform/http/credentials.ts';
+import { credentialRefused, type Guard } from '../../platform/http/credentials.ts';
 import { answer, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -15,7 +15,7 @@ import { type ActiveVersion, type ConsumerStore, hashOfKey, type NothingFound, t
 const header = 'X-Api-Key';
 
 /** The one answer to a key that is missing, wrong, rotated or of a deleted application. */
-const keyRefused = (): Problem => Common.unauthorized({ headers: { 'WWW-Authenticate': header } });
+const keyRefused = (): Problem => credentialRefused(`${header}: <value>`, { 'WWW-Authenticate': header });
 
 /** @throws Problem 401 when there is no key */
 function presentedKeyHash(headers: IncomingHttpHeaders): Buffer {

@@ -2,10 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Secret } from '../../platform/config/secret.ts';
-import { type Guard, isOneOf } from '../../platform/http/credentials.ts';
+import { credentialRefused, type Guard, isOneOf } from '../../platform/http/credentials.ts';
 import type { SignatureForm } from '../../platform/http/signatures.ts';
 import { memberAt, storable } from '../../platform/json.ts';
-import { Common } from '../../platform/problem.ts';
 import type { Notice } from '../notifications/notice.ts';
 
 export type SourceDelivery = {
@@ -101,7 +100,7 @@ function guard({ header, description }: { readonly header: string; readonly desc
 }
 
 /** @param header where the credential belongs */
-export const refused = (header: string) => Common.unauthorized({ headers: { 'WWW-Authenticate': header } });
+export const refused = (header: string) => credentialRefused(`${header}: <value>`, { 'WWW-Authenticate': header });
 
 /** Of a text that a vendor sends, however long: more serves no title and no column. */
 const maxTextLength = 500;

@@ -48,6 +48,12 @@ describe('authorization', () => {
       { authorization: 'first-token' },
     ];
     const refusals = wrong.map((headers) => refusal(guard, headers));
-    for (const one of refusals) expect(one).to.deep.equal({ status: 401, detail: undefined, members: {}, headers: { 'WWW-Authenticate': 'Bearer' } });
+    for (const one of refusals)
+      expect(one).to.deep.equal({
+        status: 401,
+        detail: 'The credential is missing or wrong. Send `Authorization: Bearer <value>`.',
+        members: {},
+        headers: { 'WWW-Authenticate': 'Bearer' },
+      });
   });
 });

@@ -20,6 +20,10 @@ const whole = ({ status, headers, text }: Answer) => ({
   headers: Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')),
 });
 
+/** Of missing and wrong credentials alike. */
+const refusalOf = (form: string) =>
+  JSON.stringify({ type: 'about:blank', title: 'Unauthorized', status: 401, detail: `The credential is missing or wrong. Send \`${form}\`.` });
+
 describe('credentials of the secrets service', () => {
   const nextToken = secretValue('the next token');
   const running = useService({ environment: { Management__AdminApiKey: `${adminToken},${nextToken}` } });
@@ -67,7 +71,7 @@ describe('credentials of the secrets service', () => {
       ];
       const full = `/api/management/applications${path}`;
       const missing = whole(await call(running.url, { method, path: full }));
-      expect(missing).to.deep.include({ status: 401, text: '{"type":"about:blank","title":"Unauthorized","status":401}' });
+      expect(missing).to.deep.include({ status: 401, text: refusalOf('Authorization: Bearer <value>') });
       expect(missing.headers).to.include({ 'content-type': 'application/problem+json', 'www-authenticate': 'Bearer' });
       for (const headers of wrongs) expect(whole(await call(running.url, { method, path: full, headers }))).to.deep.equal(missing);
     });
@@ -106,7 +110,7 @@ describe('credentials of the secrets service', () => {
       ];
       const full = `/api/consumer${path}`;
       const missing = whole(await call(running.url, { method, path: full }));
-      expect(missing).to.deep.include({ status: 401, text: '{"type":"about:blank","title":"Unauthorized","status":401}' });
+      expect(missing).to.deep.include({ status: 401, text: refusalOf('X-Api-Key: <value>') });
       expect(missing.headers).to.include({ 'content-type': 'application/problem+json', 'www-authenticate': 'X-Api-Key' });
       for (const headers of wrongs) expect(whole(await call(running.url, { method, path: full, headers }))).to.deep.equal(missing);
     });

@@ -64,7 +64,7 @@ describe('POST /api/ingest/email', function () {
       await call(service.url, 'POST', '/api/ingest/email', { body: newsletterMail(), headers: { ...headers, Authorization: service.authorization } }),
     ];
     for (const { status, text } of refusals) expect([status, text]).to.deep.equal([401, refusals[0]?.text]);
-    expect(refusals[0]?.body).to.deep.equal({ success: false, message: 'Unauthorized' });
+    expect(refusals[0]?.body).to.deep.equal({ success: false, message: 'The credential is missing or wrong. Send `X-Ingest-Token: <value>`.' });
   });
 
   it('answers 415 to another content type and to none', async () => {

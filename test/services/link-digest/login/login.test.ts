@@ -64,7 +64,7 @@ describe('POST /api/auth/login', () => {
   it('answers one and the same 401 to a wrong user and a wrong password', async () => {
     const wrong = await login({ ...right, password: 'wrong' });
     expect(wrong.status).to.equal(401);
-    expect(wrong.body).to.deep.equal({ success: false, message: 'Unauthorized' });
+    expect(wrong.body).to.deep.equal({ success: false, message: 'The user name or the password is wrong.' });
     for (const body of [
       { ...right, username: 'nobody' },
       { username: 'x', password: 'y' },

@@ -51,7 +51,12 @@ describe('access to the dashboard', () => {
     for (const path of paths) {
       const { status, headers, body } = await ask('get', path);
       expect([status, headers['www-authenticate']], path).to.deep.equal([401, 'token']);
-      expect(body, path).to.deep.equal({ type: 'about:blank', title: 'Unauthorized', status: 401 });
+      expect(body, path).to.deep.equal({
+        type: 'about:blank',
+        title: 'Unauthorized',
+        status: 401,
+        detail: 'The credential is missing or wrong. Send `Authorization: token <value>`.',
+      });
     }
   });
 
