@@ -1,18 +1,12 @@
 #!/usr/bin/env node
-// The `signalbox` command: its words, and what each of them starts.
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+// The `signalbox` command as a process: its output, the words that it is called with, and its exit code.
+import { addWorkerHelp, createCommand } from './command.ts';
 import { addCompletion, completedWord } from './completion.ts';
 import { deployables } from './deployables.ts';
-import { credentialsHelp, migrateHelp, traceHelp } from './install/help.ts';
-import { processSettings } from './platform/config/settings.ts';
-import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
 import { hasCode } from './platform/errors.ts';
-import { version } from './platform/version.ts';
 
 const { names, workerNames } = deployables;
-const environment: Environment = process.env;
 const writeError = (text: string) => void process.stderr.write(`${text}\n`);
-const chosenOrAll = (wanted: readonly string[]) => deployables.load(wanted.length > 0 ? wanted : names);
 
 // Unheard, the event would end the process; whoever wrote is told by its write.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -30,145 +24,8 @@ const print = (text: string) =>
     });
   });
 
-/** Runs a process until it has stopped, with traces when there is a receiver for them: before anything is imported that they instrument. */
-async function traced(service: string, run: () => Promise<void>): Promise<void> {
-  const { otlpEndpoint } = processSettings;
-  if (!isGiven(environment, otlpEndpoint.name)) return run();
-  const { startTracing } = await import('./platform/process/tracing.ts');
-  const tracing = startTracing({ endpoint: readSettings(environment, { otlpEndpoint }).otlpEndpoint ?? '', service });
-  await run();
-  await tracing.stop();
-}
-
-type MigrateOptions = {
-  readonly withBroker?: true;
-  readonly withBackup?: true;
-  readonly closeOtherDatabases?: true;
-  readonly printRoles?: true;
-  readonly wait?: number;
-};
-
-async function migrate(wanted: readonly string[], { withBroker, withBackup, closeOtherDatabases, printRoles, wait }: MigrateOptions): Promise<void> {
-  const { logLevel } = readSettings(environment, processSettings);
-  const [install, { createLog }] = await Promise.all([import('./install/migrate.ts'), import('./platform/log.ts')]);
-  const call = {
-    environment,
-    withBroker: withBroker ?? false,
-    withBackup: withBackup ?? false,
-    closeOtherDatabases: closeOtherDatabases ?? false,
-    waitMs: wait === undefined ? undefined : wait * 1000,
-    log: createLog({ level: logLevel, name: 'migrate' }),
-    print,
-  };
-  const chosen = await chosenOrAll(wanted);
-  if (printRoles) install.printRoles(call, chosen);
-  else await install.migrateSchemas(call, chosen);
-}
-
-type CredentialsOptions = { readonly secret: string; readonly namespace?: string; readonly label: Readonly<Record<string, string>> };
-
-async function makeCredentials(wanted: readonly string[], { label, ...target }: CredentialsOptions): Promise<void> {
-  const { credentials } = await import('./install/credentials.ts');
-  await credentials({ ...target, labels: label, print, writeError }, await chosenOrAll(wanted));
-}
-
-const port = (text: string) => {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 0 && number < 65_536) return number;
-  throw new InvalidArgumentError('must be a port number');
-};
-const seconds = (text: string) => {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('must be a number of seconds');
-};
-const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
-  const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-  if (key === undefined || value === undefined) throw new InvalidArgumentError('must be KEY=VALUE');
-  return { ...before, [key]: value };
-};
-const servicesArgument = new Argument('[service...]', `all unless given: ${names.join(', ')}`);
-const dataOption = new Option('--data <folder>', 'where everything is kept').default('.signalbox');
-const portBaseOption = new Option('--port-base <port>', 'services listen on the ports after it').argParser(port).default(8080);
-
-const command = new Command('signalbox').description('Catches what happens outside the cluster, ranks it and keeps it.').version(version).showHelpAfterError();
-
-command
-  .command('serve')
-  .description('run services, configured by the environment')
-  .argument('<service...>', names.join(', '))
-  .action((wanted: string[]) => traced(wanted.join('+'), async () => (await import('./serve.ts')).serve({ environment, writeError }, wanted)));
-
-const loopOption = new Option('--loop', 'stay, and work until stopped');
-const worker = command
-  .command('worker')
-  .description('run one job of a worker and exit with its result')
-  .argument('<name>', workerNames.join(', '))
-  .addOption(loopOption)
-  .action((name: string, options: { loop?: true }) =>
-    traced(`worker-${name}`, async () => (await import('./serve.ts')).work({ environment, writeError }, name, options)),
-  );
-
-command
-  .command('operator')
-  .description('keep the BrokerConnections, SecretApplications and SyncedSecrets of a Kubernetes cluster')
-  .action(() => traced('operator', async () => (await import('./serve.ts')).operate({ environment, writeError })));
-
-command
-  .command('migrate')
-  .description('bring the database schemas of services to this release, as one user or as a role for each schema')
-  .addArgument(servicesArgument)
-  .option('--with-broker', 'also a role and a schema for the embedded broker')
-  .option('--with-backup', 'also a role that reads everything, for pg_dump; Postgres 14 or newer')
-  .option('--close-other-databases', "the server is Signalbox's alone: nobody may connect to its databases postgres and template1")
-  .addOption(new Option('--wait <seconds>', 'for a server or a role that is not there yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds))
-  .option('--print-roles', 'only print the SQL that makes the roles, for psql; needs no server')
-  .addHelpText('after', migrateHelp)
-  .action(migrate);
-
-command
-  .command('credentials')
-  .description('create the credentials of an installation in a Secret of the cluster; what is there is never changed')
-  .addArgument(servicesArgument)
-  .requiredOption('--secret <name>', 'the Secret')
-  .option('--namespace <namespace>', "its namespace (default: the pod's, or that of the kubeconfig's context)")
-  .addOption(new Option('--label <key=value>', 'a label of the Secret when it is created; may come several times').argParser(addLabel).default({}, 'none'))
-  .addHelpText('after', credentialsHelp)
-  .action(makeCredentials);
-
-command
-  .command('up')
-  .description('run everything on this machine, on a Postgres of its own')
-  .addOption(dataOption)
-  .addOption(portBaseOption)
-  .addOption(new Option('--metrics-port <port>', 'Prometheus metrics (default: METRICS_PORT, or 9090)').argParser(port))
-  .action((options: { data: string; portBase: number; metricsPort?: number }) =>
-    traced('signalbox', async () => {
-      const { up } = await import('./laptop/up.ts');
-      await up({ environment, ...options }, await deployables.loadAll());
-    }),
-  );
-
-command
-  .command('demo')
-  .description('send a signed example delivery to what `signalbox up` runs, and see it arrive')
-  .addOption(dataOption)
-  .addOption(portBaseOption)
-  .action(async (options: { data: string; portBase: number }) => {
-    const { demo } = await import('./laptop/demo.ts');
-    await demo({ environment, ...options, print });
-  });
-
-command
-  .command('trace')
-  .description('say where a delivery is, and why: refused, spooled, dead-lettered or stored; exits with 1 when no place has it')
-  .argument('<delivery-id>', "the forge's, or the id that the relay answered with")
-  .addOption(new Option('--data <folder>', 'of `signalbox up`, used when DATABASE_URL is not set').default('.signalbox'))
-  .addHelpText('after', traceHelp)
-  .action(async (id: string, { data }: { data: string }) => {
-    const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('./laptop/data-folder.ts')]);
-    const isFound = await trace(id, { environment: await withLaptopSettings(data, environment), print }, await deployables.loadTracers());
-    if (!isFound) process.exitCode = 1;
-  });
+const parts = { environment: process.env, print, writeError };
+const command = createCommand(parts);
 
 /** Of the link digest; they may be given without its name. */
 const isShort = ['token', 'hash-password'].includes(process.argv[2] ?? '');
@@ -179,17 +36,12 @@ for (const [word, { summary, load }] of Object.entries(deployables.withSubcomman
   const parent = command.command(word).description(summary);
   if (word !== (completed ?? argv[2])) continue;
   const [{ addSubcommands }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
-  await addSubcommands(parent, subcommands, { environment, words: completed === undefined ? argv.slice(3) : [], print, writeError });
+  await addSubcommands(parent, subcommands, { ...parts, words: completed === undefined ? argv.slice(3) : [] });
 }
 addCompletion(command, { serve: names, migrate: names, credentials: names, worker: workerNames });
 
-// `signalbox worker cleanup --help` tells of that worker. For nothing but its help it is loaded here: what runs is loaded once it is traced.
 const asked = argv[2] === 'worker' ? workerNames.find((name) => name === argv[3]) : undefined;
-if (asked !== undefined && argv.some((word) => word === '--help' || word === '-h'))
-  worker
-    .command(asked)
-    .description((await deployables.loadWorker(asked)).summary)
-    .addOption(loopOption);
+if (asked !== undefined && argv.some((word) => word === '--help' || word === '-h')) await addWorkerHelp(command, asked);
 
 try {
   await command.parseAsync(argv);

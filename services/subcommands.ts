@@ -17,8 +17,16 @@ export async function addSubcommands(parent: Command, loaders: SubcommandLoaders
   const names = Object.hasOwn(loaders, asked) ? [asked] : Object.keys(loaders);
   for (const name of names) {
     const subcommand = await loaders[name]?.();
-    if (subcommand) addSubcommand(parent.command(name), subcommand, parts);
+    if (subcommand) addSubcommand(parent.command(name).addHelpText('after', helpOf(parent.name(), subcommand)), subcommand, parts);
   }
+}
+
+/** What it reads, and how it is called. */
+function helpOf(word: string, { settings, examples }: Subcommand): string {
+  const width = Math.max(0, ...Object.values(settings).map(({ name }) => name.length)) + 2;
+  const rows = Object.values(settings).map(({ name, summary, fallback }) => `  ${name.padEnd(width)}${summary}${fallback ? '' : ' (required)'}`);
+  const environment = rows.length === 0 ? ['Environment: nothing'] : ['Environment (each also as NAME_FILE):', ...rows];
+  return ['', ...environment, '', ...examples.map((example) => `  signalbox ${word} ${example}`)].join('\n');
 }
 
 function addSubcommand(
@@ -28,7 +36,8 @@ function addSubcommand(
 ): void {
   command.description(summary);
   if (operands !== undefined) command.argument(operands);
-  for (const { flags, summary: about, required } of options) command.addOption(new Option(flags, about).makeOptionMandatory(required ?? false));
+  for (const { flags, summary: about, required } of options)
+    command.addOption(new Option(flags, required ? `${about} (required)` : about).makeOptionMandatory(required ?? false));
   // It has been told what is wrong, or `--help` was asked for.
   if (usageExitCode !== undefined) command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode));
   command.action(async () => {

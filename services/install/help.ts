@@ -1,4 +1,46 @@
-// What `--help` of the installation's commands says below their options.
+// What `--help` of the commands says below their options: what they read, and how they are called.
+
+const ofEveryProcess = `  LOG_LEVEL                    trace, debug, info, warn, error or fatal; info unless given
+  METRICS_PORT                 of metrics and health; 9090 unless given
+  OTEL_EXPORTER_OTLP_ENDPOINT  where traces go; none unless given`;
+
+export const serveHelp = `
+Environment (each also as NAME_FILE): the settings of the services, docs/settings.md, and
+  PORT                         where it listens
+${ofEveryProcess}
+
+  DATABASE_URL=postgres://me@localhost/signalbox Management__AdminApiKey=… signalbox serve secrets
+  signalbox serve webhook-relay webhook-intake`;
+
+export const workerHelpOf = (name: string): string => `
+Environment (each also as NAME_FILE): the settings of the worker's service, docs/settings.md, and
+${ofEveryProcess}
+
+  signalbox worker ${name}
+  signalbox worker ${name} --loop`;
+
+export const operatorHelp = `
+Environment (each also as NAME_FILE): docs/settings.md, and KUBECONFIG outside of a cluster
+${ofEveryProcess}
+
+  signalbox operator
+  LOG_LEVEL=debug KUBECONFIG=~/.kube/config signalbox operator`;
+
+export const upHelp = `
+Environment (each also as NAME_FILE): any setting of docs/settings.md is used instead of the generated one, among them
+  DATABASE_URL                 a Postgres of your own instead of the one that comes along
+${ofEveryProcess}
+
+  signalbox up
+  signalbox up --data ~/signalbox --port-base 18080`;
+
+export const demoHelp = `
+Environment (each also as NAME_FILE): what 'signalbox up' was given, if it was
+  Forge__WebhookSecrets        signs the delivery
+  Intake__AccessTokens         reads it
+
+  signalbox demo
+  signalbox demo --data ~/signalbox --port-base 18080`;
 
 export const migrateHelp = `
 Environment (each also as NAME_FILE), one of the two:
@@ -18,7 +60,9 @@ Safe to run again at any time, also twice at once: what is there stays, a schema
 When it fails, the last line says why; nothing is half done: each migration is one transaction.`;
 
 export const credentialsHelp = `
-Finds the cluster as kubectl does: KUBECONFIG, ~/.kube/config, or the service account of its pod.
+Environment:
+  KUBECONFIG               which cluster, as kubectl finds it; else ~/.kube/config, or the service account of its pod
+
 Needs: create for secrets, get and patch for the Secret of that name.
 Prints for each key: created (made now), kept (was there), EMPTY (is there without a value; fill it, or delete the key and run this again).
 Values are never printed. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'
@@ -26,7 +70,8 @@ Values are never printed. To read one:  kubectl get secret NAME -o go-template='
 Safe to run again at any time, also twice at once. To renew a credential, delete its key and run this again; then restart what uses it
 (the password of a role is set by 'signalbox migrate', those of RabbitMQ's users when RabbitMQ starts; that of the Postgres administrator is kept by the server itself).
 
-  signalbox credentials --secret signalbox-credentials --namespace signalbox`;
+  signalbox credentials --secret signalbox-credentials --namespace signalbox
+  signalbox credentials secrets --secret secrets-credentials --label team=platform`;
 
 export const traceHelp = `
 Environment (each also as NAME_FILE):

@@ -11,7 +11,8 @@ import { ask } from './service.ts';
 import { exportSettings } from './settings.ts';
 
 export const exportFile: Subcommand = {
-  summary: `write all bookmarks as a file that browsers take, to standard output unless a file is named; reads ${exportSettings.address.name}`,
+  summary: 'write all bookmarks as a file that browsers take, to standard output unless a file is named',
+  examples: ['export bookmarks.html', 'export | gzip > bookmarks.html.gz'],
   operands: '[file]',
   options: [],
   settings: exportSettings,

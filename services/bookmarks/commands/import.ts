@@ -10,11 +10,8 @@ import { ask } from './service.ts';
 const Options = z.object({ dryRun: z.boolean().default(false) });
 
 export const importFile: Subcommand = {
-  summary: `take bookmarks of a file that a browser exported, or, as -, of standard input; run again it skips what is there; reads ${Object.values(
-    importSettings,
-  )
-    .map(({ name }) => name)
-    .join(' and ')} (or its _FILE)`,
+  summary: 'take the bookmark file of a browser, or, as -, standard input; run again it skips what is there',
+  examples: ['import bookmarks.html --dry-run', 'import bookmarks.html'],
   operands: '<file>',
   options: [{ flags: '--dry-run', summary: 'only tell what would be done' }],
   settings: importSettings,

@@ -10,8 +10,7 @@ import { ingestTopology } from '../ingest/queue.ts';
 export const createDeadLetters = (settings: typeof queueSettings): Subcommand =>
   createDeadLettersCommand({
     queues: ingestTopology(0).queues,
-    summary:
-      'list, show, send back or drop the dead letters of the queue of mails: what is sent back and can be read now becomes a newsletter; reads Ingest__BrokerUrl (or its _FILE)',
+    summary: 'list, show, send back or drop the dead letters of the queue of mails',
     settings,
     read(environment) {
       const { brokerUrl, maxRetries, queueType } = readSettings(environment, settings);

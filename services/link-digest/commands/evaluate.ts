@@ -9,7 +9,8 @@ import { extract } from '../extraction/extraction.ts';
 import { parseMail } from '../mails/parser.ts';
 
 export const evaluateExtraction: Subcommand = {
-  summary: 'print precision and recall of links, titles and authors over each folder of mails (name.eml), each with its labels beside it (name.yaml)',
+  summary: 'print precision and recall of links, titles and authors over folders of mails (name.eml) with labels (name.yaml)',
+  examples: ['evaluate test/mails', 'evaluate weekly monthly'],
   operands: '<folder...>',
   options: [],
   settings: {},

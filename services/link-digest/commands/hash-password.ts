@@ -4,7 +4,8 @@ import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { hashPassword } from '../login/password.ts';
 
 export const hashPasswordCommand: Subcommand = {
-  summary: 'print the Digest__AdminPasswordHash of a password, which is asked for without being shown, or read from standard input',
+  summary: 'print the Digest__AdminPasswordHash of a password that is asked for, or read from standard input',
+  examples: ['hash-password', 'hash-password < password.txt'],
   options: [],
   settings: {},
   async run({ print, stopping }) {

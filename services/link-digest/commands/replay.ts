@@ -17,8 +17,8 @@ const Options = z.object({ dryRun: z.boolean().default(false) });
 type Line = { readonly sha256: string; readonly outcome: 'replaced' | 'read' | 'refused'; readonly links?: number; readonly reason?: string };
 
 export const createReplay = (settings: typeof storingSettings): Subcommand => ({
-  summary:
-    'extract links again from all mails as they came, refused ones among them; statuses, weights and first appearances stay; beside a running service, and may be given again; reads DATABASE_URL (or its _FILE)',
+  summary: 'extract links again from all mails as they came, refused ones among them; may be given again',
+  examples: ['replay --dry-run', 'replay'],
   options: [{ flags: '--dry-run', summary: 'tell what would be found, and change nothing' }],
   settings,
   async run({ environment, options, print, stopping }) {

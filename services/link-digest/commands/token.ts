@@ -17,7 +17,8 @@ const Options = z.object({
 });
 
 export const token: Subcommand = {
-  summary: 'print an access token of the link digest for a machine; reads Jwt__Key, Jwt__Issuer and Jwt__Audience (or their _FILE)',
+  summary: 'print an access token of the link digest for a machine',
+  examples: ['token', 'token --minutes 525600'],
   options: [{ flags: '--minutes <number>', summary: 'how long it is valid; Jwt__ExpiryMinutes unless given, which is 60 by default' }],
   settings: tokenSettings,
   async run({ environment, options, print }) {

@@ -16,8 +16,8 @@ const settings = {
 };
 
 export const importListings: Subcommand = {
-  summary:
-    'send listings to the service, from a file or, as -, from standard input: a JSON array, or a JSON object a line; may be given again; reads SIGNALBOX_LISTINGS_URL and Listings__AccessTokens (or its _FILE)',
+  summary: 'send listings to the service, a JSON array or a JSON object a line, from a file or, as -, from standard input; may be given again',
+  examples: ['import listings.ndjson', 'import - < listings.json'],
   operands: '<file>',
   options: [],
   settings,

@@ -42,6 +42,7 @@ export function createDeadLettersCommand({ queues, summary, settings, read, body
   const actions = { list, show: show(bodyOf), 'send-back': sendBack, drop };
   return {
     summary,
+    examples: ['dead-letters list', 'dead-letters send-back --reason "timed out"'],
     operands: `[${actionNames.join('|')}]`,
     options: [
       ...(names.length > 1 ? [{ flags: '--queue <queue>', summary: `only those that came from it: ${names.join(', ')}` }] : []),

@@ -16,12 +16,15 @@ type SubcommandCall = {
 };
 
 export type Subcommand = {
+  /** One line. What it reads of the environment is listed below it, from `settings`. */
   readonly summary: string;
+  /** Two, as they are typed, without `signalbox` and the deployable's word. */
+  readonly examples: readonly [string, string];
   /** What stands after the options, for `--help`: `[file]`, `<command...>`. */
   readonly operands?: string;
   /** Flags as commander has them: `--environment <slug>`; `--secret <name...>` may come several times. */
   readonly options: readonly { readonly flags: string; readonly summary: string; readonly required?: boolean }[];
-  /** What it reads of the environment, for the settings table. */
+  /** What it reads of the environment, for `--help` and the settings table. */
   readonly settings: Settings;
   /** When its options or operands are wrong; 1 unless given. */
   readonly usageExitCode?: number;

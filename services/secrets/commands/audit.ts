@@ -34,7 +34,8 @@ const Options = z
   .refine(({ from, to }) => !from || !to || from < to, { path: ['to'], error: 'must be after --from' });
 
 export const audit: Subcommand = {
-  summary: 'list who did what, newest first; reads DATABASE_URL (or its _FILE)',
+  summary: 'list who did what, newest first',
+  examples: ['audit --application shop --outcome not-found', 'audit --from 2026-03-01 --json'],
   options: [
     { flags: '--application <slug>', summary: 'as the request named it' },
     { flags: '--plane <plane>', summary: planes.join(', ') },

@@ -14,8 +14,8 @@ import { type SealedVersion, type Snapshot, withSnapshot } from './store.ts';
 const Options = z.object({ output: z.string().optional() });
 
 export const backup: Subcommand = {
-  summary:
-    'write all applications, configuration and secrets into one sealed file, beside running services; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
+  summary: 'write all applications, configuration and secrets into one sealed file, beside running services',
+  examples: ['backup --output secrets.backup', "backup | ssh vault 'cat > secrets.backup'"],
   options: [{ flags: '--output <file>', summary: 'standard output unless given; a file is there only once it is whole' }],
   settings: backupSettings,
   async run({ environment, options, writeError, stopping }) {

@@ -22,7 +22,11 @@ const Options = z.object({
 type Wanted = z.output<typeof Options>;
 
 export const importEnv: Subcommand = {
-  summary: 'take a dotenv file over into an application; reads SIGNALBOX_SECRETS_URL and Management__AdminApiKey (or its _FILE); values are never shown',
+  summary: 'take a dotenv file over into an application, without showing its values',
+  examples: [
+    'import-env .env --application shop --environment production --as secrets',
+    'import-env appsettings.env --application shop --environment production --as configuration --colons --dry-run',
+  ],
   operands: '<file>',
   options: [
     { flags: '--application <slug>', summary: 'which application', required: true },

@@ -16,8 +16,8 @@ import { backupSettings } from './settings.ts';
 import { createRestoreStore, type RestoreStore } from './store.ts';
 
 export const restore: Subcommand = {
-  summary:
-    'put a backup, from standard input unless a file is given, into an empty, migrated database, sealed anew under the first master key; reads DATABASE_URL, Encryption__MasterKeys and Backup__Key (or their _FILE)',
+  summary: 'put a backup into an empty, migrated database, sealed anew under the first master key',
+  examples: ['restore secrets.backup', 'restore < secrets.backup'],
   operands: '[file]',
   options: [],
   settings: backupSettings,

@@ -12,8 +12,8 @@ import { masterKeySettings } from './settings.ts';
 import { createRewrapStore, firstId } from './store.ts';
 
 export const rewrap: Subcommand = {
-  summary:
-    'move every secret to the first of Encryption__MasterKeys, beside running services; may be stopped and started again; reads DATABASE_URL and Encryption__MasterKeys (or their _FILE)',
+  summary: 'move every secret to the first of Encryption__MasterKeys, beside running services; may be stopped and started again',
+  examples: ['rewrap', 'rewrap && signalbox secrets backup --output secrets.backup'],
   options: [],
   settings: masterKeySettings,
   async run({ environment, writeError, stopping }) {

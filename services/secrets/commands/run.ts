@@ -10,8 +10,8 @@ import { consumerSettings, isOwn } from './settings.ts';
 const Options = z.object({ environment: z.string(), secret: z.array(z.string()).default([]), allowUnsafeNames: z.boolean().default(false) });
 
 export const run: Subcommand = {
-  summary:
-    'start a program with its configuration and the named secrets in its environment (key a:b-c as variable a__b_c); reads SIGNALBOX_SECRETS_URL and SIGNALBOX_APPLICATION_KEY (or its _FILE)',
+  summary: 'start a program with its configuration and the named secrets in its environment, key a:b-c as variable a__b_c',
+  examples: ['run --environment production -- node server.js', 'run --environment production --secret database-password=PGPASSWORD -- psql'],
   operands: '<command...>',
   options: [
     { flags: '--environment <slug>', summary: 'whose configuration and secrets', required: true },

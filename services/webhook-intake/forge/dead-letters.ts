@@ -16,7 +16,7 @@ import { unpacked } from './delivery.ts';
 export const createDeadLetters = (settings: typeof brokerSettings): Subcommand =>
   createDeadLettersCommand({
     queues: forgeTopology.queues,
-    summary: 'list, show, send back or drop the dead letters of the forge queues; reads BROKER_URL_n as the workers do',
+    summary: 'list, show, send back or drop the dead letters of the forge queues',
     settings,
     bodyOf: unpacked,
     async read(environment) {

@@ -1,0 +1,190 @@
+// The words of the `signalbox` command with their help, and what each of them starts.
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { deployables } from './deployables.ts';
+import { credentialsHelp, demoHelp, migrateHelp, operatorHelp, serveHelp, traceHelp, upHelp, workerHelpOf } from './install/help.ts';
+import { processSettings } from './platform/config/settings.ts';
+import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
+import { version } from './platform/version.ts';
+
+export type CommandParts = {
+  readonly environment: Environment;
+  readonly print: (text: string) => void;
+  readonly writeError: (text: string) => void;
+};
+
+const { names, workerNames } = deployables;
+const chosenOrAll = (wanted: readonly string[]) => deployables.load(wanted.length > 0 ? wanted : names);
+
+/** Runs a process until it has stopped, with traces when there is a receiver for them: before anything is imported that they instrument. */
+async function traced(environment: Environment, service: string, run: () => Promise<void>): Promise<void> {
+  const { otlpEndpoint } = processSettings;
+  if (!isGiven(environment, otlpEndpoint.name)) return run();
+  const { startTracing } = await import('./platform/process/tracing.ts');
+  const tracing = startTracing({ endpoint: readSettings(environment, { otlpEndpoint }).otlpEndpoint ?? '', service });
+  await run();
+  await tracing.stop();
+}
+
+const port = (text: string) => {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 0 && number < 65_536) return number;
+  throw new InvalidArgumentError('must be a port number');
+};
+const seconds = (text: string) => {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('must be a number of seconds');
+};
+const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
+  const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('must be KEY=VALUE');
+  return { ...before, [key]: value };
+};
+const servicesArgument = new Argument('[service...]', `all unless given: ${names.join(', ')}`);
+const dataOption = new Option('--data <folder>', 'where everything is kept').default('.signalbox');
+const portBaseOption = new Option('--port-base <port>', 'services listen on the ports after it').argParser(port).default(8080);
+const loopOption = new Option('--loop', 'stay, and work until stopped');
+
+/** All but the subcommands of deployables, each of which is added once it is asked for. */
+export function createCommand(parts: CommandParts): Command {
+  const command = new Command('signalbox').description('Receives webhooks, newsletters, listings and bookmarks, and keeps secrets.').version(version);
+  command.showHelpAfterError();
+  addProcesses(command, parts);
+  addInstallation(command, parts);
+  addLaptop(command, parts);
+  addTrace(command, parts);
+  return command;
+}
+
+/** `signalbox worker cleanup --help` tells of that worker. For nothing but its help it is loaded here: what runs is loaded once it is traced. */
+export async function addWorkerHelp(command: Command, name: string): Promise<void> {
+  const worker = command.commands.find((one) => one.name() === 'worker');
+  worker
+    ?.command(name)
+    .description((await deployables.loadWorker(name)).summary)
+    .addOption(loopOption)
+    .addHelpText('after', workerHelpOf(name));
+}
+
+function addProcesses(command: Command, { environment, writeError }: CommandParts): void {
+  const call = { environment, writeError };
+  command
+    .command('serve')
+    .description('run services, configured by the environment')
+    .argument('<service...>', names.join(', '))
+    .addHelpText('after', serveHelp)
+    .action((wanted: string[]) => traced(environment, wanted.join('+'), async () => (await import('./serve.ts')).serve(call, wanted)));
+
+  command
+    .command('worker')
+    .description('run one job of a worker and exit with its result')
+    .argument('<name>', workerNames.join(', '))
+    .addOption(loopOption)
+    .addHelpText('after', workerHelpOf('cleanup'))
+    .action((name: string, options: { loop?: true }) =>
+      traced(environment, `worker-${name}`, async () => (await import('./serve.ts')).work(call, name, options)),
+    );
+
+  command
+    .command('operator')
+    .description('keep the BrokerConnections, SecretApplications and SyncedSecrets of a Kubernetes cluster')
+    .addHelpText('after', operatorHelp)
+    .action(() => traced(environment, 'operator', async () => (await import('./serve.ts')).operate(call)));
+}
+
+type MigrateOptions = {
+  readonly withBroker?: true;
+  readonly withBackup?: true;
+  readonly closeOtherDatabases?: true;
+  readonly printRoles?: true;
+  readonly wait?: number;
+};
+
+async function migrate({ environment, print }: CommandParts, wanted: readonly string[], options: MigrateOptions): Promise<void> {
+  const { withBroker, withBackup, closeOtherDatabases, printRoles, wait } = options;
+  const { logLevel } = readSettings(environment, processSettings);
+  const [install, { createLog }] = await Promise.all([import('./install/migrate.ts'), import('./platform/log.ts')]);
+  const call = {
+    environment,
+    withBroker: withBroker ?? false,
+    withBackup: withBackup ?? false,
+    closeOtherDatabases: closeOtherDatabases ?? false,
+    waitMs: wait === undefined ? undefined : wait * 1000,
+    log: createLog({ level: logLevel, name: 'migrate' }),
+    print,
+  };
+  const chosen = await chosenOrAll(wanted);
+  if (printRoles) install.printRoles(call, chosen);
+  else await install.migrateSchemas(call, chosen);
+}
+
+type CredentialsOptions = { readonly secret: string; readonly namespace?: string; readonly label: Readonly<Record<string, string>> };
+
+async function makeCredentials({ print, writeError }: CommandParts, wanted: readonly string[], { label, ...target }: CredentialsOptions): Promise<void> {
+  const { credentials } = await import('./install/credentials.ts');
+  await credentials({ ...target, labels: label, print, writeError }, await chosenOrAll(wanted));
+}
+
+function addInstallation(command: Command, parts: CommandParts): void {
+  command
+    .command('migrate')
+    .description('bring the database schemas of services to this release, as one user or as a role for each schema')
+    .addArgument(servicesArgument)
+    .option('--with-broker', 'also a role and a schema for the embedded broker')
+    .option('--with-backup', 'also a role that reads everything, for pg_dump; Postgres 14 or newer')
+    .option('--close-other-databases', "the server is Signalbox's alone: nobody may connect to its databases postgres and template1")
+    .addOption(new Option('--wait <seconds>', 'for a server or a role that is not there yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds))
+    .option('--print-roles', 'only print the SQL that makes the roles, for psql; needs no server')
+    .addHelpText('after', migrateHelp)
+    .action((wanted: string[], options: MigrateOptions) => migrate(parts, wanted, options));
+
+  command
+    .command('credentials')
+    .description('create the credentials of an installation in a Secret of the cluster; what is there is never changed')
+    .addArgument(servicesArgument)
+    .requiredOption('--secret <name>', 'the Secret (required)')
+    .option('--namespace <namespace>', "its namespace (default: the pod's, or that of the kubeconfig's context)")
+    .addOption(new Option('--label <key=value>', 'a label of the Secret when it is created; may come several times').argParser(addLabel).default({}, 'none'))
+    .addHelpText('after', credentialsHelp)
+    .action((wanted: string[], options: CredentialsOptions) => makeCredentials(parts, wanted, options));
+}
+
+function addLaptop(command: Command, { environment, print }: CommandParts): void {
+  command
+    .command('up')
+    .description('run everything on this machine, on a Postgres of its own')
+    .addOption(dataOption)
+    .addOption(portBaseOption)
+    .addOption(new Option('--metrics-port <port>', 'Prometheus metrics (default: METRICS_PORT, or 9090)').argParser(port))
+    .addHelpText('after', upHelp)
+    .action((options: { data: string; portBase: number; metricsPort?: number }) =>
+      traced(environment, 'signalbox', async () => {
+        const { up } = await import('./laptop/up.ts');
+        await up({ environment, ...options }, await deployables.loadAll());
+      }),
+    );
+
+  command
+    .command('demo')
+    .description('send a signed example delivery to what `signalbox up` runs, and see it arrive')
+    .addOption(dataOption)
+    .addOption(portBaseOption)
+    .addHelpText('after', demoHelp)
+    .action(async (options: { data: string; portBase: number }) => {
+      const { demo } = await import('./laptop/demo.ts');
+      await demo({ environment, ...options, print });
+    });
+}
+
+function addTrace(command: Command, { environment, print }: CommandParts): void {
+  command
+    .command('trace')
+    .description('say where a delivery is, and why: refused, spooled, dead-lettered or stored; exits with 1 when no place has it')
+    .argument('<delivery-id>', "the forge's, or the id that the relay answered with")
+    .addOption(new Option('--data <folder>', 'of `signalbox up`, used when DATABASE_URL is not set').default('.signalbox'))
+    .addHelpText('after', traceHelp)
+    .action(async (id: string, { data }: { data: string }) => {
+      const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('./laptop/data-folder.ts')]);
+      const isFound = await trace(id, { environment: await withLaptopSettings(data, environment), print }, await deployables.loadTracers());
+      if (!isFound) process.exitCode = 1;
+    });
+}

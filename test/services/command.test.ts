@@ -1,0 +1,77 @@
+// The help of every command, read off the objects that print it.
+import { expect } from 'chai';
+import type { Command } from 'commander';
+import { addWorkerHelp, createCommand } from '../../services/command.ts';
+import { deployables } from '../../services/deployables.ts';
+import { addSubcommands } from '../../services/subcommands.ts';
+
+const ignore = () => undefined;
+
+async function createWhole(): Promise<Command> {
+  const parts = { environment: {}, print: ignore, writeError: ignore };
+  const command = createCommand(parts);
+  for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands))
+    await addSubcommands(command.command(word).description(summary), (await load()).subcommands, { ...parts, words: [] });
+  for (const name of deployables.workerNames) await addWorkerHelp(command, name);
+  return command;
+}
+
+/** Those that do something, with all their words. */
+const commandsOf = (command: Command, words: readonly string[] = []): { words: string; command: Command }[] =>
+  command.commands.flatMap((one) => {
+    const all = [...words, one.name()];
+    const inner = commandsOf(one, all);
+    return inner.length > 0 && one.name() !== 'worker' ? inner : [{ words: all.join(' '), command: one }, ...inner];
+  });
+
+function helpOf(command: Command): string {
+  let help = '';
+  command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();
+  return help;
+}
+
+describe('the help of', () => {
+  let whole: Command;
+  before(async () => {
+    whole = await createWhole();
+  });
+  const each = (look: (command: Command, words: string) => void) => () => {
+    const all = commandsOf(whole);
+    expect(all.map(({ words }) => words)).to.include.members(['serve', 'worker cleanup', 'trace', 'secrets run', 'digest dead-letters', 'listings import']);
+    for (const { words, command } of all) look(command, words);
+  };
+
+  it(
+    'every command says in one plain line what it does, and not what it reads',
+    each((command, words) => {
+      expect(command.description(), words)
+        .to.match(/^[A-Za-z][^\n]{9,139}$/)
+        .and.not.match(/\breads [A-Z]|_FILE/);
+    }),
+  );
+
+  it(
+    'every command lists what it reads of the environment',
+    each((command, words) => expect(helpOf(command), words).to.match(/^Environment( \(each also as NAME_FILE\))?(:|, one of the two:)/m)),
+  );
+
+  it(
+    'every command has two examples of itself',
+    each((command, words) => {
+      const examples = helpOf(command)
+        .split('\n')
+        .filter((line) => new RegExp(`^ {2}.*signalbox ${words}( |$)`).test(line));
+      expect(examples.length, words).to.be.at.least(2);
+    }),
+  );
+
+  it(
+    'every command describes its options, and marks those that are required',
+    each((command, words) => {
+      for (const { flags, description, mandatory } of command.options) {
+        expect(description, `${words} ${flags}`).not.to.equal('');
+        expect(description.endsWith('(required)'), `${words} ${flags}`).to.equal(mandatory);
+      }
+    }),
+  );
+});
