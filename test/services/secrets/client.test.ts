@@ -102,7 +102,9 @@ describe('the client of the secrets service', () => {
     expect(invalid.status).to.equal(400);
     expect(invalid.problem).to.deep.include({ status: 400, errors: { key: ['must not be empty'], value: ['must not be empty'] } });
     const refused = await failureOf(createManagementClient({ baseUrl: running.url, credential: 'wrong' }).applications());
-    expect(refused).to.be.instanceOf(Refusal).with.property('message', 'the secrets service answered 401 (Unauthorized)');
+    expect(refused)
+      .to.be.instanceOf(Refusal)
+      .with.property('message', 'the secrets service answered 401 (The credential is missing or wrong. Send `Authorization: Bearer <value>`.)');
   });
 });
 
