@@ -24,7 +24,7 @@ export type Operation = {
   /** With its parameters in braces. */
   readonly path: string;
   readonly parameters: readonly z.output<typeof Parameter>[];
-  /** Of a body that is described. */
+  /** Of a body that is described as JSON. */
   readonly bodySchema: JsonSchema | undefined;
   readonly mediaType: string | undefined;
   /** Named as the description has it; undefined where no credential is asked for. */
@@ -33,14 +33,32 @@ export type Operation = {
 };
 
 export function operationsOf(service: string): readonly Operation[] {
-  const { paths } = Description.parse(descriptionOf(service));
+  const { paths, components } = Description.parse(descriptionOf(service));
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security, parameters, requestBody, responses }]) => {
       const [mediaType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
       const scheme = Object.keys(security[0] ?? {})[0];
-      return { service, method, path, parameters, mediaType, bodySchema: content?.schema, scheme, statuses: Object.keys(responses).map(Number) };
+      return {
+        service,
+        method,
+        path,
+        parameters,
+        mediaType,
+        bodySchema: mediaType?.endsWith('json') ? inlined(content?.schema, components.schemas) : undefined,
+        scheme,
+        statuses: Object.keys(responses).map(Number),
+      };
     }),
   );
+}
+
+/** With what it refers to in its place; none of them refers to itself. */
+const inlined = (schema: JsonSchema | undefined, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema | undefined =>
+  schema && JsonSchema.parse(JSON.parse(JSON.stringify(schema), (_, value: unknown) => referred(value, schemas)));
+
+function referred(value: unknown, schemas: Readonly<Record<string, JsonSchema>>): unknown {
+  if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
+  return inlined(schemas[String(value.$ref).replace(/^.*\//, '')], schemas);
 }
 
 /** The header that a scheme of a service wants, with a value in it. */

@@ -16,11 +16,11 @@ export type Planned = {
   readonly mutations: readonly Mutation[];
 };
 
-/** Their header holds the signature of the body: these are deliveries, and bodies of theirs have no schema. */
+/** Their header holds the signature of the body: these are deliveries, and their bodies are any object. */
 const signature = 'X-Hub-Signature-256';
 export const isSigned = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === signature);
 
-/** Of an operation that takes a direct source's webhooks: its body has no schema either. */
+/** Of an operation that takes a direct source's webhooks: its body is any object, too. */
 export const sampleOf = ({ service, path }: Operation): Sample | undefined =>
   samples.find(({ source }) => service === 'webhook-intake' && path === `/${source.name}`);
 
@@ -30,9 +30,10 @@ function planned(operation: Operation): fc.Arbitrary<Planned> {
     const values = Object.fromEntries(here.map(({ name, schema }) => [name, valueOf(schema)]));
     return fc.record(values, { requiredKeys: here.filter(({ required }) => required).map(({ name }) => name) });
   };
-  const hasSchema = operation.bodySchema !== undefined;
+  const sample = sampleOf(operation)?.body;
+  const hasSchema = sample === undefined && operation.bodySchema !== undefined;
   const delivery = isSigned(operation) ? forgePayload : fc.constant(undefined);
-  const body = hasSchema ? valueOf(operation.bodySchema) : fc.constant(sampleOf(operation)?.body);
+  const body = hasSchema ? valueOf(operation.bodySchema) : fc.constant(sample);
   const credential = fc.oneof(
     { weight: 90, arbitrary: fc.constant('held' as const) },
     { weight: 7, arbitrary: fc.constant('none' as const) },

@@ -41,7 +41,7 @@ describe('a refusal of the link digest', () => {
     expect(body.components.schemas).to.have.property('Failure');
     expect(JSON.stringify(body)).not.to.contain('problem+json');
     expect(body.paths['/api/auth/login'].post.responses['401'].content).to.deep.equal({
-      'application/json': { schema: { $ref: '#/components/schemas/Failure' } },
+      'application/json': { schema: { $ref: '#/components/schemas/Failure' }, example: { success: false, message: 'Unauthorized' } },
     });
   });
 });
