@@ -104,7 +104,7 @@ describe('the client of the secrets service', () => {
     const refused = await failureOf(createManagementClient({ baseUrl: running.url, credential: 'wrong' }).applications());
     expect(refused)
       .to.be.instanceOf(Refusal)
-      .with.property('message', 'the secrets service answered 401 (The credential is missing or wrong. Send `Authorization: Bearer <value>`.)');
+      .with.property('message', 'the secrets service answered 401 (Unauthorized: The credential is missing or wrong. Send `Authorization: Bearer <value>`.)');
   });
 });
 
