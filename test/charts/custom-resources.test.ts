@@ -9,6 +9,7 @@ const serviceMonitor = {
   enabled: true,
   annotations: { note: 'mine' },
   scrapeTimeout: '10s',
+  jobLabel: 'app.kubernetes.io/component',
   relabelings: [{ targetLabel: 'cluster', replacement: 'home' }],
   metricRelabelings: [{ sourceLabels: ['__name__'], regex: 'nodejs_.*', action: 'drop' }],
 };

@@ -23,6 +23,9 @@ spec:
   selector:
     matchLabels:
       {{- include "signalbox.selectorLabels" . | nindent 6 }}
+  {{- with $monitor.jobLabel }}
+  jobLabel: {{ . }}
+  {{- end }}
   namespaceSelector: { matchNames: [{{ .root.Release.Namespace }}] }
   endpoints:
     - port: metrics
