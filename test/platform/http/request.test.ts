@@ -75,7 +75,7 @@ describe('a request', () => {
     expect(await ask('/closed?constructor=1&after=1&after=2')).to.deep.equal([400, { constructor: unknown, after: ['is given more than once'] }]);
     expect(await ask('/closed/without')).to.deep.equal([200, undefined]);
     expect(await ask('/closed/without?limit=1')).to.deep.equal([400, { limit: ['is not known here; known: none'] }]);
-    expect(app.openapi).to.have.nested.property('paths./closed/without.get.responses.400');
+    expect(app.openapi()).to.have.nested.property('paths./closed/without.get.responses.400');
   });
 
   it('is refused by status alone where it is no request at all', async () => {
