@@ -70,7 +70,7 @@ describe('a request', () => {
     expect(await ask('/closed?limit=1&after=')).to.deep.equal([200, undefined]);
     expect(await ask('/closed?lim=1&Limit=1&limit=2&=')).to.deep.equal([
       400,
-      { lim: unknown, Limit: unknown, '': unknown, limit: ['Invalid input: expected "1"'] },
+      { lim: unknown, Limit: unknown, '': unknown, limit: ['must be 1'] },
     ]);
     expect(await ask('/closed?constructor=1&after=1&after=2')).to.deep.equal([400, { constructor: unknown, after: ['is given more than once'] }]);
     expect(await ask('/closed/without')).to.deep.equal([200, undefined]);
