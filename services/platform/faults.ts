@@ -1,5 +1,6 @@
 // What is wrong with a value, in words: the `errors` of a problem document, or of one item among many.
 import type { z } from 'zod';
+import { isWrongType } from './schema.ts';
 
 /** Member name to messages: `routingKeys[0]`, `[2].expiresAt`. */
 export type Faults = Record<string, string[]>;
@@ -25,5 +26,14 @@ const memberName = (path: readonly PropertyKey[]) =>
 // zod tells an absent member as a wrong type, which is not how people speak of it.
 function wording({ code, path, input, message }: z.core.$ZodIssue): string {
   const isAbsent = path.length > 0 && input === undefined;
-  return isAbsent && (code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union') ? 'is required' : message;
+  if (isAbsent && (code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union')) return 'is required';
+  const came = kindOf(input);
+  return code === 'invalid_type' && isWrongType(message) && !message.endsWith(came.replace(/^an? /, '')) ? `${message}, not ${came}` : message;
+}
+
+/** What came, and never its value, which may be secret. */
+function kindOf(input: unknown): string {
+  if (input === null || input === undefined) return 'null';
+  if (Array.isArray(input)) return 'an array';
+  return typeof input === 'object' ? 'an object' : `a ${typeof input}`;
 }

@@ -9,8 +9,32 @@ const expectations: Readonly<Record<string, string>> = {
   int: 'must be a whole number',
   boolean: 'must be true or false',
 };
-// The words for a wrong type wherever a schema has none of its own: zod's begin with `Invalid input`, and speak of its types.
-z.config({ customError: (issue) => (issue.code === 'invalid_type' ? expectations[issue.expected] : undefined) });
+const wrongTypes = new Set(Object.values(expectations));
+/** Whether a message says no more than which type is expected. */
+export const isWrongType = (message: string): boolean => wrongTypes.has(message);
+
+// The words wherever a schema has none of its own: zod's begin with `Invalid input`, and speak of its types.
+z.config({ customError: wordsOf });
+
+function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return expectations[issue.expected];
+    case 'invalid_value':
+      return issue.values.length === 1 ? `must be ${String(issue.values[0])}` : `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `must be at least ${String(issue.minimum)}${unitOf(issue.origin)}`;
+    case 'too_big':
+      return `must be at most ${String(issue.maximum)}${unitOf(issue.origin)}`;
+    default:
+      return undefined;
+  }
+}
+
+function unitOf(origin: string): string {
+  if (origin === 'string') return ' characters long';
+  return origin === 'array' || origin === 'set' ? ' items long' : '';
+}
 
 /** A time in an answer: a Date, on the wire ISO 8601 UTC with milliseconds and `Z`. */
 export const Timestamp = z.date().meta({ override: { type: 'string', format: 'date-time', examples: ['2026-03-15T12:00:00.000Z'] } });

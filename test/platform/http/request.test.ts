@@ -68,10 +68,7 @@ describe('a request', () => {
     const unknown = ['is not known here; known: limit, after'];
     expect(await ask('/api/notes/1?lim=1')).to.deep.equal([200, undefined]);
     expect(await ask('/closed?limit=1&after=')).to.deep.equal([200, undefined]);
-    expect(await ask('/closed?lim=1&Limit=1&limit=2&=')).to.deep.equal([
-      400,
-      { lim: unknown, Limit: unknown, '': unknown, limit: ['must be 1'] },
-    ]);
+    expect(await ask('/closed?lim=1&Limit=1&limit=2&=')).to.deep.equal([400, { lim: unknown, Limit: unknown, '': unknown, limit: ['must be 1'] }]);
     expect(await ask('/closed?constructor=1&after=1&after=2')).to.deep.equal([400, { constructor: unknown, after: ['is given more than once'] }]);
     expect(await ask('/closed/without')).to.deep.equal([200, undefined]);
     expect(await ask('/closed/without?limit=1')).to.deep.equal([400, { limit: ['is not known here; known: none'] }]);

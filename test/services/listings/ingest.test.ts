@@ -166,7 +166,8 @@ describe('POST /api/ingest/properties', () => {
       const rejected = [member(await send([{}, 7, null, listing('a', { latitude: 5 })]), 'rejected')].flat();
       expect(rejected).to.deep.equal([
         { index: 0, errors: Object.fromEntries(['sourceId', 'sourceUrl', 'address', 'priceMonthly'].map((name) => [name, ['is required']])) },
-        ...[1, 2].map((index) => ({ index, errors: { item: ['must be an object'] } })),
+        { index: 1, errors: { item: ['must be an object, not a number'] } },
+        { index: 2, errors: { item: ['must be an object, not null'] } },
         { index: 3, errors: { longitude: ['latitude and longitude must be given together'] } },
       ]);
     });
@@ -234,7 +235,7 @@ describe('POST /api/ingest/properties', () => {
         rejected: [
           { index: 1, errors: { line: ['must be JSON in UTF-8'] } },
           { index: 3, errors: { line: ['must be JSON in UTF-8'] } },
-          { index: 4, errors: { item: ['must be an object'] } },
+          { index: 4, errors: { item: ['must be an object, not an array'] } },
         ],
       });
     });

@@ -66,7 +66,7 @@ describe('configuration entries', () => {
       expect(refused.body).to.have.deep.nested.property('errors', {
         environmentSlug: ['must not be empty'],
         key: ['must not be empty'],
-        value: ['must be a string'],
+        value: ['must be a string, not a number'],
       });
     });
 

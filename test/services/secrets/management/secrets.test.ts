@@ -46,8 +46,14 @@ describe('secrets', () => {
       });
 
     it('answers 400 to what is no object, in words', async () => {
-      for (const body of [[], '"x"', 5, null])
-        expect((await add(body)).body, JSON.stringify(body)).to.have.deep.nested.property('errors', { body: ['must be an object'] });
+      const bodies = [
+        [[], 'an array'],
+        ['"x"', 'a string'],
+        [5, 'a number'],
+        [null, 'null'],
+      ] as const;
+      for (const [body, came] of bodies)
+        expect((await add(body)).body, came).to.have.deep.nested.property('errors', { body: [`must be an object, not ${came}`] });
     });
 
     it('takes a name of dots that a URL can hold', async () => {

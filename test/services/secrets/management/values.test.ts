@@ -129,7 +129,7 @@ describe('values of a secret', () => {
       expect(refused.body).to.have.deep.nested.property('errors', {
         '[0].value': ['must not be empty'],
         '[2].environmentSlug': ['is required'],
-        '[2].isEnabled': ['must be true or false'],
+        '[2].isEnabled': ['must be true or false, not a string'],
         '[2].expiresAt': ['must be an ISO 8601 date and time with an offset or Z, such as 2026-03-15T12:00:00Z'],
         '[3].value': ['must not be empty'],
         '[3].expiresAt': ['must be after notBefore'],
@@ -168,10 +168,13 @@ describe('values of a secret', () => {
 
     it('says of a wrong type what it must be', async () => {
       expect((await append({})).body).to.have.deep.nested.property('errors', { body: ['must be an array of value items'] });
-      expect((await append([7, null])).body).to.have.deep.nested.property('errors', { '[0]': ['must be an object'], '[1]': ['must be an object'] });
+      expect((await append([7, null])).body).to.have.deep.nested.property('errors', {
+        '[0]': ['must be an object, not a number'],
+        '[1]': ['must be an object, not null'],
+      });
       expect((await append([{ environmentSlug: 1, value: 2 }])).body).to.have.deep.nested.property('errors', {
-        '[0].environmentSlug': ['must be a string'],
-        '[0].value': ['must be a string'],
+        '[0].environmentSlug': ['must be a string, not a number'],
+        '[0].value': ['must be a string, not a number'],
       });
     });
 
