@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // The `signalbox` command as a process: its output, the words that it is called with, and its exit code.
 import { addWorkerHelp, createCommand } from './command.ts';
 import { addCompletion, completedWord } from './completion.ts';
