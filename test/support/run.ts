@@ -3,7 +3,7 @@
 // With CI set, files with a failure are run once more, alone, when all others are through.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, statSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { fast: { type: 'boolean', default: false }, grep: { type: 'string', short: 'g' } },
 });
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../node_modules/.cache/compiled');
+const compiled = (process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../node_modules/.cache/compiled'));
+if (!existsSync(compiled)) await once(fork(join(import.meta.dirname, 'compile.ts'), { stdio: 'inherit' }), 'exit');
 let running: ChildProcess[] = [];
 // Ctrl-C reaches them by itself; a supervisor's SIGTERM does not.
 process.on('SIGINT', () => undefined).on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')));
