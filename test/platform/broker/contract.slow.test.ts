@@ -38,7 +38,7 @@ onBothAdapters((given) => {
     const { topology, first, dead } = newTopology();
     const broker = await connected(topology);
     const all = Array.from({ length: 1000 }, (_, index) => `m${index}`);
-    await publish(broker, ...all.map((id) => message(id)));
+    await Promise.all(all.map((id) => publish(broker, message(id))));
     const failing = collect(broker, first, () => ({ retry: 'failed' }));
     await until(async () => (await broker.depth(dead)) === all.length, 'all are dead letters');
     await failing.consumer.stop();

@@ -187,7 +187,7 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     let tries = 0;
     await publish(broker, message('a'));
     await until(() => deliveries.length === 1, 'the consumer works');
-    await server.control('delete_queue', first);
+    await (await openChannel()).deleteQueue(first);
     await until(async () => {
       await publish(broker, message(`b${++tries}`));
       return deliveries.length > 1;
@@ -251,7 +251,7 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     expect(new Set(handled)).to.have.property('size', 40);
     expect(Math.max(...sizes)).to.be.at.most(4);
     const small = Array.from({ length: 4000 }, (_, index) => message(`small ${index}`));
-    await Promise.all(small.map((one) => broker.publish(one, generousMs)));
+    await Promise.all(small.map((one) => publish(broker, one)));
     await until(async () => 4040 - handled.length - (await broker.depth(first)) >= 120 && handled.length > 3500, 'it has many at hand, whoever is slow');
     secondGate.resolve();
     await until(() => handled.length === 4040, 'the small ones are handled');
