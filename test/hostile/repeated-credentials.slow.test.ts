@@ -5,7 +5,8 @@ import { type House, startHouse } from './house.ts';
 import { operationsOf } from './operations.ts';
 import { exchange, head, statusesOf } from './raw.ts';
 
-describe('a credential that is given twice', () => {
+describe('a credential that is given twice', function () {
+  this.timeout(400_000);
   let house: House;
   let held: readonly Held[];
   before(async () => {

@@ -39,7 +39,9 @@ describe('bodies that stall', function () {
     sockets = await Promise.all(Array.from({ length: stalling }, () => sendUnread(house.service('webhook-relay').port, begun)));
     const meanwhile = await deliverMany(180);
     expect(meanwhile.statuses).to.deep.equal([202]);
-    // Where they held the memory, a delivery would wait for it until 503 comes; what the machine's load adds is in the round before, too.
-    expect(meanwhile.slowestMs).to.be.below(budgetMs / 2 + before.slowestMs);
+    sockets.forEach((socket) => socket.destroy());
+    const afterwards = await deliverMany(60);
+    // Where they held the memory, a delivery would wait for it until 503 comes; what the machine's load adds is in the rounds before and afterwards, too.
+    expect(meanwhile.slowestMs).to.be.below(budgetMs / 2 + Math.max(before.slowestMs, afterwards.slowestMs));
   });
 });

@@ -9,12 +9,13 @@ import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
+import { sized } from '../support/sizes.ts';
 import { eventually } from '../support/wait.ts';
 
 const total = 1000;
 const atATime = 100;
 const workers = 2;
-const mostKills = 10;
+const mostKills = sized(7, 10);
 const linksOfEach = 3;
 
 function suite(createPlace: () => Promise<Place>): void {
@@ -54,7 +55,7 @@ function suite(createPlace: () => Promise<Place>): void {
     while (stored < total) {
       const before = stored;
       // A worker is killed as soon as there is progress, so that it dies in the midst of it.
-      await eventually(async () => (stored = await count('newsletters')) > before, { withinMs: 240_000, everyMs: 10 });
+      await eventually(async () => (stored = await count('newsletters')) > before, { withinMs: 240_000 });
       if (kills === mostKills || stored === total) continue;
       await pause(Math.random() * 100);
       const slot = kills % workers;

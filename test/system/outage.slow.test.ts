@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../support/rabbitmq.ts';
+import { sized } from '../support/sizes.ts';
 import { eventually } from '../support/wait.ts';
 import { createForge, deliverSteadily, type Flow, type Forge, loggedDeliveries, promised, startFlow, watchReadiness } from './flow.ts';
 
-const deliveries = 2000;
-const everyMs = 15;
+const deliveries = sized(1000, 2000);
+/** Half of them within the outage, and more before and after it. */
 const outageMs = 20_000;
+const everyMs = (1.5 * outageMs) / deliveries;
 
 describeWith(ownRabbitmq, 'a delivery during an outage', function () {
   this.timeout(600_000);
@@ -16,14 +18,14 @@ describeWith(ownRabbitmq, 'a delivery during an outage', function () {
   let flow: Flow;
   let forge: Forge;
 
-  beforeEach(async () => {
+  before(async () => {
     [postgres, rabbitmq] = await Promise.all([startPostgres(), startRabbitmq()]);
     flow = await startFlow({ databaseUrl: postgres.url, brokerUrls: [rabbitmq.url] });
     await flow.startWorker('service');
     await flow.startWorker('database-service');
     forge = createForge(flow.relayUrls);
   });
-  afterEach(async () => {
+  after(async () => {
     forge.close();
     await flow.close();
     await Promise.all([postgres.close(), rabbitmq.close()]);
@@ -36,7 +38,7 @@ describeWith(ownRabbitmq, 'a delivery during an outage', function () {
       await new Promise((resolve) => setTimeout(resolve, outageMs));
       await server.start();
     };
-    const answers = await deliverSteadily(forge, { count: deliveries, everyMs, at: { 300: outage } });
+    const answers = await deliverSteadily(forge, { count: deliveries, everyMs, at: { [0.15 * deliveries]: outage } });
     return { answers, unready: await readiness.stop() };
   }
 
