@@ -168,6 +168,9 @@ describeWith(helm, 'network policies', () => {
     expect(await flows({ services: { 'webhook-intake': { networkPolicy: { ingress: [rule] } } } })).to.deep.equal(
       [...byDefault, 'pod elsewhere → webhook-intake:8080'].sort(),
     );
+    const everyPort = { services: { 'webhook-intake': { networkPolicy: { ingress: [{ from: rule.from }] } } } };
+    const entered = (await flows(everyPort)).filter((flow) => flow.startsWith('pod elsewhere → webhook-intake'));
+    expect(entered).to.have.members(expand(['pod elsewhere'], ['webhook-intake:22', 'webhook-intake:8080', 'webhook-intake:9090']));
     const worker = { services: { 'webhook-intake': { workers: { service: { networkPolicy: { ingress: [{ ...rule, ports: [{ port: 'metrics' }] }] } } } } } };
     expect(await flows(worker)).to.deep.equal([...byDefault, 'pod elsewhere → webhook-intake-service:9090'].sort());
   });
