@@ -1,7 +1,7 @@
 // docs/settings.md: one table a deployable, from the declarations that read the settings; and the names alone, for what warns of others.
 import { deployables } from '../services/deployables.ts';
 import { postgresPassword } from '../services/laptop/data-folder.ts';
-import { migrateSettings, rolePasswordFamily } from '../services/install/settings.ts';
+import { migrateSettings, roleFamilies } from '../services/install/settings.ts';
 import { processSettings } from '../services/platform/config/settings.ts';
 import type { Setting, SettingFamily, Settings } from '../services/platform/config/config.ts';
 import type { SubcommandLoaders } from '../services/platform/process/subcommand.ts';
@@ -70,7 +70,7 @@ export async function settingsFile(): Promise<Record<string, string>> {
       title: 'signalbox migrate',
       summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
       settings: migrateSettings,
-      families: [rolePasswordFamily],
+      families: roleFamilies,
     }),
     ...verbSections,
   ].join('\n');

@@ -47,6 +47,7 @@ Environment (each also as NAME_FILE), one of the two:
   DATABASE_URL             one user for everything: the schemas are created if they are missing, and migrated
   POSTGRES_URL             postgres://HOST:PORT/DATABASE without a user: each schema belongs to a role of its own name
     POSTGRES_<SCHEMA>_PASSWORD   of each role: POSTGRES_RELAY_PASSWORD, POSTGRES_INTAKE_PASSWORD, …
+    POSTGRES_<SCHEMA>_USER       its name, where somebody else makes it under another one than the schema's
     POSTGRES_ADMIN_USER          postgres unless given: a superuser, or one with CREATEROLE and CREATEDB
     POSTGRES_ADMIN_PASSWORD      makes what is missing of database, roles and schemas, and sets the passwords of the roles.
                                  Without it nothing is made: the SQL to run is printed, and waited for.

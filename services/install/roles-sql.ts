@@ -133,6 +133,9 @@ end $$;`;
 /** The environment variable of a role's password. */
 export const passwordVariable = (schema: string) => `POSTGRES_${schema.toUpperCase()}_PASSWORD`;
 
+/** That of its name, where somebody else makes it. */
+export const userVariable = (schema: string) => `POSTGRES_${schema.toUpperCase()}_USER`;
+
 /** Those that have a password. */
 export const rolesOf = ({ schemas, withBackup }: Pick<RolesWanted, 'schemas' | 'withBackup'>): readonly string[] => [
   ...schemas,

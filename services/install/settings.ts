@@ -1,8 +1,8 @@
 // What `signalbox migrate` reads from the environment: one URL for everything, or a server with a role for each schema.
-import { type Environment, InvalidSetting, readAll, readSettings, type Setting } from '../platform/config/config.ts';
+import { ConfigError, type Environment, InvalidSetting, readAll, readSettings, type Setting } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
 import { commonSettings, optional, secret, text, url } from '../platform/config/settings.ts';
-import { passwordVariable } from './roles-sql.ts';
+import { passwordVariable, userVariable } from './roles-sql.ts';
 
 const protocols = ['postgres', 'postgresql'];
 const databaseUrl = optional(commonSettings.databaseUrl);
@@ -17,7 +17,10 @@ const admin = {
 
 /** For the settings table. */
 export const migrateSettings = { databaseUrl, postgresUrl, ...admin };
-export const rolePasswordFamily = { name: passwordVariable('<schema>'), shape: 'secret', summary: 'The password of each role' };
+export const roleFamilies = [
+  { name: passwordVariable('<schema>'), shape: 'secret', summary: 'The password of each role' },
+  { name: userVariable('<schema>'), shape: 'text', summary: 'The name of a role that somebody else makes; that of the schema unless given' },
+];
 
 // Anything else would have to be normalised as the server does (SASLprep) before it is hashed here.
 function parsePassword(value: string): Secret {
@@ -26,9 +29,11 @@ function parsePassword(value: string): Secret {
 }
 
 const rolePassword = (schema: string): Setting<Secret> => ({
-  ...secret(passwordVariable(schema), { summary: rolePasswordFamily.summary }),
+  ...secret(passwordVariable(schema), { summary: 'The password of this role' }),
   parse: parsePassword,
 });
+
+const roleUser = (schema: string) => text(userVariable(schema), { summary: 'The name of this role', default: schema });
 
 /** A server with a role for each schema. */
 export type RolesTarget = {
@@ -49,10 +54,13 @@ type Target = RolesTarget | { readonly kind: 'one user'; readonly url: string };
 export async function readTarget(environment: Environment, schemas: readonly string[]): Promise<Target> {
   const { databaseUrl: direct, postgresUrl: server = '' } = readSettings(environment, { databaseUrl, postgresUrl }, chooseOne);
   if (direct) return { kind: 'one user', url: direct.reveal() };
-  const [{ adminUser, adminPassword }, roles] = await readAll(
+  const [{ adminUser, adminPassword }, roles, users] = await readAll(
     () => readSettings(environment, admin),
     () => readSettings(environment, Object.fromEntries(schemas.map((schema) => [schema, rolePassword(schema)]))),
+    () => readSettings(environment, Object.fromEntries(schemas.map((schema) => [schema, roleUser(schema)]))),
   );
+  const renamed = schemas.filter((schema) => users[schema] !== schema).map(userVariable);
+  if (adminPassword && renamed.length > 0) throw new ConfigError([`${renamed.join(', ')}: roles that are made here have the names of their schemas`]);
   const passwords = new Map(Object.entries(roles).map(([schema, password]) => [schema, password.reveal()]));
   return {
     kind: 'roles',
@@ -60,7 +68,7 @@ export async function readTarget(environment: Environment, schemas: readonly str
     database: databaseOf(server),
     adminUrl: adminPassword && withUser(server, adminUser, adminPassword.reveal()),
     passwords,
-    urlOf: (schema) => withUser(server, schema, passwords.get(schema) ?? ''),
+    urlOf: (schema) => withUser(server, users[schema] ?? schema, passwords.get(schema) ?? ''),
   };
 }
 

@@ -31,6 +31,11 @@ describe('the target of a migration', () => {
         'POSTGRES_SECRETS_PASSWORD must be of printable ASCII characters',
       ],
     ],
+    [
+      'a name of a role that is made here',
+      { POSTGRES_URL: 'postgres://127.0.0.1/one', POSTGRES_SECRETS_PASSWORD: 'a', POSTGRES_SECRETS_USER: 'app', POSTGRES_ADMIN_PASSWORD: 'a' },
+      ['POSTGRES_SECRETS_USER: roles that are made here have the names of their schemas'],
+    ],
   ] as const)
     it(`is refused: ${what}`, async () => {
       expect(await faults(env)).to.deep.equal(expected);
@@ -47,5 +52,10 @@ describe('the target of a migration', () => {
       database: 'one',
       url: 'postgres://secrets:p%40ss%2Fw%3Ard%25@db:5433/one?sslmode=require',
     });
+  });
+
+  it('has the name that somebody else gave to a role', async () => {
+    const target = await readTarget({ POSTGRES_URL: 'postgres://db/one', POSTGRES_SECRETS_PASSWORD: 'a', POSTGRES_SECRETS_USER: 'app-secrets' }, ['secrets']);
+    expect(target.kind === 'roles' && target.urlOf('secrets')).to.equal('postgres://app-secrets:a@db/one');
   });
 });
