@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
 import { temporaryDirectory } from '../support/guard.ts';
 import { type Answer, runTool, tools } from '../support/tools.ts';
-import type { Values } from '../support/values.ts';
+import { merged, type Values } from '../support/values.ts';
 import type { Manifest } from './manifests.ts';
 
 export const chart = join(import.meta.dirname, '../../charts/signalbox');
@@ -22,13 +22,16 @@ export type Rendering = {
   readonly folder?: string;
 };
 
+/** Without an image the charts are refused. */
+export const someImage: Values = { image: { registry: 'docker.io', repository: 'library/signalbox' } };
+
 /** What `helm template` answers, whatever it is. */
 export const template = (
   values: Values = {},
   { release = 'signalbox', namespace = 'signalbox', program = 'helm', folder = chart }: Rendering = {},
 ): Promise<Answer> =>
   runTool(program, ['template', release, folder, '--namespace', namespace, '--kube-version', kubernetesVersion, '--values', '-'], {
-    input: JSON.stringify(values),
+    input: JSON.stringify(merged(someImage, values)),
   });
 
 /** What was asked for before is answered from memory: Helm takes a third of a second. */
@@ -80,7 +83,7 @@ export async function renderEach(all: readonly Values[], folder = chart): Promis
   await writeFile(join(parent, 'Chart.yaml'), JSON.stringify({ apiVersion: 'v2', name: 'parent', version: '0.0.0', dependencies }));
   await mkdir(join(parent, 'charts'));
   await symlink(folder, join(parent, 'charts', name));
-  const text = await renderText(Object.fromEntries(all.map((values, index) => [alias(index), values])), { folder: parent });
+  const text = await renderText(Object.fromEntries(all.map((values, index) => [alias(index), merged(someImage, values)])), { folder: parent });
   const documents = Map.groupBy(text.split(/^---\n/m), (document) => /^# Source: parent\/charts\/(each-\d+)\//.exec(document)?.[1]);
   return all.map((_, index) => (documents.get(alias(index)) ?? []).join('---\n'));
 }

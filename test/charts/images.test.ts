@@ -1,9 +1,10 @@
 // Which image each container runs.
 import { expect } from 'chai';
+import { deployables } from '../../services/deployables.ts';
 import { describeWith } from '../support/need.ts';
 import { merged, type Values } from '../support/values.ts';
-import { helm, readValues, render } from './chart.ts';
-import { containersOf, podsOf } from './manifests.ts';
+import { chart, helm, operatorChart, readValues, render, template } from './chart.ts';
+import { containersOf, ofKind, podsOf } from './manifests.ts';
 
 const digest = `sha256:${'ab'.repeat(32)}`;
 const otherDigest = `sha256:${'cd'.repeat(32)}`;
@@ -22,6 +23,31 @@ const serverTags = async () => {
 const upstream = /\/(postgres|rabbitmq|redis|busybox)[:@]/;
 
 describeWith(helm, 'images', () => {
+  it('must be named, since none is published: by a sentence that says where it comes from', async () => {
+    for (const folder of [chart, operatorChart]) {
+      const { code, stderr } = await template({ image: { repository: '' } }, { folder });
+      expect(code).to.equal(1);
+      expect(stderr).to.contain('image.repository must be given').and.contain('scripts/image.sh');
+    }
+  });
+
+  it('of a service that has its own make its credentials and migrate its schema, in Jobs of their own', async () => {
+    const manifests = await render({ services: { 'webhook-intake': { image: { tag: '8' } } } });
+    const jobs = podsOf(ofKind(manifests, 'Job')).map(({ pod: { spec, metadata } }) => {
+      const { image, args = [], env = [] } = spec.containers[0] ?? { image: '' };
+      const passwords = env.map(({ name }) => /^POSTGRES_(.*)_PASSWORD$/.exec(name)?.[1] ?? '').filter((name) => name !== '' && name !== 'ADMIN');
+      return { component: metadata.labels?.['app.kubernetes.io/component'], image, services: args.filter((arg) => deployables.names.includes(arg)), passwords };
+    });
+    const others = deployables.names.filter((name) => name !== 'webhook-intake').sort();
+    const [first, second] = ['docker.io/library/signalbox:0.1.0', 'docker.io/library/signalbox:8'];
+    expect(jobs.map(({ passwords, ...job }) => ({ ...job, passwords: job.component === 'migrate' ? passwords.length : 0 }))).to.have.deep.members([
+      { component: 'credentials', image: first, services: others, passwords: 0 },
+      { component: 'credentials', image: second, services: ['webhook-intake'], passwords: 0 },
+      { component: 'migrate', image: first, services: others, passwords: others.length },
+      { component: 'migrate', image: second, services: ['webhook-intake'], passwords: 1 },
+    ]);
+  });
+
   it('are the chart’s appVersion, and the official ones of the servers', async () => {
     const all = await images({ redis: { enabled: true } });
     expect(new Set(Object.values(all))).to.deep.equal(
@@ -59,7 +85,7 @@ describeWith(helm, 'images', () => {
 
   it('may differ for one service and its workers', async () => {
     const all = await images({ services: { 'webhook-intake': { image: { tag: '8', registry: 'other.example.test' } } } });
-    const intake = Object.entries(all).filter(([, image]) => image === 'other.example.test/library/signalbox:8');
+    const intake = Object.entries(all).filter(([name, image]) => name.startsWith('webhook-intake') && image === 'other.example.test/library/signalbox:8');
     expect(intake).to.have.length(5);
     expect(all['webhook-relay']).to.equal('docker.io/library/signalbox:0.1.0');
   });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeWith } from '../support/need.ts';
 import { runTool } from '../support/tools.ts';
-import { chart, helm, render } from './chart.ts';
+import { merged } from '../support/values.ts';
+import { chart, helm, render, someImage } from './chart.ts';
 import { containersOf, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
@@ -25,7 +26,9 @@ describeWith(helm, 'helm lint --strict', () => {
   for (const program of ['helm', 'helm3'] as const) {
     for (const name of ['the defaults', 'everything on', 'servers outside']) {
       it(`finds nothing in ${name} (${program})`, async () => {
-        const { code, stdout, stderr } = await runTool(program, ['lint', '--strict', '--values', '-', chart], { input: JSON.stringify(sets.get(name)) });
+        const { code, stdout, stderr } = await runTool(program, ['lint', '--strict', '--values', '-', chart], {
+          input: JSON.stringify(merged(someImage, sets.get(name) ?? {})),
+        });
         expect(code, stdout + stderr).to.equal(0);
         expect(stdout.split('\n').filter((line) => /^\[(INFO|WARNING|ERROR)\]/.test(line))).to.deep.equal([]);
       });

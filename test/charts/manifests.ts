@@ -22,6 +22,7 @@ export type Container = {
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
   readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
 };
 
 export type EnvironmentVariable = {
@@ -41,6 +42,7 @@ export type PodSpec = {
   readonly volumes?: readonly {
     readonly name: string;
     readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly key: string }[] };
+    readonly emptyDir?: { readonly sizeLimit?: string; readonly medium?: string };
   }[];
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly topologySpreadConstraints?: readonly { readonly labelSelector?: Selector }[];

@@ -7,9 +7,9 @@ import { temporaryDirectory } from '../support/guard.ts';
 import { sharedApiServer } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
 import { runTool, tools } from '../support/tools.ts';
-import type { Values } from '../support/values.ts';
+import { merged, type Values } from '../support/values.ts';
 import { apiServer, isKnown } from './api-server.ts';
-import { helm, operatorChart, render, renderText, template } from './chart.ts';
+import { helm, operatorChart, render, renderText, someImage, template } from './chart.ts';
 import { type Manifest, ofKind } from './manifests.ts';
 
 const folder = operatorChart;
@@ -43,7 +43,9 @@ describeWith(helm, 'the chart of the operator', () => {
   for (const program of ['helm', 'helm3'] as const) {
     for (const [name, values] of sets) {
       it(`is without findings of helm lint in ${name} (${program})`, async () => {
-        const { code, stdout, stderr } = await runTool(program, ['lint', '--strict', '--values', '-', folder], { input: JSON.stringify(values) });
+        const { code, stdout, stderr } = await runTool(program, ['lint', '--strict', '--values', '-', folder], {
+          input: JSON.stringify(merged(someImage, values)),
+        });
         expect(code, stdout + stderr).to.equal(0);
       });
     }

@@ -19,13 +19,6 @@ const relayOf = (manifests: readonly Manifest[], kind: string) => {
 };
 
 describeWith(helm, 'a pod', () => {
-  it('of Signalbox runs where the defaults say, that of `helm test` too', async () => {
-    const scheduling = { nodeSelector: { pool: 'web' }, tolerations: [{ key: 'web', operator: 'Exists' }], priorityClassName: 'high' };
-    for (const { owner, pod } of podsOf(await render({ defaults: scheduling }))) {
-      if (owner.kind !== 'StatefulSet') expect(pod.spec, keyOf(owner)).to.deep.include(scheduling);
-    }
-  });
-
   it('that stays is probed', async () => {
     for (const { owner, pod } of await staying({ redis: { enabled: true } })) {
       for (const { startupProbe, readinessProbe, livenessProbe } of pod.spec.containers) {
@@ -57,6 +50,37 @@ describeWith(helm, 'a pod', () => {
       expect(seconds, keyOf(owner)).to.be.at.least(1);
       // The process serves on for 10 s at most, and gives up 20 s after that.
       expect(pod.spec.terminationGracePeriodSeconds, keyOf(owner)).to.be.above(seconds + 10 + 20);
+    }
+  });
+
+  it('has room for its own volumes and for its container’s log, within its limit of ephemeral storage', async () => {
+    const mebibytes = (quantity: string) => Number(/^(\d+)Mi$/.exec(quantity)?.[1] ?? Number(/^(\d+)Gi$/.exec(quantity)?.[1]) * 1024);
+    const logs = 50;
+    for (const { owner, pod } of podsOf(await render({ redis: { enabled: true }, backup: { enabled: true } }))) {
+      const volumes = (pod.spec.volumes ?? []).flatMap(({ emptyDir }) => (emptyDir?.sizeLimit && emptyDir.medium !== 'Memory' ? [emptyDir.sizeLimit] : []));
+      const sum = volumes.map(mebibytes).reduce((all, one) => all + one, logs);
+      const limit = pod.spec.containers[0]?.resources?.limits?.['ephemeral-storage'] ?? '0Mi';
+      expect(mebibytes(limit), keyOf(owner)).to.be.at.least(sum);
+    }
+  });
+
+  it('of Signalbox trusts the authorities that are given, whatever it is', async () => {
+    for (const [given, volume] of [
+      [{ configMap: 'company' }, { name: 'trusted-ca', configMap: { name: 'company' } }],
+      [
+        { secret: 'company', key: 'all.pem' },
+        { name: 'trusted-ca', secret: { secretName: 'company' } },
+      ],
+    ] as const) {
+      const ours = podsOf(await render({ trustedCA: given })).filter(({ pod }) => pod.spec.containers[0]?.image.includes('/signalbox:'));
+      expect(ours.map(({ owner }) => owner.kind)).to.include.members(['Deployment', 'CronJob', 'Job', 'Pod']);
+      for (const { owner, pod } of ours) {
+        const [container] = pod.spec.containers;
+        expect(pod.spec.volumes, keyOf(owner)).to.deep.include(volume);
+        expect(container?.volumeMounts, keyOf(owner)).to.deep.include({ name: 'trusted-ca', mountPath: '/etc/signalbox/trusted-ca', readOnly: true });
+        const value = `/etc/signalbox/trusted-ca/${'key' in given ? given.key : 'ca.crt'}`;
+        expect(container?.env, keyOf(owner)).to.deep.include({ name: 'NODE_EXTRA_CA_CERTS', value });
+      }
     }
   });
 

@@ -29,7 +29,7 @@ async function ask(port: number, ...commands: readonly string[]): Promise<string
 describeWith(need, 'Redis of the chart', () => {
   it('wants its password, keeps to its memory, and has no password among its arguments', async () => {
     const manifests = await render({ redis: { enabled: true, maxMemory: '20mb' } });
-    const [container] = podsOf([find(manifests, 'StatefulSet/signalbox-redis')]).flatMap(({ pod }) => containersOf(pod));
+    const [container] = podsOf([find(manifests, 'Deployment/signalbox-redis')]).flatMap(({ pod }) => containersOf(pod));
     const port = await freePort();
     const script = (container?.args?.[0] ?? '').replace('dir /data', `dir ${temporaryDirectory('redis-data')}\nport ${port}\nbind 127.0.0.1`);
     // In its place, to keep its arguments: it writes a title over them.

@@ -7,7 +7,8 @@ import { helm, readValues, renderText, template } from './chart.ts';
 const all = leaves(await readValues());
 
 /** Maps with members of the user's own: labels, annotations, settings, selectors … */
-const open = /(Annotations|annotations|Labels|labels|nodeSelector|affinity|parameters|settings|requests|limits|global)$/;
+const open =
+  /(Annotations|annotations|Labels|labels|nodeSelector|affinity|[sS]ecurityContext|lifecycle|[sS]trategy|dnsConfig|parameters|settings|requests|limits|global)$/;
 
 function maps(values: Values, path: readonly string[] = []): string[][] {
   return Object.entries(values).flatMap(([key, value]) => (isMap(value) ? [[...path, key], ...maps(value, [...path, key])] : []));
@@ -62,6 +63,8 @@ describeWith(helm, 'values.schema.json', () => {
     'a database name that must be quoted': [{ postgres: { database: 'a"b' } }, '/postgres/database'],
     'another type of queues': [{ rabbitmq: { queueType: 'stream' } }, '/rabbitmq/queueType'],
     'an unknown sslmode': [{ postgres: { external: { sslmode: 'maybe' } } }, '/postgres/external/sslmode'],
+    'two places of authorities': [{ trustedCA: { secret: 'a', configMap: 'b' } }, '/trustedCA'],
+    'a part of memory that is none': [{ rabbitmq: { memoryHighWatermark: 1.5 } }, '/rabbitmq/memoryHighWatermark'],
     'a grace period below the stop deadline': [{ defaults: { terminationGracePeriodSeconds: 5 } }, '/defaults/terminationGracePeriodSeconds'],
   };
   for (const [what, [values, path]] of Object.entries(refused)) {
@@ -112,6 +115,12 @@ describeWith(helm, 'values.schema.json', () => {
     expect(stderr).to.contain('autoscaling of secrets has nothing to scale by');
   });
 
+  it('refuses a memory limit that RabbitMQ cannot read', async () => {
+    const { code, stderr } = await template({ rabbitmq: { resources: { limits: { memory: '1.5Gi' } } } });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('rabbitmq.resources.limits.memory must be a whole number');
+  });
+
   it('refuses a Postgres of another major, which cannot read the data, unless it is told where its own are', async () => {
     for (const tag of ['19.1', '17', 'latest']) {
       const { code, stderr } = await template({ postgres: { image: { tag } } });
@@ -120,8 +129,8 @@ describeWith(helm, 'values.schema.json', () => {
     }
     const directory = '/var/lib/postgresql/19/docker';
     const { stdout } = await template({ postgres: { image: { tag: '19.1' }, dataDirectory: directory } });
-    expect(stdout).to.contain(`{ name: PGDATA, value: ${directory} }`);
-    expect((await template({ postgres: { image: { tag: '18.9-alpine' } } })).stdout).to.contain('{ name: PGDATA, value: /var/lib/postgresql/18/docker }');
+    expect(stdout).to.match(new RegExp(`name: PGDATA\\s+value: ${directory}\\n`));
+    expect((await template({ postgres: { image: { tag: '18.9-alpine' } } })).stdout).to.match(/name: PGDATA\s+value: \/var\/lib\/postgresql\/18\/docker\n/);
   });
 
   it('refuses a host without a domain, and routes that no Gateway takes, by the service', async () => {

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { deployables } from '../../services/deployables.ts';
 import { generatedCredentials } from '../../services/install/credentials.ts';
 import { describeWith } from '../support/need.ts';
-import type { Values } from '../support/values.ts';
+import { merged, type Values } from '../support/values.ts';
 import { readComponents } from './catalogue.ts';
-import { chart, helm, render } from './chart.ts';
+import { chart, helm, render, template } from './chart.ts';
 import { containersOf, find, keyOf, type Manifest, ofKind, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
@@ -118,6 +118,34 @@ describeWith(helm, 'the keys of a pod', () => {
     expect(keys['secrets']).to.deep.equal(
       [...of('master-keys', 'Encryption__MasterKeys', 'Management__AdminApiKey'), ...own('postgres-secrets-password')].sort(),
     );
+  });
+
+  it('of a role that somebody else made come from its own Secret, for the service, its workers and the migrate Job, under its own name', async () => {
+    const database = { existingSecret: 'cluster-intake', username: 'app-intake' };
+    const values = merged(sets.get('postgres.external.createRoles=false') ?? {}, { services: { 'webhook-intake': { database } } });
+    const keys = await keysByComponent(values);
+    for (const component of ['webhook-intake', 'webhook-intake-service', 'webhook-intake-cleanup', 'migrate'])
+      expect(keys[component], component).to.include('cluster-intake: password').and.not.include('signalbox-credentials: postgres-intake-password');
+    const environments = podsOf(await render(values)).flatMap(({ pod }) => containersOf(pod).flatMap(({ env = [] }) => env));
+    expect(environments.filter(({ value }) => value?.startsWith('postgres://app-intake:$(DATABASE_PASSWORD)@db.example.test'))).to.have.length(5);
+    expect(environments).to.deep.include({ name: 'POSTGRES_INTAKE_USER', value: 'app-intake' });
+  });
+
+  it('of a role under a name of its own are refused where the chart makes the roles', async () => {
+    const { code, stderr } = await template({ services: { secrets: { database: { username: 'app' } } } });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('services.secrets.database.username');
+  });
+
+  it('that a Secret of the user’s lacks are told by the migrate Job, which starts without them', async () => {
+    const optional = async (values: Values) =>
+      podsOf(await render(values))
+        .filter(({ owner }) => owner.metadata.name.includes('-migrate-'))
+        .flatMap(({ pod }) => pod.spec.containers[0]?.env ?? [])
+        .filter(({ valueFrom }) => valueFrom?.secretKeyRef?.optional)
+        .map(({ name }) => name);
+    expect(await optional({ existingSecret: 'mine' })).to.include('POSTGRES_LISTINGS_PASSWORD');
+    expect(await optional({})).to.deep.equal([]);
   });
 
   it('do not include the administrator’s where roles are made by hand', async () => {

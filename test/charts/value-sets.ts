@@ -42,6 +42,35 @@ const everythingOn: Values = {
   ...monitoringOn,
 };
 
+const safe = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+
+const podOptions: Values = {
+  annotations: { 'reloader.stakater.com/auto': 'true' },
+  podAnnotations: { note: 'mine' },
+  podLabels: { pool: 'web' },
+  nodeSelector: { 'kubernetes.io/arch': 'amd64' },
+  tolerations: [{ key: 'web', operator: 'Exists' }],
+  affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+  priorityClassName: 'system-cluster-critical',
+  podSecurityContext: { runAsUser: 70, supplementalGroups: [7] },
+  securityContext: { readOnlyRootFilesystem: null },
+  serviceAccount: { annotations: { role: 'mine' } },
+  extraEnv: [{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://otel.example.test:4318' }],
+  envFrom: [{ secretRef: { name: 'proxy', optional: true } }],
+  extraVolumes: [{ name: 'scoring', configMap: { name: 'scoring' } }],
+  extraVolumeMounts: [{ name: 'scoring', mountPath: '/etc/scoring' }],
+  initContainers: [{ name: 'first', image: 'busybox:1.37', securityContext: safe }],
+  extraContainers: [{ name: 'sidecar', image: 'busybox:1.37', securityContext: safe }],
+  lifecycle: { postStart: { exec: { command: ['true'] } } },
+  strategy: { type: 'Recreate' },
+  updateStrategy: { type: 'OnDelete' },
+  revisionHistoryLimit: 1,
+  hostAliases: [{ ip: '192.0.2.1', hostnames: ['git.example.test'] }],
+  dnsPolicy: 'ClusterFirst',
+  dnsConfig: { options: [{ name: 'ndots', value: '2' }] },
+};
+
 /** What only comes together. */
 const combinations: Readonly<Record<string, Values>> = {
   'the defaults': {},
@@ -141,18 +170,21 @@ const combinations: Readonly<Record<string, Values>> = {
     },
   },
   'what pods can be given': {
-    defaults: {
-      podAnnotations: { note: 'mine' },
-      podLabels: { pool: 'web' },
-      nodeSelector: { 'kubernetes.io/arch': 'amd64' },
-      tolerations: [{ key: 'web', operator: 'Exists' }],
-      affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
-      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }],
-      priorityClassName: 'system-cluster-critical',
-      extraEnv: [{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://otel.example.test:4318' }],
-      extraVolumes: [{ name: 'scoring', configMap: { name: 'scoring' } }],
-      extraVolumeMounts: [{ name: 'scoring', mountPath: '/etc/scoring' }],
-    },
+    ...{ defaults: { ...podOptions, worker: { timeZone: 'Europe/Dublin', suspend: true } }, redis: { enabled: true, ...podOptions }, tests: podOptions },
+    ...{ postgres: podOptions, rabbitmq: podOptions, jobs: { credentials: podOptions, migrate: podOptions }, backup: { enabled: true, ...podOptions } },
+    services: { 'webhook-relay': { spool: { persistence: { enabled: true, retentionPolicy: { whenDeleted: 'Delete' } } } } },
+    extraObjects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-mine' } }],
+    commonAnnotations: { owner: 'platform' },
+  },
+  'user ids of the platform': Object.fromEntries(
+    ['defaults', 'postgres', 'rabbitmq', 'redis', 'backup'].map((place) => [
+      place,
+      { podSecurityContext: { runAsUser: null, runAsGroup: null, fsGroup: null } },
+    ]),
+  ),
+  'claims that are there': {
+    postgres: { persistence: { existingClaim: 'data' } },
+    rabbitmq: { persistence: { existingClaim: 'queues', annotations: { note: 'mine' } } },
   },
 };
 

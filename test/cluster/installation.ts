@@ -55,7 +55,7 @@ export async function createInstallation({ namespace, tag, ingressAddress, progr
   const domain = `${namespace}.test`;
   const helm = helmIn(namespace, program);
   const base: Values = {
-    image: { tag },
+    image: { registry: 'docker.io', repository: 'library/signalbox', tag },
     ...standIns,
     ingress: { enabled: true, domain },
     services: { secrets: { ingress: { enabled: true }, paths: ['/'] }, 'webhook-intake': { paths: ['/'] } },

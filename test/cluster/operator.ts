@@ -23,7 +23,7 @@ export async function expectNoObjects(): Promise<void> {
 
 /** Into the namespace of the installation, whatever release had the definitions before. */
 export function installOperator({ helm }: Installation, { tags }: Pick<Stage, 'tags'>, values: Values = {}): Promise<void> {
-  const all = merged({ image: { tag: tags.first } }, values);
+  const all = merged({ image: { registry: 'docker.io', repository: 'library/signalbox', tag: tags.first } }, values);
   return step(`helm install ${operatorRelease} --take-ownership --wait ${JSON.stringify(all)}`, async () => {
     await helm(['install', operatorRelease, chart, '--take-ownership', '--wait', '--timeout', '3m'], all);
   });

@@ -123,7 +123,7 @@ describeWith(helm, 'scripts/release.sh', function () {
       for (const chart of ['signalbox', 'signalbox-operator']) {
         const file = made(`${chart}-${version}.tgz`);
         const [fromFolder, fromPackage] = await Promise.all(
-          [join(root, 'charts', chart), file].map((each) => runTool('helm', ['template', 'signalbox', each])),
+          [join(root, 'charts', chart), file].map((each) => runTool('helm', ['template', 'signalbox', each, '--set', 'image.repository=signalbox'])),
         );
         expect(fromPackage?.stdout, fromPackage?.stderr).to.equal(fromFolder?.stdout);
         const { annotations } = parse((await runTool('helm', ['show', 'chart', file])).stdout) as { annotations: Record<string, string> };

@@ -2,6 +2,9 @@
 
 {{/* root, image */}}
 {{- define "signalbox.image" -}}
+{{- if not .image.repository -}}
+{{- fail "image.repository must be given: no image of Signalbox is published yet. scripts/image.sh builds one; push it where the cluster pulls from, and name it by image.registry, image.repository and image.tag" -}}
+{{- end -}}
 {{- $registry := .root.Values.global.imageRegistry | default .image.registry -}}
 {{- $repository := ternary .image.repository (printf "%s/%s" $registry .image.repository) (empty $registry) -}}
 {{- if .image.digest -}}

@@ -11,14 +11,10 @@
 apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata:
-  {{- include "signalbox.metadata" . | nindent 2 }}
+  {{- include "signalbox.metadata" (merge (dict "annotations" $monitor.annotations) .) | nindent 2 }}
     {{- with $monitor.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-  {{- with $monitor.annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
 spec:
   selector:
     matchLabels:
@@ -26,7 +22,7 @@ spec:
   {{- with $monitor.jobLabel }}
   jobLabel: {{ . }}
   {{- end }}
-  namespaceSelector: { matchNames: [{{ .root.Release.Namespace }}] }
+  namespaceSelector: { matchNames: [{{ include "signalbox.namespace" .root }}] }
   endpoints:
     - port: metrics
       path: /metrics
@@ -94,7 +90,7 @@ spec:
 {{- with $values.runbookUrl -}}
 {{- $runbook = dict "runbook_url" (printf "%s%s" . $path) -}}
 {{- end -}}
-{{- $own := dict "expr" (replace "namespace=~\".+\"" (printf "namespace=%q" .root.Release.Namespace) .rule.expr) -}}
+{{- $own := dict "expr" (replace "namespace=~\".+\"" (printf "namespace=%q" (include "signalbox.namespace" .root)) .rule.expr) -}}
 {{- $_ := set $own "labels" (merge dict .rule.labels $values.additionalRuleLabels) -}}
 {{- $_ := set $own "annotations" (merge $runbook (omit .rule.annotations "runbook_url")) -}}
 {{ toYaml (merge $own (omit .rule "annotations" "labels" "expr")) }}
@@ -109,14 +105,10 @@ spec:
 apiVersion: v1
 kind: ConfigMap
 metadata:
-  {{- include "signalbox.metadata" (dict "root" $.root "component" (printf "dashboard-%s" $dashboard)) | nindent 2 }}
+  {{- include "signalbox.metadata" (dict "root" $.root "component" (printf "dashboard-%s" $dashboard) "annotations" $values.annotations) | nindent 2 }}
     {{- with $values.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-  {{- with $values.annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
 data:
   signalbox-{{ $dashboard }}.json: |-
     {{ toString $content | fromJson | toRawJson }}

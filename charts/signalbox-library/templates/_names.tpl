@@ -51,10 +51,19 @@ app.kubernetes.io/component: {{ .component }}
 {{ merge (include "signalbox.selectorLabels" . | fromYaml) (.own | default dict) .root.Values.commonLabels | toYaml }}
 {{- end -}}
 
-{{/* The metadata that every object begins with. root, component; name when it is not the component's */}}
+{{/* Where the objects are */}}
+{{- define "signalbox.namespace" -}}
+{{ .Values.namespaceOverride | default .Release.Namespace }}
+{{- end -}}
+
+{{/* The metadata that every object begins with; its labels are last, for more of them. root, component; name when it is not the component's, annotations (a map) */}}
 {{- define "signalbox.metadata" -}}
 name: {{ .name | default (include "signalbox.componentName" .) }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ include "signalbox.namespace" .root }}
+{{- with merge dict (.annotations | default dict) (.root.Values.commonAnnotations | default dict) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 labels:
   {{- include "signalbox.labels" . | nindent 2 }}
 {{- end -}}

@@ -1,7 +1,26 @@
 {{/* A volumeClaimTemplate: Kubernetes refuses to change it, so it holds nothing that a version or a common label changes. */}}
 
-{{/* root, component, name, persistence */}}
+{{/* What keeps a claim when Argo CD or Helm removes what belongs to it */}}
+{{- define "signalbox.keptClaim" -}}
+argocd.argoproj.io/sync-options: Prune=false,Delete=false
+helm.sh/resource-policy: keep
+{{- end -}}
+
+{{/* A claim's spec. persistence */}}
+{{- define "signalbox.claimSpec" -}}
+accessModes: {{ toJson .accessModes }}
+{{- with .storageClass }}
+storageClassName: {{ . }}
+{{- end }}
+resources:
+  requests: { storage: {{ .size }} }
+{{- end -}}
+
+{{/* Nothing where the claim is there already. root, component, name, persistence */}}
 {{- define "signalbox.claim" -}}
+{{- if not .persistence.existingClaim -}}
+{{- /* Kubernetes puts the selector's labels onto each claim: without the first an Argo CD that tracks by labels deletes it with its StatefulSet. */ -}}
+{{- $kept := merge (dict "argocd.argoproj.io/compare-options" "IgnoreExtraneous") (include "signalbox.keptClaim" . | fromYaml) (.persistence.annotations | default dict) -}}
 - apiVersion: v1
   kind: PersistentVolumeClaim
   metadata:
@@ -9,15 +28,16 @@
     labels:
       {{- include "signalbox.selectorLabels" . | nindent 6 }}
     annotations:
-      # Kubernetes puts the selector's labels onto each claim: without these an Argo CD that tracks by labels deletes it with its StatefulSet.
-      argocd.argoproj.io/compare-options: IgnoreExtraneous
-      argocd.argoproj.io/sync-options: Prune=false,Delete=false
-      helm.sh/resource-policy: keep
+      {{- toYaml $kept | nindent 6 }}
   spec:
-    accessModes: [ReadWriteOnce]
-    {{- with .persistence.storageClass }}
-    storageClassName: {{ . }}
-    {{- end }}
-    resources:
-      requests: { storage: {{ .persistence.size }} }
+    {{- include "signalbox.claimSpec" .persistence | nindent 4 }}
+{{- end -}}
+{{- end -}}
+
+{{/* The volume `data` of a claim that is there already. persistence */}}
+{{- define "signalbox.claimVolume" -}}
+{{- with .existingClaim -}}
+- name: data
+  persistentVolumeClaim: { claimName: {{ . }} }
+{{- end -}}
 {{- end -}}

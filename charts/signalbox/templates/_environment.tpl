@@ -26,11 +26,11 @@
 {{- if not $workload.isWorker }}
 - { name: PORT, value: "8080" }
 {{- end }}
-{{- with $workload.schema }}
-{{ include "signalbox.fromSecret" (dict "name" "DATABASE_PASSWORD" "secret" $secret "key" (printf "postgres-%s-password" .)) }}
+{{- include "signalbox.trustEnvironment" $root }}
+{{- $role := include "signalbox.databaseRole" (dict "root" $root "service" $workload) | fromJson }}
+{{ include "signalbox.fromSecret" (merge (dict "name" "DATABASE_PASSWORD") $role) }}
 - name: DATABASE_URL
-  value: postgres://{{ . }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
-{{- end }}
+  value: postgres://{{ $role.user }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
 {{- if $workload.broker }}
 {{- include "signalbox.brokerEnvironment" . }}
 {{- end }}
@@ -53,8 +53,24 @@
 - name: {{ $name }}
   value: {{ include "signalbox.text" $value | quote }}
 {{- end }}
-{{- with $workload.extraEnv }}
-{{ toYaml . }}
+{{- end -}}
+
+{{/* The role of a service or worker, as JSON: user, and secret and key of its password. root, service */}}
+{{- define "signalbox.databaseRole" -}}
+{{- $own := .service.database -}}
+{{- $role := dict "user" ($own.username | default .service.schema) "secret" (include "signalbox.credentialsSecret" .root) -}}
+{{- $_ := set $role "key" (printf "postgres-%s-password" .service.schema) -}}
+{{- with $own.existingSecret -}}
+{{- $_ := set $role "secret" . -}}
+{{- $_ := set $role "key" $own.passwordKey -}}
+{{- end -}}
+{{ toJson $role }}
+{{- end -}}
+
+{{/* Authorities beside those that Node.js knows */}}
+{{- define "signalbox.trustEnvironment" -}}
+{{- if or .Values.trustedCA.secret .Values.trustedCA.configMap }}
+- { name: NODE_EXTRA_CA_CERTS, value: {{ printf "/etc/signalbox/trusted-ca/%s" .Values.trustedCA.key | quote }} }
 {{- end }}
 {{- end -}}
 

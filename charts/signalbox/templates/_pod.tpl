@@ -1,56 +1,43 @@
-{{/* The pod of a service or worker: everything but its container. */}}
+{{/* The pod of a service or worker. */}}
 
 {{/* root, workload */}}
-{{- define "signalbox.pod" -}}
+{{- define "signalbox.workloadPod" -}}
 {{- include "signalbox.refuseWorkload" . -}}
-{{- $names := dict "root" .root "component" .workload.component "own" .workload.podLabels -}}
-metadata:
-  labels:
-    {{- include "signalbox.podLabels" $names | nindent 4 }}
-    {{- /* By it the operator finds the pods that follow a file of broker connections. */}}
-    {{- if include "signalbox.environmentFileSecret" . }}
-    signalbox.dev/brokers: followed
-    {{- end }}
-  {{- with .workload.podAnnotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-spec:
-  serviceAccountName: {{ include "signalbox.componentName" $names }}
-  automountServiceAccountToken: false
-  enableServiceLinks: false
-  terminationGracePeriodSeconds: {{ .workload.terminationGracePeriodSeconds }}
-  {{- if eq .workload.kind "CronJob" }}
-  restartPolicy: Never
-  {{- end }}
-  securityContext:
-    {{- include "signalbox.podSecurity" 1000 | nindent 4 }}
-  {{- with include "signalbox.pullSecrets" .root | trim }}
-  {{- . | nindent 2 }}
-  {{- end }}
-  containers:
-    - {{ include "signalbox.container" . | nindent 6 | trim }}
-  {{- with include "signalbox.volumes" . | trim }}
-  volumes:
-    {{- . | nindent 4 }}
-  {{- end }}
-  {{- with include "signalbox.scheduling" .workload | trim }}
-  {{- . | nindent 2 }}
-  {{- end }}
-  {{- if ne .workload.kind "CronJob" }}
-  topologySpreadConstraints:
-    {{- if .workload.topologySpreadConstraints }}
-    {{- /* One list is for many components: who names no pods means those of each. */}}
-    {{- range .workload.topologySpreadConstraints }}
-    - {{- merge (deepCopy .) (dict "labelSelector" (dict "matchLabels" (include "signalbox.selectorLabels" $names | fromYaml))) | toYaml | nindent 6 }}
-    {{- end }}
-    {{- else }}
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector:
-        matchLabels:
-          {{- include "signalbox.selectorLabels" $names | nindent 10 }}
-    {{- end }}
-  {{- end }}
+{{- $workload := .workload -}}
+{{- $parts := dict "root" .root "component" $workload.component "options" $workload "user" 1000 -}}
+{{- $_ := set $parts "container" (include "signalbox.workloadContainer" .) -}}
+{{- $_ := set $parts "volumes" (include "signalbox.volumes" .) -}}
+{{- /* By it the operator finds the pods that follow a file of broker connections. */ -}}
+{{- if include "signalbox.environmentFileSecret" . -}}
+{{- $_ := set $parts "labels" (dict "signalbox.dev/brokers" "followed") -}}
+{{- end -}}
+{{- if eq $workload.kind "CronJob" -}}
+{{- $_ := set $parts "restartPolicy" "Never" -}}
+{{- else -}}
+{{- $_ := set $parts "isSpread" true -}}
+{{- end -}}
+{{ include "signalbox.pod" $parts }}
+{{- end -}}
+
+{{/* root, workload */}}
+{{- define "signalbox.workloadContainer" -}}
+{{- $workload := .workload -}}
+{{- $parts := dict "root" .root "name" $workload.component "options" $workload "path" $workload.path "pullPolicy" ($workload.image.pullPolicy | default .root.Values.image.pullPolicy) -}}
+{{- $_ := set $parts "image" (include "signalbox.imageOf" (dict "root" .root "own" $workload.image)) -}}
+{{- $_ := set $parts "run" (printf "args: %s" (toJson $workload.args)) -}}
+{{- $_ := set $parts "env" (include "signalbox.environment" .) -}}
+{{- $_ := set $parts "settings" (keys $workload.settings) -}}
+{{- $_ := set $parts "fixed" (list "PORT" "METRICS_PORT") -}}
+{{- $_ := set $parts "helpers" (list "DATABASE_PASSWORD" "BROKER_PASSWORD" "RABBITMQ_PASSWORD" "REDIS_PASSWORD") -}}
+{{- $_ := set $parts "volumeMounts" (include "signalbox.volumeMounts" .) -}}
+{{- $ports := list (dict "name" "metrics" "containerPort" 9090 "protocol" "TCP") -}}
+{{- if not $workload.isWorker -}}
+{{- $ports = prepend $ports (dict "name" "http" "containerPort" 8080 "protocol" "TCP") -}}
+{{- end -}}
+{{- $_ := set $parts "ports" (toYaml $ports) -}}
+{{- if ne $workload.kind "CronJob" -}}
+{{- $_ := set $parts "probes" (include "signalbox.healthProbes" (dict "port" (ternary "metrics" "http" $workload.isWorker)) | fromJson) -}}
+{{- $_ := set $parts "lifecycle" (dict "preStop" (dict "sleep" (dict "seconds" $workload.preStopSeconds))) -}}
+{{- end -}}
+{{ include "signalbox.container" $parts }}
 {{- end -}}

@@ -24,7 +24,7 @@
 {{- define "signalbox.refuseWorkload" -}}
 {{- $stopSeconds := add .workload.preStopSeconds 30 -}}
 {{- if le (int .workload.terminationGracePeriodSeconds) (int $stopSeconds) -}}
-{{- fail (printf "services.%s.terminationGracePeriodSeconds must be above preStopSeconds and the 30 s that a process takes at most to stop: above %d" .workload.deployable $stopSeconds) -}}
+{{- fail (printf "%s.terminationGracePeriodSeconds must be above preStopSeconds and the 30 s that a process takes at most to stop: above %d" .workload.path $stopSeconds) -}}
 {{- end -}}
 {{- if and (eq .workload.kind "StatefulSet") (include "signalbox.isScaled" .workload) -}}
 {{- fail (printf "services.%s: autoscaling and spool.persistence.enabled exclude each other: a pod that is scaled away would leave deliveries on its claim, which nobody publishes until it comes back" .workload.deployable) -}}

@@ -4,8 +4,25 @@
 {{- if and (not .Values.postgres.enabled) .Values.postgres.external.caSecret }}true{{ end -}}
 {{- end -}}
 
+{{/* Of every pod of our image */}}
+{{- define "signalbox.trustVolume" -}}
+{{- with .Values.trustedCA.secret }}
+- { name: trusted-ca, secret: { secretName: {{ . }} } }
+{{- end }}
+{{- with .Values.trustedCA.configMap }}
+- { name: trusted-ca, configMap: { name: {{ . }} } }
+{{- end }}
+{{- end -}}
+
+{{- define "signalbox.trustMount" -}}
+{{- if or .Values.trustedCA.secret .Values.trustedCA.configMap }}
+- { name: trusted-ca, mountPath: /etc/signalbox/trusted-ca, readOnly: true }
+{{- end }}
+{{- end -}}
+
 {{/* root, workload */}}
 {{- define "signalbox.volumes" -}}
+{{- include "signalbox.trustVolume" .root }}
 {{- with include "signalbox.environmentFileSecret" . }}
 - name: brokers
   secret:
@@ -24,13 +41,11 @@
 - name: rules
   configMap: { name: {{ include "signalbox.componentName" (dict "root" .root "component" (printf "%s-rules" .workload.deployable)) }} }
 {{- end }}
-{{- with .workload.extraVolumes }}
-{{ toYaml . }}
-{{- end }}
 {{- end -}}
 
 {{/* Secrets and ConfigMaps are mounted as directories: a file of one that is mounted by itself never changes. root, workload */}}
 {{- define "signalbox.volumeMounts" -}}
+{{- include "signalbox.trustMount" .root }}
 {{- if include "signalbox.environmentFileSecret" . }}
 - { name: brokers, mountPath: /etc/signalbox/brokers, readOnly: true }
 {{- end }}
@@ -42,8 +57,5 @@
 {{- end }}
 {{- if .workload.notificationRules }}
 - { name: rules, mountPath: /etc/signalbox/rules, readOnly: true }
-{{- end }}
-{{- with .workload.extraVolumeMounts }}
-{{ toYaml . }}
 {{- end }}
 {{- end -}}

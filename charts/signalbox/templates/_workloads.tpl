@@ -30,14 +30,21 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The image of a service or worker. root, own (its `image`, as merged over `defaults`) */}}
+{{- define "signalbox.imageOf" -}}
+{{- $image := mergeOverwrite (deepCopy .root.Values.image) (deepCopy (.own | default dict)) -}}
+{{- include "signalbox.tagOverDigest" (dict "image" $image "own" .own) -}}
+{{ include "signalbox.image" (dict "root" .root "image" $image) }}
+{{- end -}}
+
 {{/* component → workload, as JSON: a service, or a worker of one, which is like its service where it does not say otherwise.
-     Each has further: component, deployable (the service it belongs to), kind, args, isWorker */}}
+     Each has further: component, deployable (the service it belongs to), path (of its values), kind, args, isWorker */}}
 {{- define "signalbox.workloads" -}}
 {{- $workloads := dict -}}
 {{- range $name, $service := include "signalbox.services" . | fromJson -}}
 {{- $common := omit $service "worker" "workers" "facts" -}}
 {{- $keepsClaim := dig "spool" "persistence" "enabled" false $service -}}
-{{- $own := dict "component" $name "deployable" $name "kind" (ternary "StatefulSet" "Deployment" $keepsClaim) "args" (list "serve" $name) "isWorker" false -}}
+{{- $own := dict "component" $name "deployable" $name "path" (printf "services.%s" $name) "kind" (ternary "StatefulSet" "Deployment" $keepsClaim) "args" (list "serve" $name) "isWorker" false -}}
 {{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $own) -}}
 {{- range $worker, $facts := $service.facts.workers | default dict -}}
 {{- $entry := get ($service.workers | default dict) $worker | default dict -}}
@@ -46,7 +53,7 @@
 {{- if $own.enabled -}}
 {{- $component := printf "%s-%s" $name $worker -}}
 {{- $args := ternary (list "worker" $worker "--loop") (list "worker" $worker) (eq $own.kind "Deployment") -}}
-{{- $parts := dict "component" $component "deployable" $name "args" $args "isWorker" true -}}
+{{- $parts := dict "component" $component "deployable" $name "path" (printf "services.%s.workers.%s" $name $worker) "args" $args "isWorker" true -}}
 {{- $_ := set $workloads $component (mergeOverwrite $own (include "signalbox.facts" $facts | fromJson) $parts) -}}
 {{- end -}}
 {{- end -}}

@@ -31,53 +31,32 @@
 {{/* root, component, script, env (text) */}}
 {{- define "signalbox.backupPod" -}}
 {{- $root := .root -}}
-{{- $backup := $root.Values.backup -}}
-metadata:
-  labels:
-    {{- include "signalbox.podLabels" . | nindent 4 }}
-  {{- with $backup.podAnnotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-spec:
-  restartPolicy: Never
-  serviceAccountName: {{ include "signalbox.componentName" . }}
-  automountServiceAccountToken: false
-  enableServiceLinks: false
-  securityContext:
-    {{- include "signalbox.podSecurity" 999 | nindent 4 }}
-  {{- with include "signalbox.pullSecrets" $root | trim }}
-  {{- . | nindent 2 }}
-  {{- end }}
-  containers:
-    - name: {{ .component }}
-      image: {{ include "signalbox.image" (dict "root" $root "image" $root.Values.postgres.image) }}
-      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-      command: [sh, -c]
-      args:
-        - |
-          {{- $root.Files.Get (printf "files/backup/%s" .script) | trim | nindent 10 }}
-      env:
-        {{- .env | nindent 8 }}
-      resources:
-        {{- toYaml $backup.resources | nindent 8 }}
-      securityContext:
-        {{- include "signalbox.containerSecurity" . | nindent 8 }}
-      volumeMounts:
-        - { name: backups, mountPath: /backups }
-        - { name: temporary, mountPath: /tmp }
-        {{- if include "signalbox.hasPostgresAuthority" $root }}
-        - { name: postgres-ca, mountPath: /etc/signalbox/postgres-ca, readOnly: true }
-        {{- end }}
-  volumes:
-    - name: backups
-      persistentVolumeClaim: { claimName: {{ include "signalbox.backupClaim" $root }} }
-    - { name: temporary, emptyDir: { sizeLimit: 16Mi } }
-    {{- if include "signalbox.hasPostgresAuthority" $root }}
-    - name: postgres-ca
-      secret: { secretName: {{ $root.Values.postgres.external.caSecret }} }
-    {{- end }}
-  {{- with include "signalbox.scheduling" $backup | trim }}
-  {{- . | nindent 2 }}
-  {{- end }}
+{{- $parts := dict "options" $root.Values.backup "path" "backup" "user" 999 "restartPolicy" "Never" "pullPolicy" $root.Values.image.pullPolicy -}}
+{{- $_ := set $parts "image" (include "signalbox.image" (dict "root" $root "image" $root.Values.postgres.image)) -}}
+{{- $script := $root.Files.Get (printf "files/backup/%s" .script) | trim -}}
+{{- $_ := set $parts "run" (printf "command: [sh, -c]\nargs:\n  - |%s" (nindent 4 $script)) -}}
+{{- $authority := include "signalbox.hasPostgresAuthority" $root -}}
+{{- $_ := set $parts "volumeMounts" (include "signalbox.backupMounts" $authority) -}}
+{{- $_ := set $parts "volumes" (include "signalbox.backupVolumes" $root) -}}
+{{- $container := include "signalbox.container" (merge (dict "name" .component) $parts .) -}}
+{{ include "signalbox.pod" (merge (dict "container" $container) $parts .) }}
+{{- end -}}
+
+{{/* whether Postgres has an authority of its own */}}
+{{- define "signalbox.backupMounts" -}}
+- { name: backups, mountPath: /backups }
+- { name: temporary, mountPath: /tmp }
+{{- if . }}
+- { name: postgres-ca, mountPath: /etc/signalbox/postgres-ca, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{- define "signalbox.backupVolumes" -}}
+- name: backups
+  persistentVolumeClaim: { claimName: {{ include "signalbox.backupClaim" . }} }
+- { name: temporary, emptyDir: { sizeLimit: 16Mi } }
+{{- if include "signalbox.hasPostgresAuthority" . }}
+- name: postgres-ca
+  secret: { secretName: {{ .Values.postgres.external.caSecret }} }
+{{- end }}
 {{- end -}}

@@ -1,33 +1,42 @@
 {{/* What the migrate Job is told: where Postgres is, the administrator's password, and a password for each role. */}}
 
+{{/* root, services (names) */}}
 {{- define "signalbox.migrateEnvironment" -}}
-{{- $secret := include "signalbox.credentialsSecret" . -}}
-{{- $external := .Values.postgres.external -}}
+{{- $root := .root -}}
+{{- $secret := include "signalbox.credentialsSecret" $root -}}
+{{- $external := $root.Values.postgres.external -}}
+{{- $makesRoles := or $root.Values.postgres.enabled $external.createRoles -}}
 - name: POSTGRES_URL
-  value: postgres://{{ include "signalbox.postgresAddress" . }}
-{{- if .Values.postgres.enabled }}
+  value: postgres://{{ include "signalbox.postgresAddress" $root }}
+{{- if $root.Values.postgres.enabled }}
 - { name: POSTGRES_ADMIN_USER, value: postgres }
 {{ include "signalbox.fromSecret" (dict "name" "POSTGRES_ADMIN_PASSWORD" "secret" $secret "key" "postgres-admin-password") }}
 {{- else if $external.createRoles }}
 - { name: POSTGRES_ADMIN_USER, value: {{ $external.adminUsername }} }
 {{ include "signalbox.fromSecret" (dict "name" "POSTGRES_ADMIN_PASSWORD" "secret" ($external.existingSecret | default $secret) "key" $external.adminPasswordKey) }}
 {{- end }}
-{{- $schemas := list }}
-{{- range include "signalbox.services" . | fromJson }}
-{{- with .schema }}
-{{- $schemas = append $schemas . }}
+{{- $roles := dict }}
+{{- $services := include "signalbox.services" $root | fromJson }}
+{{- range $name := .services }}
+{{- $service := get $services $name }}
+{{- $role := include "signalbox.databaseRole" (dict "root" $root "service" $service) | fromJson }}
+{{- if and $makesRoles (ne $role.user $service.schema) }}
+{{- fail (printf "services.%s.database.username: the roles that this chart makes have the names of their schemas; postgres.external.createRoles: false leaves them to somebody else" $name) }}
+{{- end }}
+{{- $_ := set $roles $service.schema $role }}
+{{- end }}
+{{- range $schema := list (ternary "broker" "" (eq (include "signalbox.brokerKind" $root) "embedded")) (ternary "backup" "" $root.Values.backup.enabled) | compact }}
+{{- $_ := set $roles $schema (dict "user" $schema "secret" $secret "key" (printf "postgres-%s-password" $schema)) }}
+{{- end }}
+{{- range $schema, $role := $roles }}
+{{- /* A key that a Secret of the user's lacks is told by the Job in its log; for the chart's own Secret a pod waits. */}}
+{{- $isTheirs := or $root.Values.existingSecret (ne $role.secret $secret) }}
+{{ include "signalbox.fromSecret" (dict "name" (printf "POSTGRES_%s_PASSWORD" (upper $schema)) "secret" $role.secret "key" $role.key "optional" $isTheirs) }}
+{{- if ne $role.user $schema }}
+- { name: POSTGRES_{{ upper $schema }}_USER, value: {{ $role.user | quote }} }
 {{- end }}
 {{- end }}
-{{- if eq (include "signalbox.brokerKind" .) "embedded" }}
-{{- $schemas = append $schemas "broker" }}
-{{- end }}
-{{- if .Values.backup.enabled }}
-{{- $schemas = append $schemas "backup" }}
-{{- end }}
-{{- range $schemas | uniq | sortAlpha }}
-{{ include "signalbox.fromSecret" (dict "name" (printf "POSTGRES_%s_PASSWORD" (upper .)) "secret" $secret "key" (printf "postgres-%s-password" .)) }}
-{{- end }}
-{{- with .Values.defaults.settings.LOG_LEVEL }}
+{{- with $root.Values.defaults.settings.LOG_LEVEL }}
 - { name: LOG_LEVEL, value: {{ . }} }
 {{- end }}
 {{- end -}}

@@ -76,7 +76,7 @@ env:
 resources:
   {{- toYaml .Values.rabbitmq.resources | nindent 2 }}
 securityContext:
-  {{- include "signalbox.containerSecurity" . | nindent 2 }}
+  {{- include "signalbox.over" (dict "own" .Values.rabbitmq.securityContext "base" (include "signalbox.containerSecurity" . | fromYaml)) | fromJson | toYaml | nindent 2 }}
 volumeMounts:
   - { name: configuration, mountPath: /etc/rabbitmq/conf.d, readOnly: true }
   - { name: definitions, mountPath: /etc/rabbitmq/definitions }

@@ -1,8 +1,16 @@
 {{/* The container of Redis. */}}
 {{- define "signalbox.redisContainer" -}}
-name: redis
-image: {{ include "signalbox.image" (dict "root" . "image" .Values.redis.image) }}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- $parts := dict "root" . "name" "redis" "path" "redis" "options" .Values.redis "pullPolicy" .Values.image.pullPolicy -}}
+{{- $_ := set $parts "image" (include "signalbox.image" (dict "root" . "image" .Values.redis.image)) -}}
+{{- $_ := set $parts "run" (include "signalbox.redisCommand" .) -}}
+{{- $_ := set $parts "env" (include "signalbox.fromSecret" (dict "name" "REDIS_PASSWORD" "secret" (include "signalbox.credentialsSecret" .) "key" "redis-password")) -}}
+{{- $_ := set $parts "ports" "- { name: redis, containerPort: 6379, protocol: TCP }" -}}
+{{- $_ := set $parts "probes" (include "signalbox.redisProbes" . | fromYaml) -}}
+{{- $_ := set $parts "volumeMounts" "- { name: data, mountPath: /data }" -}}
+{{ include "signalbox.container" $parts }}
+{{- end -}}
+
+{{- define "signalbox.redisCommand" -}}
 # The configuration by standard input: an argument would show the password to every process of the node.
 command: [sh, -ec]
 args:
@@ -15,27 +23,20 @@ args:
     maxmemory {{ .Values.redis.maxMemory }}
     maxmemory-policy volatile-ttl
     END
-env:
-  {{- include "signalbox.fromSecret" (dict "name" "REDIS_PASSWORD" "secret" (include "signalbox.credentialsSecret" .) "key" "redis-password") | nindent 2 }}
-ports:
-  - { name: redis, containerPort: 6379, protocol: TCP }
-startupProbe:
+{{- end -}}
+
+{{- define "signalbox.redisProbes" -}}
+startup:
   tcpSocket: { port: redis }
   periodSeconds: 2
   failureThreshold: 30
-readinessProbe:
+readiness:
   # Without the password it answers NOAUTH: alive, and nothing of it is in a list of processes.
   exec: { command: [redis-cli, -t, "2", ping] }
   periodSeconds: 5
   timeoutSeconds: 3
-livenessProbe:
+liveness:
   tcpSocket: { port: redis }
   periodSeconds: 20
   timeoutSeconds: 5
-resources:
-  {{- toYaml .Values.redis.resources | nindent 2 }}
-securityContext:
-  {{- include "signalbox.containerSecurity" . | nindent 2 }}
-volumeMounts:
-  - { name: data, mountPath: /data }
 {{- end -}}
