@@ -7,7 +7,8 @@ const most = { page: 999_999_999_999_999, perPage: 100 };
 export const usualPerPage = 20;
 
 /** Text as it came: its faults are told in an order of their own. @param schema for the API description */
-export const queryText = (schema: Readonly<Record<string, unknown>>) => z.string().optional().meta({ override: schema });
+export const queryText = ({ description, ...schema }: { readonly description: string; readonly [keyword: string]: unknown }) =>
+  z.string().optional().meta({ override: schema, description });
 
 export const pageParameters = {
   page: queryText({ type: 'integer', minimum: 1, maximum: most.page, default: 1, description: 'Which page' }),

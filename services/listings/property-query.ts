@@ -16,7 +16,7 @@ const listOf = <T>(entry: z.ZodType<T, string>) =>
     .default('')
     .transform(entries)
     .pipe(z.array(entry))
-    .meta({ override: { type: 'string', description: 'Comma separated' } });
+    .meta({ override: { type: 'string' }, description: 'Comma separated' });
 const bound = queryInteger(bounds);
 const readNumber = (text: string) => (/^[+-]?\d+(\.\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined);
 const decimal = textFor(readNumber, 'must be a number')
@@ -32,7 +32,7 @@ export const PropertyQuery = z
       .string()
       .transform((text) => storable(text.trim()) || undefined)
       .optional()
-      .meta({ override: { type: 'string', description: 'A part of the address or of the notes, in any case' } }),
+      .meta({ override: { type: 'string' }, description: 'A part of the address or of the notes, in any case' }),
     routingKeys: listOf(RoutingKey),
     minBeds: bound.meta({ description: 'At least so many bedrooms' }),
     maxBeds: bound.meta({ description: 'At most so many bedrooms' }),

@@ -8,7 +8,7 @@ import type { OpenSnapshot } from '../snapshots.ts';
 import { cursor, encodePosition, type Position } from './search.ts';
 import type { BookmarkFilter, FoundBookmark, ListStore, Snapshot } from './store.ts';
 
-const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor.optional() }).refine(
+const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor }).refine(
   ({ q, after }) => after === undefined || (after.minusRank !== undefined) === (q !== undefined),
   { path: ['after'], error: 'must be of a page of the same search' },
 );

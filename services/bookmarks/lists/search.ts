@@ -28,9 +28,12 @@ const rank = z
 const Keys = z.union([z.tuple([milliseconds, z.uuid()]), z.tuple([milliseconds, z.uuid(), rank])]);
 
 /** Opaque to those who page; a search and a list without one have each their own. */
-export const cursor = textFor(read, 'must be the `after` of the `Link` of another page').meta({
-  override: { type: 'string', description: 'Of the `Link` of another page' },
-});
+export const cursor = textFor(read, 'must be the `after` of the `Link` of another page')
+  .optional()
+  .meta({
+    override: { type: 'string' },
+    description: 'Of the `Link` of another page',
+  });
 
 export const encodePosition = ({ dateAdded, id, minusRank }: Position): string =>
   Buffer.from(JSON.stringify([dateAdded.getTime(), id, minusRank].filter((key) => key !== undefined))).toString('base64url');

@@ -11,9 +11,12 @@ const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 /** The name of the list, so that no other takes it, and the keys of the last row of a page, as the list is ordered:
  *  whatever is inserted meanwhile, the next page begins behind it. */
 const cursor = <Position extends z.ZodType>(list: string, position: Position) =>
-  textFor((text) => position.safeParse(positionIn(text, list)).data, 'must be the `next` of another page of this list').meta({
-    override: { type: 'string', description: 'The `next` of another page' },
-  });
+  textFor((text) => position.safeParse(positionIn(text, list)).data, 'must be the `next` of another page of this list')
+    .optional()
+    .meta({
+      override: { type: 'string' },
+      description: 'The `next` of another page',
+    });
 
 function positionIn(text: string, list: string): unknown {
   try {
@@ -30,12 +33,12 @@ const timePosition = z.tuple([milliseconds, z.uuid()]);
 export type TimePosition = z.output<typeof timePosition>;
 
 /** What a page of a list in order of time is asked by. */
-export const timePage = (list: string) => ({ limit, after: cursor(list, timePosition).optional() });
+export const timePage = (list: string) => ({ limit, after: cursor(list, timePosition) });
 export type TimePage = { readonly limit: number; readonly after?: TimePosition | undefined };
 /** Lists in order of ids, which is that of first sight. */
-export const idPage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.uuid()])).optional() });
+export const idPage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.uuid()])) });
 /** Lists in order of a name. */
-export const namePage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.string().transform(storable)])).optional() });
+export const namePage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.string().transform(storable)])) });
 
 export type Page<Row> = { items: Row[]; next: string | null };
 

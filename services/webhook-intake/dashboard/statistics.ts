@@ -28,11 +28,8 @@ export const DashboardHeaders = z.object({
   'X-Timezone': textFor(timeZone, 'must be an IANA time zone')
     .default('UTC')
     .meta({
-      override: {
-        type: 'string',
-        default: 'UTC',
-        description: 'IANA name of the time zone whose days `by=day` of `statistics` counts in; refused everywhere when there is none of that name',
-      },
+      override: { type: 'string', default: 'UTC' },
+      description: 'IANA name of the time zone whose days `by=day` of `statistics` counts in; refused everywhere when there is none of that name',
     }),
 });
 
