@@ -1,6 +1,7 @@
 // All scenarios, in the order in which they run: what fails early would fail the later ones, too.
 import type { Scenario } from './scenario.ts';
 import { apply } from './scenarios/apply.ts';
+import { backup } from './scenarios/backup.ts';
 import { cronJobs } from './scenarios/cron-jobs.ts';
 import { flows } from './scenarios/flows.ts';
 import { helm3, helm4 } from './scenarios/helm.ts';
@@ -9,6 +10,7 @@ import { listings } from './scenarios/listings.ts';
 import { operator } from './scenarios/operator.ts';
 import { operatorRemoval } from './scenarios/operator-removal.ts';
 import { outage } from './scenarios/outage.ts';
+import { highAvailability, presets } from './scenarios/presets.ts';
 import { quorum } from './scenarios/quorum.ts';
 import { rolling } from './scenarios/rolling.ts';
 import { routes } from './scenarios/routes.ts';
@@ -27,6 +29,9 @@ export const scenarios: readonly Scenario[] = [
   apply,
   cronJobs,
   listings,
+  backup,
+  presets,
+  highAvailability,
   operator,
   operatorRemoval,
 ];

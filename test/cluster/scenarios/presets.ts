@@ -1,0 +1,106 @@
+// The defaults and the presets of the chart: that they run, and in how much memory.
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { merged, type Values } from '../../support/values.ts';
+import { eventually } from '../../support/wait.ts';
+import { chart, expectAllReady, type Installation, podsOf, services } from '../installation.ts';
+import type { Kubectl } from '../kubectl.ts';
+import { expectExactlyOnce } from '../load.ts';
+import { say, step } from '../say.ts';
+import type { Scenario, Stage } from '../scenario.ts';
+
+const preset = async (name: string): Promise<Values> => parse(await readFile(join(chart, name), 'utf8'));
+const mib = 1024 * 1024;
+
+export const presets: Scenario = {
+  name: 'presets',
+  proves: 'values-small.yaml is ready, delivers, passes helm test and idles below 700 MiB, the defaults below 1.2 GiB',
+  async run(stage) {
+    await idlesWithin(stage, await preset('values-small.yaml'), 700 * mib);
+    await idlesWithin(stage, {}, 1.2 * 1024 * mib);
+  },
+};
+
+export const highAvailability: Scenario = {
+  name: 'ha',
+  proves: 'values-ha.yaml is ready with two pods of each on a Postgres and a RabbitMQ outside, delivers and passes helm test',
+  run: async (stage) => runsOnServersOutside(stage, await preset('values-ha.yaml')),
+};
+
+async function idlesWithin({ prepare }: Stage, values: Values, limitBytes: number): Promise<void> {
+  const installation = await prepare();
+  const { kubectl, install, remove } = installation;
+  await install(values);
+  await expectWorking(installation);
+  await step('idle memory', () =>
+    eventually(
+      async () => {
+        const pods = await workingSets(kubectl);
+        const total = pods.reduce((sum, { bytes }) => sum + bytes, 0);
+        const each = pods.map(({ name, bytes }) => `${name} ${Math.round(bytes / mib)}`).join(', ');
+        const text = `${Math.round(total / mib)} MiB in ${pods.length} pods: ${each}`;
+        if (total > limitBytes) throw new Error(text);
+        say(`  ${text}`);
+      },
+      { withinMs: 120_000, everyMs: 10_000 },
+    ),
+  );
+  await remove();
+}
+
+async function expectWorking({ kubectl, clients, helm }: Installation): Promise<void> {
+  await expectAllReady(kubectl);
+  const forge = await clients();
+  const { deliveryId, status, body } = await forge.deliver();
+  if (status !== 202) throw new Error(`the relay answers ${status}: ${body}`);
+  await expectExactlyOnce(forge, [deliveryId]);
+  await step('helm test', async () => void (await helm(['test', 'signalbox'])));
+}
+
+type Summary = {
+  readonly pods: readonly { readonly podRef: { readonly name: string; readonly namespace: string }; readonly memory?: { readonly workingSetBytes?: number } }[];
+};
+
+/** Of the pods that stay, as the kubelets measure it. */
+async function workingSets(kubectl: Kubectl): Promise<{ readonly name: string; readonly bytes: number }[]> {
+  const nodes = (await kubectl.run(['get', 'nodes', '--output', 'name'])).trim().split('\n');
+  const summaries = await Promise.all(
+    nodes.map(async (node) => JSON.parse(await kubectl.run(['get', '--raw', `/api/v1/nodes/${node.replace('node/', '')}/proxy/stats/summary`])) as Summary),
+  );
+  const measured = new Map(
+    summaries.flatMap(({ pods }) =>
+      pods.filter(({ podRef }) => podRef.namespace === kubectl.namespace).map(({ podRef, memory }) => [podRef.name, memory?.workingSetBytes]),
+    ),
+  );
+  return (await kubectl.pods()).map(({ metadata: { name } }) => {
+    const bytes = measured.get(name);
+    if (bytes === undefined) throw new Error(`the kubelet has not measured ${name} yet`);
+    return { name: name.replace('signalbox-', ''), bytes };
+  });
+}
+
+const servers = 'servers';
+
+/** Another release of the chart plays the servers outside; without TLS, which its Postgres does not have. */
+async function runsOnServersOutside({ prepare }: Stage, values: Values): Promise<void> {
+  const installation = await prepare();
+  const { kubectl, helm, install, valuesOf } = installation;
+  const without = Object.fromEntries(services.map((name) => [name, { enabled: false }]));
+  const plain = { ingress: { enabled: false }, networkPolicy: { enabled: false }, rabbitmq: { queueType: 'quorum' }, services: without };
+  await step('a Postgres and a RabbitMQ outside', () =>
+    helm(['install', servers, chart, '--wait', '--timeout', '5m'], merged(valuesOf(), { services: null }, plain)),
+  );
+  const { 'postgres-admin-password': password = '' } = await kubectl.secret(`${servers}-signalbox-credentials`);
+  const brokerPassword = randomUUID();
+  const rabbitmqctl = (...args: readonly string[]) => kubectl.run(['exec', `${servers}-signalbox-rabbitmq-0`, '--', 'rabbitmqctl', ...args]);
+  await rabbitmqctl('add_user', 'outside', brokerPassword);
+  await rabbitmqctl('set_permissions', 'outside', '.*', '.*', '.*');
+  const secret = (name: string, key: string, value: string) => kubectl.run(['create', 'secret', 'generic', name, `--from-literal=${key}=${value}`]);
+  await secret('signalbox-postgres', 'postgres-admin-password', password);
+  await secret('signalbox-brokers', 'BROKER_URL_1', `amqp://outside:${brokerPassword}@${servers}-signalbox-rabbitmq:5672`);
+  await install(merged(values, { postgres: { external: { host: `${servers}-signalbox-postgres`, sslmode: 'disable' } } }));
+  for (const name of services) await podsOf(kubectl, name, 2);
+  await expectWorking(installation);
+}
