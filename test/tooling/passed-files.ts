@@ -61,8 +61,8 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
     const signature = `sha256=${createHmac('sha256', credential).update(body).digest('hex')}`;
     const once = async () => {
       const headers = { 'content-type': 'application/json', 'x-github-event': 'issues', 'x-hub-signature-256': signature, 'x-github-delivery': randomUUID() };
-      const { status } = await fetch(`${url}/Forge`, { method: 'POST', headers, body });
-      if (status !== 202) throw new Error(`the relay answers ${status}`);
+      const response = await fetch(`${url}/Forge`, { method: 'POST', headers, body });
+      if (response.status !== 202) throw new Error(`the relay answers ${response.status}: ${await response.text()}`);
     };
     return { once, close };
   },
@@ -122,6 +122,8 @@ const warmUps = 30;
 const looks = 5;
 
 async function count(name: string, { once, close }: Subject): Promise<void> {
+  // A service listens before it is connected to its broker.
+  await eventually(once);
   for (let n = 0; n < warmUps; n++) await once();
   const session = new Session();
   session.connect();
