@@ -44,9 +44,7 @@ export const geocodingProviders = ['none', 'nominatim', 'google'] as const;
 const workerSettings = {
   databaseUrl: commonSettings.databaseUrl,
   geocodingProvider: choice('Geocoding__Provider', geocodingProviders, { summary: 'Who turns addresses into coordinates', default: 'none' }),
-  geocodingBaseUrl: optional(
-    url('Geocoding__BaseUrl', ['http', 'https'], { summary: "Base URL of the provider; default: its public server" }),
-  ),
+  geocodingBaseUrl: optional(url('Geocoding__BaseUrl', ['http', 'https'], { summary: 'Base URL of the provider; default: its public server' })),
   geocodingApiKey: optional(secret('Geocoding__ApiKey', { summary: 'The key of google; nominatim has none' })),
   geocodingIntervalSeconds: integer('Geocoding__IntervalSeconds', {
     summary: 'Pause between two runs of the geocoding worker; the service is unready 5 minutes after the last one',

@@ -93,12 +93,10 @@ export const ApplicationUpdate = z
   .object({ name: storable({ min: 1, max: 200 }), description: Description })
   .meta({ id: 'ApplicationUpdate', examples: [{ name: 'Shop', description: 'The web shop' }] });
 
-export const Environment = z
-  .object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: Timestamp })
-  .meta({
-    id: 'Environment',
-    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', slug: 'production', name: 'Production', createdAt: '2026-03-15T12:00:00.000Z' }],
-  });
+export const Environment = z.object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: Timestamp }).meta({
+  id: 'Environment',
+  examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', slug: 'production', name: 'Production', createdAt: '2026-03-15T12:00:00.000Z' }],
+});
 export type Environment = z.output<typeof Environment>;
 export const NewEnvironment = z.object({ name: named(100) }).meta({ id: 'NewEnvironment', examples: [{ name: 'Production' }] });
 
