@@ -76,8 +76,7 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
   }
 }
 
-/** What went wrong and why, down to what the server says. */
-/** @param setting that has the server's address */
+/** What went wrong and why, down to what the server says. @param setting that has the server's address */
 function causes(error: unknown, setting: string): string {
   const reason = describeDatabaseFault(error, setting) ?? describeError(error);
   return error instanceof Error && error.cause !== undefined ? `${reason}: ${causes(error.cause, setting)}` : reason;

@@ -15,6 +15,7 @@ const explained: Readonly<Record<string, string>> = {
   'container-image-pull-policy': 'A released tag or digest never changes: pulling it at each start makes starts depend on the registry.',
   'container-security-context-user-group-id': 'It wants ids above 10000; these are those that the images have, and their volumes belong to.',
   'container-resources': 'No CPU limits: they slow a pod down beside an idle core. Memory and storage are limited.',
+  'deployment-strategy': 'Redis counts in memory: two at once, as a rolling update has them, would count apart.',
   'deployment-replicas': 'One of each by default: small clusters run it too; `replicas` says otherwise.',
   'deployment-has-host-podantiaffinity': 'Spread over nodes is by topologySpreadConstraints.',
   'statefulset-has-host-podantiaffinity': 'Spread over nodes is by topologySpreadConstraints.',

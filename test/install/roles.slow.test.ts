@@ -211,7 +211,7 @@ describe('signalbox migrate on a server of roles', () => {
     it('to wait longer than it was told to', async () => {
       const message = await failure({ ...server.environment(database), POSTGRES_URL: 'postgres://127.0.0.1:1/signalbox' });
       expect(message).to.equal(
-        'roles on 127.0.0.1:1: the database cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)',
+        'roles on 127.0.0.1:1: the database of POSTGRES_URL cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)',
       );
     });
   });
@@ -222,7 +222,7 @@ describe('signalbox migrate on a server of roles', () => {
     const log = createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } });
     const migrated = runMigrate({ ...server.environment(database), POSTGRES_URL: `postgres://127.0.0.1:${silent.port}/${database}` }, { waitMs: 11_000, log });
     await eventually(() => lines.some((line) => line.includes('waiting for Postgres') && line.includes('timeout')));
-    expect(String(await migrated.catch((error: unknown) => error))).to.contain('the database cannot be reached: it does not answer');
+    expect(String(await migrated.catch((error: unknown) => error))).to.contain('the database of POSTGRES_URL cannot be reached: it does not answer');
     silent.close();
   });
 

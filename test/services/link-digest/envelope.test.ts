@@ -28,7 +28,7 @@ describe('a refusal of the link digest', () => {
     });
 
   it('names every member at fault in its message', async () => {
-    expect((await login({ username: 1 })).body.message).to.equal('username: must be a string; password: is required');
+    expect((await login({ username: 1 })).body.message).to.equal('username: must be a string, not a number; password: is required');
   });
 
   it('keeps its headers: Allow of a 405, WWW-Authenticate of a 401', async () => {

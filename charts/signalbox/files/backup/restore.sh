@@ -13,7 +13,7 @@ connected=$(psql -Atqc "select string_agg(distinct application_name, ', ') from 
 [ -z "$connected" ] || { echo "still connected, and to be stopped first: $connected" >&2; exit 1; }
 
 # Without a process substitution, which not every sh has
-list=$(mktemp)
+list=$(mktemp /tmp/list.XXXXXX)
 trap 'rm -f "$list"' EXIT
 pg_restore --list "$file" > "$list"
 if [ -n "$wanted" ]; then

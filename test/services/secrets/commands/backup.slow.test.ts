@@ -271,7 +271,7 @@ describe('signalbox secrets backup and restore', () => {
       expect((await restore(target.url, file)).err).to.match(/^schema secrets is at version 0, version \d+ is needed: run the migrations\n$/);
       const nowhere = `postgres://u:hidden@127.0.0.1:${await freePort()}/x`;
       expect((await restore(nowhere, file)).err).to.equal(
-        'the database cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)\n',
+        'the database of DATABASE_URL cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)\n',
       );
     });
 
@@ -312,10 +312,10 @@ describe('signalbox secrets backup and restore', () => {
         return refusal({}, url.href);
       };
       expect(await changed((url) => (url.pathname = '/nowhere'))).to.match(
-        /^the database cannot be reached: the server has no database of this name; .*\(3D000\)\n$/,
+        /^the database of DATABASE_URL cannot be reached: the server has no database of this name; .*\(3D000\)\n$/,
       );
       expect(await changed((url) => (url.hostname = 'nowhere.invalid'))).to.match(
-        /^the database cannot be reached: there is no such host; |its name cannot be looked up/,
+        /^the database of DATABASE_URL cannot be reached: there is no such host; |its name cannot be looked up/,
       );
     });
 
