@@ -42,6 +42,14 @@ const Description = storable({ max: 1000 })
   .nullish()
   .transform((description) => description ?? null);
 
+const exampleApplication = {
+  id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+  name: 'Shop',
+  slug: 'shop',
+  description: 'The web shop',
+  createdAt: '2026-03-15T12:00:00.000Z',
+};
+
 export const Application = z
   .object({
     id: z.string(),
@@ -53,16 +61,7 @@ export const Application = z
   })
   .meta({
     id: 'Application',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        name: 'Shop',
-        slug: 'shop',
-        description: 'The web shop',
-        createdAt: '2026-03-15T12:00:00.000Z',
-        updatedAt: '2026-03-15T12:00:00.000Z',
-      },
-    ],
+    examples: [{ ...exampleApplication, updatedAt: '2026-03-15T12:00:00.000Z' }],
   });
 export type Application = z.output<typeof Application>;
 
@@ -73,16 +72,7 @@ export const CreatedApplication = Application.omit({ updatedAt: true })
   .extend(PlainKey.shape)
   .meta({
     id: 'CreatedApplication',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        name: 'Shop',
-        slug: 'shop',
-        description: 'The web shop',
-        createdAt: '2026-03-15T12:00:00.000Z',
-        plainApiKey: 'key_…',
-      },
-    ],
+    examples: [{ ...exampleApplication, plainApiKey: 'key_…' }],
   });
 export type CreatedApplication = z.output<typeof CreatedApplication>;
 

@@ -35,6 +35,19 @@ export const messageHeaders = {
   scoreDescription: 'x-score-description',
 } as const;
 
+const examplePriority = {
+  eventType: 'issues',
+  action: 'opened',
+  senderLogin: 'octocat',
+  baseScore: 6,
+  actionModifier: 1,
+  baseCalculatedScore: 7,
+  senderMultiplier: 1,
+  finalScore: 7,
+  description: 'issues: base 6, opened +1, person ×1',
+  isCoreFunction: true,
+};
+
 /** How a delivery was scored. Action and sender are empty when the payload names none. */
 export const Priority = z
   .object({
@@ -55,20 +68,7 @@ export const Priority = z
   })
   .meta({
     id: 'Priority',
-    examples: [
-      {
-        eventType: 'issues',
-        action: 'opened',
-        senderLogin: 'octocat',
-        baseScore: 6,
-        actionModifier: 1,
-        baseCalculatedScore: 7,
-        senderMultiplier: 1,
-        finalScore: 7,
-        description: 'issues: base 6, opened +1, person ×1',
-        isCoreFunction: true,
-      },
-    ],
+    examples: [examplePriority],
   });
 export type Priority = z.output<typeof Priority>;
 
@@ -94,19 +94,8 @@ export const DeliveryResponse = z
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
         time: 1773576000,
         isSignatureValid: true,
-        priority: {
-          eventType: 'issues',
-          action: 'opened',
-          senderLogin: 'octocat',
-          baseScore: 6,
-          actionModifier: 1,
-          baseCalculatedScore: 7,
-          senderMultiplier: 1,
-          finalScore: 7,
-          description: 'issues: base 6, opened +1, person ×1',
-          isCoreFunction: true,
-        },
-        broker: 'Broker_rabbitmq',
+        priority: examplePriority,
+        broker: 'BROKER_URL_1',
         version: '0.1.0',
       },
     ],
@@ -140,11 +129,11 @@ export const ConnectionList = z
     id: 'ConnectionList',
     examples: [
       {
-        active: 'Broker_rabbitmq',
+        active: 'BROKER_URL_1',
         connections: [
           {
             index: 1,
-            name: 'Broker_rabbitmq',
+            name: 'BROKER_URL_1',
             scheme: 'amqps',
             host: 'rabbitmq',
             port: 5671,
@@ -166,7 +155,7 @@ export type ConnectionList = z.output<typeof ConnectionList>;
 
 export const SwitchResult = z
   .object({ previous: z.string(), active: z.string(), index: z.int().min(1) })
-  .meta({ id: 'SwitchResult', examples: [{ previous: 'Broker_rabbitmq', active: 'Broker_spare', index: 2 }] });
+  .meta({ id: 'SwitchResult', examples: [{ previous: 'BROKER_URL_1', active: 'BROKER_URL_2', index: 2 }] });
 export type SwitchResult = z.output<typeof SwitchResult>;
 export const ReloadResult = z
   .object({
@@ -175,7 +164,7 @@ export const ReloadResult = z
     changed: z.array(z.string()),
     active: z.string().nullable(),
   })
-  .meta({ id: 'ReloadResult', examples: [{ added: ['Broker_spare'], removed: [], changed: [], active: 'Broker_rabbitmq' }] });
+  .meta({ id: 'ReloadResult', examples: [{ added: ['BROKER_URL_2'], removed: [], changed: [], active: 'BROKER_URL_1' }] });
 export type ReloadResult = z.output<typeof ReloadResult>;
 
 export const BrokerUsage = z
@@ -189,7 +178,7 @@ export const BrokerUsage = z
   })
   .meta({
     id: 'BrokerUsage',
-    examples: [{ broker: 'Broker_rabbitmq', messageCount: 1234, monthlyLimit: 2_000_000, limitSource: 'default', remaining: 1_998_766, limitReached: false }],
+    examples: [{ broker: 'BROKER_URL_1', messageCount: 1234, monthlyLimit: 2_000_000, limitSource: 'default', remaining: 1_998_766, limitReached: false }],
   });
 export type BrokerUsage = z.output<typeof BrokerUsage>;
 
@@ -250,7 +239,7 @@ export const HealthReport = z
       {
         status: 'Healthy',
         version: '0.1.0',
-        brokers: [{ broker: 'Broker_rabbitmq', isActive: true, isConnected: true, limitReached: false }],
+        brokers: [{ broker: 'BROKER_URL_1', isActive: true, isConnected: true, limitReached: false }],
         isDatabaseReachable: true,
       },
     ],
@@ -263,7 +252,7 @@ export const Problems = problems({
     title: 'Every broker connection has reached its monthly limit',
     members: z
       .object({ period: Period, connections: z.array(z.object({ broker: z.string(), messageCount: Count, monthlyLimit: Count })) })
-      .meta({ examples: [{ period: '2026-01', connections: [{ broker: 'Broker_rabbitmq', messageCount: 2_000_000, monthlyLimit: 2_000_000 }] }] }),
+      .meta({ examples: [{ period: '2026-01', connections: [{ broker: 'BROKER_URL_1', messageCount: 2_000_000, monthlyLimit: 2_000_000 }] }] }),
   },
   /** Its member `spooled` says whether the delivery is kept on disk and will be published later. */
   notPublished: {

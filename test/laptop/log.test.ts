@@ -6,10 +6,10 @@ const line = (members: object) =>
 
 describe('the log in a terminal', () => {
   it('says which connection failed and why', () => {
-    expect(forPeople(line({ broker: 'Broker_spare', reason: 'nothing listens there' }))).to.equal(
-      '12:00:00 error webhook-relay: failed, retrying (Broker_spare: nothing listens there)\n',
+    expect(forPeople(line({ broker: 'BROKER_URL_2', reason: 'nothing listens there' }))).to.equal(
+      '12:00:00 error webhook-relay: failed, retrying (BROKER_URL_2: nothing listens there)\n',
     );
-    expect(forPeople(line({ connection: 'Broker_spare', error: { message: 'refused' } }))).to.contain('(Broker_spare: refused)');
+    expect(forPeople(line({ connection: 'BROKER_URL_2', error: { message: 'refused' } }))).to.contain('(BROKER_URL_2: refused)');
   });
 
   it('says what happened where there is nothing to add', () => {
