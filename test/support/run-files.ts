@@ -1,4 +1,4 @@
-// A process of `npm test`: runs the files of each message from `run.ts`; after an empty one, or when that has ended, it closes the shared servers.
+// A process of `npm test`: runs the file of each message from `run.ts`; after an empty one, or when that has ended, it closes the shared servers.
 import Mocha from 'mocha';
 import { inspect } from 'node:util';
 import { closeAll } from './end-of-run.ts';
@@ -8,16 +8,16 @@ const patienceMs = 10_000;
 // Mocha finds `--color` or `--no-color` among the arguments by itself.
 const [, , , grep] = process.argv;
 
-process.on('message', (message: readonly string[] | object) => {
-  if (!Array.isArray(message)) return; // about a server that this process has asked for
-  if (message.length > 0) void run(message as string[]);
+process.on('message', (message: string | object) => {
+  if (typeof message !== 'string') return; // about a server that this process has asked for
+  if (message) void run(message);
   else process.disconnect();
 });
 process.once('disconnect', () => void end());
 
-async function run(files: readonly string[]): Promise<void> {
+async function run(file: string): Promise<void> {
   const mocha = new Mocha({ reporter: Reporter, timeout: 120_000, slow: 2000, ...(grep === undefined ? {} : { grep }) });
-  for (const file of files) mocha.addFile(file);
+  mocha.addFile(file);
   try {
     await mocha.loadFilesAsync();
     // Otherwise its listeners to the process stay, file after file.

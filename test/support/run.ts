@@ -13,7 +13,7 @@ import { createSharedServers } from './shared-servers.ts';
 
 const processes = 4;
 
-type Result = { readonly files: readonly string[]; readonly counts: Counts; readonly failures: readonly string[] };
+type Result = { readonly file: string; readonly counts: Counts; readonly failures: readonly string[] };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,9 +37,9 @@ const results = await runAll(all, processes);
 if (all.length === 0) total.failed = 1;
 // What fails a second time, with no test beside it, has failed; what then passes is named.
 const again = process.env['CI'] ? results.filter(({ counts }) => counts.failed > 0) : [];
-const groupsAgain = again.map(({ files }) => files);
+const groupsAgain = again.map(({ file }) => [file]);
 for (const result of [...results.filter((each) => !again.includes(each)), ...(await runAll(groupsAgain, 1))]) count(result);
-for (const { files, failures } of again) summary.push(`failed once, ran again: ${files.join(', ')}`, ...failures);
+for (const { file, failures } of again) summary.push(`failed once, ran again: ${file}`, ...failures);
 await closeAll().catch((error: unknown) => fail(String(error)));
 if (summary.length > 0) summary.unshift(summaryLine);
 for (const line of [...summary, ...notRun, countLine(total)]) process.stdout.write(`${line}\n`);
@@ -73,7 +73,7 @@ function inOrder(files: readonly string[]): string[][] {
   return [charts, ...[...inTurn, ...quick.slice(2 * slow.length)].map((file) => [file])].filter(({ length }) => length > 0);
 }
 
-/** Runs each group of files in one of so many processes. Output is printed group by group, and at once where there is one process. */
+/** Runs the files of each group one by one in one of so many processes. Output is printed file by file, and at once where there is one process. */
 async function runAll(groups: readonly (readonly string[])[], most: number): Promise<Result[]> {
   const queue = [...groups];
   const results: Result[] = [];
@@ -107,24 +107,28 @@ function startWorker(queue: (readonly string[])[], results: Result[], turn: stri
   }
 
   async function work(isBesideOthers: boolean): Promise<void> {
-    let files = queue.shift();
-    while (files) {
-      const kept: string[] = [];
-      print = isBesideOthers ? (line) => kept.push(line) : (line) => process.stdout.write(line);
-      const whole = new Promise<Counts>((resolve) => (counted = resolve));
-      const begun = Date.now();
-      child.send(files);
-      const counts = await Promise.race([whole, ended.then(() => undefined)]);
-      if (isBesideOthers) process.stdout.write(`\n${files[0]}${files.length > 1 ? ' …' : ''} (${Math.round((Date.now() - begun) / 1000)} s)${kept.join('')}`);
-      if (counts) results.push({ files, counts, failures: failures ?? [] });
-      failures = undefined;
+    let left = queue.shift() ?? [];
+    while (left[0] !== undefined) {
+      await runFile(left[0], isBesideOthers);
       if (!child.connected) break;
-      files = queue.shift();
+      left = left.length > 1 ? left.slice(1) : (queue.shift() ?? []);
     }
-    if (child.connected) child.send([]);
+    if (child.connected) child.send('');
     const [code, signal] = (await ended) as [number | null, string | null];
     summary.push(...(failures ?? []));
-    if (code !== 0) fail(`a test process ended with ${signal ?? `exit code ${code}`}${files ? `, in ${files.join(', ')}` : ''}`);
+    if (code !== 0) fail(`a test process ended with ${signal ?? `exit code ${code}`}${left.length > 0 ? `, in ${left.join(', ')}` : ''}`);
+  }
+
+  async function runFile(file: string, isBesideOthers: boolean): Promise<void> {
+    const kept: string[] = [];
+    print = isBesideOthers ? (line) => kept.push(line) : (line) => process.stdout.write(line);
+    const whole = new Promise<Counts>((resolve) => (counted = resolve));
+    const begun = Date.now();
+    child.send(file);
+    const counts = await Promise.race([whole, ended.then(() => undefined)]);
+    if (isBesideOthers) process.stdout.write(`\n${file} (${Math.round((Date.now() - begun) / 1000)} s)${kept.join('')}`);
+    if (counts) results.push({ file, counts, failures: failures ?? [] });
+    failures = undefined;
   }
   return { child, work };
 }
