@@ -5,6 +5,7 @@ import { credentialsHelp, demoHelp, migrateHelp, operatorHelp, serveHelp, traceH
 import { processSettings } from './platform/config/settings.ts';
 import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
 import { version } from './platform/version.ts';
+import { dataFolderOption } from './subcommands.ts';
 
 export type CommandParts = {
   readonly environment: Environment;
@@ -41,7 +42,9 @@ const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
 };
 const servicesArgument = new Argument('[service...]', `all unless given: ${names.join(', ')}`);
 const dataOption = new Option('--data <folder>', 'where everything is kept').default('.signalbox');
-const portBaseOption = new Option('--port-base <port>', 'services listen on the ports after it').argParser(port).default(8080);
+const portBaseOption = new Option('--port-base <port>', 'the relay listens on the port after it, the other services on the five after that')
+  .argParser(port)
+  .default(8080);
 const loopOption = new Option('--loop', 'stay, and work until stopped');
 
 /** All but the subcommands of deployables, each of which is added once it is asked for. */
@@ -55,7 +58,7 @@ export function createCommand(parts: CommandParts): Command {
   return command;
 }
 
-/** `signalbox worker cleanup --help` tells of that worker. For nothing but its help it is loaded here: what runs is loaded once it is traced. */
+/** `signalbox worker --help` tells of all, `signalbox worker cleanup --help` of that one. For nothing but help they are loaded here: what runs is loaded once it is traced. */
 export async function addWorkerHelp(command: Command, name: string): Promise<void> {
   const worker = command.commands.find((one) => one.name() === 'worker');
   worker
@@ -180,7 +183,7 @@ function addTrace(command: Command, { environment, print }: CommandParts): void 
     .command('trace')
     .description('say where a delivery is, and why: refused, spooled, dead-lettered or stored; exits with 1 when no place has it')
     .argument('<delivery-id>', "the forge's, or the id that the relay answered with")
-    .addOption(new Option('--data <folder>', 'of `signalbox up`, used when DATABASE_URL is not set').default('.signalbox'))
+    .addOption(dataFolderOption())
     .addHelpText('after', traceHelp)
     .action(async (id: string, { data }: { data: string }) => {
       const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('./laptop/data-folder.ts')]);

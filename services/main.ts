@@ -39,8 +39,8 @@ for (const [word, { summary, load }] of Object.entries(deployables.withSubcomman
 }
 addCompletion(command, { serve: names, migrate: names, credentials: names, worker: workerNames });
 
-const asked = argv[2] === 'worker' ? workerNames.find((name) => name === argv[3]) : undefined;
-if (asked !== undefined && argv.some((word) => word === '--help' || word === '-h')) await addWorkerHelp(command, asked);
+if (argv[2] === 'worker' && argv.some((word) => word === '--help' || word === '-h'))
+  for (const name of workerNames) if (name === argv[3] || !workerNames.includes(argv[3] ?? '')) await addWorkerHelp(command, name);
 
 try {
   await command.parseAsync(argv);

@@ -11,6 +11,12 @@ type CommandLine = {
   readonly writeError: (text: string) => void;
 };
 
+export const dataFolderOption = () =>
+  new Option('--data <folder>', 'of `signalbox up`, used when the environment names no database and no broker').default('.signalbox');
+
+const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
+  data === undefined ? environment : (await import('./laptop/data-folder.ts')).withLaptopSettings(data, environment);
+
 /** Loads the one that is asked for, or all to tell of them. */
 export async function addSubcommands(parent: Command, loaders: SubcommandLoaders, parts: CommandLine): Promise<void> {
   const asked = parts.words[0] ?? '';
@@ -22,22 +28,24 @@ export async function addSubcommands(parent: Command, loaders: SubcommandLoaders
 }
 
 /** What it reads, and how it is called. */
-function helpOf(word: string, { settings, examples }: Subcommand): string {
+function helpOf(word: string, { settings, isForDataFolder, examples }: Subcommand): string {
+  const required = isForDataFolder ? ' (required, or --data)' : ' (required)';
   const width = Math.max(0, ...Object.values(settings).map(({ name }) => name.length)) + 2;
-  const rows = Object.values(settings).map(({ name, summary, fallback }) => `  ${name.padEnd(width)}${summary}${fallback ? '' : ' (required)'}`);
+  const rows = Object.values(settings).map(({ name, summary, fallback }) => `  ${name.padEnd(width)}${summary}${fallback ? '' : required}`);
   const environment = rows.length === 0 ? ['Environment: nothing'] : ['Environment (each also as NAME_FILE):', ...rows];
   return ['', ...environment, '', ...examples.map((example) => `  signalbox ${word} ${example}`)].join('\n');
 }
 
 function addSubcommand(
   command: Command,
-  { summary, operands, options, usageExitCode, run }: Subcommand,
+  { summary, operands, options, isForDataFolder, usageExitCode, run }: Subcommand,
   { environment, print, writeError }: CommandLine,
 ): void {
   command.description(summary);
   if (operands !== undefined) command.argument(operands);
   for (const { flags, summary: about, required } of options)
     command.addOption(new Option(flags, required ? `${about} (required)` : about).makeOptionMandatory(required ?? false));
+  if (isForDataFolder) command.addOption(dataFolderOption());
   // It has been told what is wrong, or `--help` was asked for.
   if (usageExitCode !== undefined) command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode));
   command.action(async () => {
@@ -49,7 +57,10 @@ function addSubcommand(
     };
     const unhear = () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-    const call = { environment, options: command.opts(), rest: command.args, print, writeError, stopping: stop.signal };
-    process.exitCode = await run(call).finally(unhear);
+    const { data, ...given } = command.opts<{ data?: string }>();
+    const call = { options: given, rest: command.args, print, writeError, stopping: stop.signal };
+    process.exitCode = await withDataFolder(environment, data)
+      .then((settings) => run({ ...call, environment: settings }))
+      .finally(unhear);
   });
 }

@@ -54,9 +54,11 @@ export function parseCredentials(text: string, file: string): Readonly<Record<st
   }
 }
 
-/** The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database. */
+const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl)(_FILE)?$/;
+
+/** The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database or a broker. */
 export async function withLaptopSettings(data: string, environment: Environment): Promise<Environment> {
-  if (isGiven(environment, 'DATABASE_URL')) return environment;
+  if (Object.keys(environment).some((name) => namesServer.test(name) && environment[name])) return environment;
   const file = join(data, 'credentials.env');
   const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);

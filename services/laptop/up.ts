@@ -39,6 +39,7 @@ export async function up({ environment, data, portBase, metricsPort: wantedPort 
     log: logs.logFor('laptop'),
     // Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once.
     isEcho: (signal: NodeJS.Signals, ms: number) => signal !== 'SIGTERM' && ms < 500,
+    isLogRead: true,
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
   warnOfUnknownSettings(environment, options.log);
@@ -102,6 +103,7 @@ type StartParts = Required<UpCommand> & {
 };
 
 const host = '127.0.0.1';
+const portSettings = { service: '--port-base', metrics: '--metrics-port' };
 
 // A laptop's share: the server's own defaults are for a machine that does nothing else.
 const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_wal_size: '256MB', log_min_messages: 'warning' };
@@ -133,7 +135,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),
   );
-  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, logFor });
+  const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, portSettings, logFor });
   for (const start of configured) await start(runtimes);
   await runtimes.serveMetrics(metricsPort);
   return deployables.map(({ name, settings }) => ({

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { credentials, takeInstanceLock } from '../../services/laptop/data-folder.ts';
+import { credentials, takeInstanceLock, withLaptopSettings } from '../../services/laptop/data-folder.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
 import { generators, integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
 
@@ -67,6 +67,28 @@ describe('credentials of a laptop', () => {
     expect(await readFile(file, 'utf8')).to.match(/^# mine\nSome__Tokens="it's `quoted`"\nOwn__Password='[^']+'\n$/);
     expect(await read()).to.deep.equal(first);
   });
+});
+
+describe('withLaptopSettings', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-settings-'));
+    await mkdir(join(folder, 'postgres'));
+    await writeFile(join(folder, 'postgres', 'port'), '5433');
+    await writeFile(join(folder, 'credentials.env'), "Jwt__Key='made'\n");
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('adds what the folder keeps and where its database is', async () => {
+    const settings = await withLaptopSettings(folder, { LOG_LEVEL: 'warn' });
+    expect(settings).to.include({ LOG_LEVEL: 'warn', Jwt__Key: 'made' });
+    expect(settings).to.have.property('BROKER_URL_1').that.equals(settings['DATABASE_URL']).and.contains(':5433/');
+  });
+
+  for (const name of ['DATABASE_URL', 'BROKER_URL_2', 'Broker__EnvironmentFile', 'Ingest__BrokerUrl_FILE'])
+    it(`adds nothing beside ${name}: whoever names a server means no other`, async () => {
+      expect(await withLaptopSettings(folder, { [name]: 'elsewhere' })).to.deep.equal({ [name]: 'elsewhere' });
+    });
 });
 
 describe('takeInstanceLock', () => {

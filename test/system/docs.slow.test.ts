@@ -21,6 +21,7 @@ const shown: Readonly<Record<string, RegExp>> = {
   'docs/link-digest.md': /"title":"On caching".*"status":"Liked".*"contribution":0\.\d+.*"Liked":\d.*[\w-]+\.[\w-]+\.[\w-]+\n/s,
   'docs/listings.md': /"created":1.*"status":"approved".*"notes":"call on Monday".*"changedAt".*0 rejected.*"outcome":"created"/s,
   'docs/newsletters.md': /"title": "On queues".*"priorityScore".*true/s,
+  'docs/secrets-command.md': /DB_PASSWORD +created.*Http:Timeout +created/s,
   'docs/secrets.md': /"value":"open sesame".*"cursor":/s,
   'docs/sources.md': /"duplicate":/,
   'docs/webhook-intake.md': /"status":.*"payload":.*"bucketHours":6.*"NEW":.*no dead letters/s,

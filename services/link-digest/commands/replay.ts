@@ -21,6 +21,7 @@ export const createReplay = (settings: typeof storingSettings): Subcommand => ({
   examples: ['replay --dry-run', 'replay'],
   options: [{ flags: '--dry-run', summary: 'tell what would be found, and change nothing' }],
   settings,
+  isForDataFolder: true,
   async run({ environment, options, print, stopping }) {
     const { dryRun } = readOptions(Options, options);
     const config = readSettings(environment, settings);

@@ -51,6 +51,7 @@ export function createDeadLettersCommand({ queues, summary, settings, read, body
       { flags: '--limit <count>', summary: 'at most so many of each connection, oldest first; 100 unless given' },
     ],
     settings,
+    isForDataFolder: true,
     async run({ environment, options, rest, print, writeError, stopping }) {
       const { limit, ...wanted } = readOptions(Options, options);
       const action = actionOf(rest);

@@ -11,6 +11,8 @@ type ProcessOptions = {
   readonly deadlineMs?: number;
   /** Whether a further signal repeats the first one instead of asking for the end at once. @param ms since the first */
   readonly isEcho?: (signal: NodeJS.Signals, ms: number) => boolean;
+  /** A person reads the log: what it says is not written as an error, too. */
+  readonly isLogRead?: boolean;
   /** Where a person reads what went wrong at start. */
   readonly writeError: (text: string) => void;
 };
@@ -60,8 +62,9 @@ function awaitSignal(isEcho: ProcessOptions['isEcho'] = () => false) {
   return { received: received.promise, close: () => heard.forEach((signal) => process.off(signal, onSignal)) };
 }
 
-function report(error: unknown, { log, writeError }: ProcessOptions): void {
+function report(error: unknown, { log, isLogRead = false, writeError }: ProcessOptions): void {
   process.exitCode = 1;
-  if (!(error instanceof ConfigError)) log.fatal({ error }, 'failed, exiting with 1');
-  writeError(error instanceof Error ? error.message : String(error));
+  const isLogged = !(error instanceof ConfigError);
+  if (isLogged) log.fatal({ error }, 'failed, exiting with 1');
+  if (!isLogged || !isLogRead) writeError(error instanceof Error ? error.message : String(error));
 }

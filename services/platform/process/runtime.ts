@@ -2,6 +2,7 @@
 // and the port that only operators see, with the metrics and the health of all of them.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Environment } from '../config/config.ts';
+import { processSettings } from '../config/settings.ts';
 import { createHealth, type Health, measureHealth, readinessOfAll, watchReadiness } from '../http/health.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { App } from '../http/app.ts';
@@ -11,12 +12,21 @@ import type { Metrics } from '../metrics.ts';
 import { describeError, hasCode } from '../errors.ts';
 import { Common, type Problem, toDocument } from '../problem.ts';
 
-type RuntimesParts = { readonly lifecycle: Lifecycle; readonly metrics: Metrics; readonly host?: string; readonly logFor: (name: string) => Log };
+type RuntimesParts = {
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  /** To listen on; all addresses unless given. */
+  readonly host?: string;
+  /** What sets the ports of services and of metrics. */
+  readonly portSettings?: { readonly service: string; readonly metrics: string };
+  readonly logFor: (name: string) => Log;
+};
+
+const fromEnvironment = { service: 'PORT', metrics: processSettings.metricsPort.name };
 
 export type Runtimes = ReturnType<typeof createRuntimes>;
 
-/** @param parts `host` to listen on; all addresses unless given */
-export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesParts) {
+export function createRuntimes({ lifecycle, metrics, host, portSettings = fromEnvironment, logFor }: RuntimesParts) {
   const ports = new Map<string, number>();
   const healths = new Map<string, Health>();
   measureHealth(metrics, healths);
@@ -37,7 +47,7 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
         async listen(app: Pick<App, 'handler'>, port: number, { requestMs }: Pick<ListenOptions, 'requestMs'> = {}): Promise<Pick<Listening, 'port'>> {
           const listening = lifecycle.opened(
             `${name} port`,
-            await open(app, { port, ...(requestMs !== undefined && { requestMs }) }).catch(explain(name, port)),
+            await open(app, { port, ...(requestMs !== undefined && { requestMs }) }).catch(explain(name, port, portSettings.service)),
           );
           ports.set(name, listening.port);
           log.info({ address: listening.address, port: listening.port }, 'listening');
@@ -51,15 +61,18 @@ export function createRuntimes({ lifecycle, metrics, host, logFor }: RuntimesPar
     watchReadiness: (log: Log) => watchReadiness(healths, lifecycle, log),
     /** Opens the port of metrics and health. */
     async serveMetrics(port: number): Promise<void> {
-      lifecycle.opened('metrics port', await open({ handler: createMetricsHandler(metrics, healths) }, { port }).catch(explain('metrics', port)));
+      lifecycle.opened(
+        'metrics port',
+        await open({ handler: createMetricsHandler(metrics, healths) }, { port }).catch(explain('metrics', port, portSettings.metrics)),
+      );
     },
   };
 }
 
 const explain =
-  (name: string, port: number) =>
+  (name: string, port: number, setting: string) =>
   (error: unknown): never => {
-    if (hasCode(error, 'EADDRINUSE')) throw new Error(`port ${port} of ${name} is taken by another process`, { cause: error });
+    if (hasCode(error, 'EADDRINUSE')) throw new Error(`port ${port} of ${name} is taken by another process; ${setting} chooses another`, { cause: error });
     throw error;
   };
 

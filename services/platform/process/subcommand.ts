@@ -26,6 +26,8 @@ export type Subcommand = {
   readonly options: readonly { readonly flags: string; readonly summary: string; readonly required?: boolean }[];
   /** What it reads of the environment, for `--help` and the settings table. */
   readonly settings: Settings;
+  /** Works on what `signalbox up` keeps, where the environment names neither a database nor a broker: it takes `--data`. */
+  readonly isForDataFolder?: true;
   /** When its options or operands are wrong; 1 unless given. */
   readonly usageExitCode?: number;
   /** @returns the exit code; a throw is printed as its message and exits with 1 */

@@ -47,6 +47,7 @@ export const audit: Subcommand = {
     { flags: '--json', summary: 'a JSON object on each line, with every column' },
   ],
   settings: databaseSettings,
+  isForDataFolder: true,
   async run({ environment, options, print, stopping }) {
     const { json, limit, ...filter } = readOptions(Options, options);
     const { databaseUrl } = readSettings(environment, databaseSettings);

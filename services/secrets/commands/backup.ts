@@ -18,6 +18,7 @@ export const backup: Subcommand = {
   examples: ['backup --output secrets.backup', "backup | ssh vault 'cat > secrets.backup'"],
   options: [{ flags: '--output <file>', summary: 'standard output unless given; a file is there only once it is whole' }],
   settings: backupSettings,
+  isForDataFolder: true,
   async run({ environment, options, writeError, stopping }) {
     const { output } = Options.parse(options);
     const settings = readSettings(environment, backupSettings);

@@ -21,6 +21,7 @@ export const restore: Subcommand = {
   operands: '[file]',
   options: [],
   settings: backupSettings,
+  isForDataFolder: true,
   async run({ environment, rest: [file], writeError, stopping }) {
     const settings = readSettings(environment, backupSettings);
     const [keyring, backupKey] = [requireKeyring(settings.masterKeys), readBackupKey(settings.backupKey)];

@@ -16,6 +16,7 @@ export const rewrap: Subcommand = {
   examples: ['rewrap', 'rewrap && signalbox secrets backup --output secrets.backup'],
   options: [],
   settings: masterKeySettings,
+  isForDataFolder: true,
   async run({ environment, writeError, stopping }) {
     const { databaseUrl, masterKeys } = readSettings(environment, masterKeySettings);
     const keyring = requireKeyring(masterKeys);

@@ -59,7 +59,7 @@ describe('createRuntimes', () => {
       .of('intake', {})
       .listen(app, port)
       .catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(Error).with.property('message').that.equals(`port ${port} of intake is taken by another process`);
+    expect(failure).to.be.instanceOf(Error).with.property('message').that.equals(`port ${port} of intake is taken by another process; PORT chooses another`);
     await lifecycle.stop();
   });
 });
