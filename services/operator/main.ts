@@ -15,6 +15,7 @@ import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 import { createPlane, type Plane } from './plane.ts';
 import { createSecretApplications } from './secret-applications/controller.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
+import { createWithoutService } from './without-service.ts';
 
 function planeOf({ secretsUrl, adminKey }: OperatorConfig): Plane | undefined {
   return secretsUrl === undefined || adminKey === undefined ? undefined : createPlane({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
@@ -22,7 +23,9 @@ function planeOf({ secretsUrl, adminKey }: OperatorConfig): Plane | undefined {
 
 const controllersOf = (plane: Plane | undefined): Controller[] => [
   createBrokerConnections(),
-  ...(plane ? [createSecretApplications(plane), createSyncedSecrets(plane)] : []),
+  ...(plane
+    ? [createSecretApplications(plane), createSyncedSecrets(plane)]
+    : [createWithoutService('SecretApplication'), createWithoutService('SyncedSecret')]),
 ];
 
 /** Begins, and goes on until the lifecycle stops. */

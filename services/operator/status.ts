@@ -23,13 +23,10 @@ export function clusterRefusal(error: unknown): Verdict | undefined {
 /** Longer ones are cut: what the definitions take. */
 const longestMessage = 1000;
 
-/** Those members of the status that are there. */
-export function statusOf({ status }: KubeObject, ...names: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof status !== 'object' || status === null) return {};
-  return Object.fromEntries(Object.entries(status).filter(([name]) => names.includes(name)));
-}
+/** What a verdict that cannot tell it anew leaves; `report` says the conditions and the generation itself. */
+export const statusOf = ({ status }: KubeObject): Readonly<Record<string, unknown>> => (typeof status === 'object' && status !== null ? { ...status } : {});
 
-export const readyOf = (object: KubeObject): Condition | undefined => Condition.array().catch([]).parse(statusOf(object, 'conditions')['conditions'])[0];
+export const readyOf = (object: KubeObject): Condition | undefined => Condition.array().catch([]).parse(statusOf(object)['conditions'])[0];
 
 export type Reporting = { readonly cluster: Cluster; readonly resource: Resource; readonly now: Date };
 

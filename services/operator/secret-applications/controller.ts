@@ -13,8 +13,6 @@ import { keep } from './perform.ts';
 const resource = resourceOf('SecretApplication');
 const specOf = createSpecs(SecretApplicationSpec);
 const referring = createReferring(specOf);
-/** Members of the status that a verdict which cannot tell them anew leaves. */
-const kept = ['slug', 'applicationId', 'lastRotatedAt'] as const;
 
 type Kept = { readonly slug: string; readonly id: string };
 
@@ -68,13 +66,13 @@ export function createSecretApplications(plane: Plane): Controller {
       const spec = object && specOf(object);
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       if (!spec) {
-        await report({ cluster, resource, now: now() }, object, { ...statusOf(object, ...kept), verdict: unreadable });
+        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), verdict: unreadable });
         return {};
       }
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);
       const older = sameSlug(caches, object).find((other) => isOlder(other, object));
       const { againAfterMs, failure, ...told } = await keep({ object, spec, older: older && keyText(older.metadata), plane, writes }, context);
-      await report({ cluster, resource, now: now() }, object, { ...statusOf(object, ...kept), ...told });
+      await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...told });
       if (failure !== undefined) throw failure;
       return { againAfterMs };
     },

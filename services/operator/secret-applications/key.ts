@@ -95,7 +95,7 @@ export function applicationOf(secret: KubeObject): { readonly slug: string; read
 }
 
 function knownIdOf(object: KubeObject): string | undefined {
-  const { applicationId } = statusOf(object, 'applicationId');
+  const { applicationId } = statusOf(object);
   return typeof applicationId === 'string' ? applicationId : undefined;
 }
 

@@ -12,8 +12,6 @@ import { sync, targetName } from './perform.ts';
 const resource = resourceOf('SyncedSecret');
 const specOf = createSpecs(SyncedSecretSpec);
 const referring = createReferring(specOf);
-/** Members of the status that a verdict which cannot tell them anew leaves. */
-const kept = ['target', 'contentHash', 'versions', 'lastSyncedAt'] as const;
 const applicationSpec = createSpecs(SecretApplicationSpec);
 
 export function createSyncedSecrets(plane: Plane): Controller {
@@ -51,12 +49,12 @@ export function createSyncedSecrets(plane: Plane): Controller {
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       const spec = specOf(object);
       if (!spec) {
-        await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object, ...kept), verdict: unreadable });
+        await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), verdict: unreadable });
         return {};
       }
       const { againAfterMs, failure, ...told } = await sync({ object, spec, plane, applicationSpec, writes }, context);
       // What was true of the last content stays true of it.
-      const before = told.verdict.isReady ? {} : statusOf(object, ...kept);
+      const before = told.verdict.isReady ? {} : statusOf(object);
       await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...told });
       if (failure !== undefined) throw failure;
       return { againAfterMs };
