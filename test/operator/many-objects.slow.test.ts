@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { listAll } from '../../services/operator/cluster/client.ts';
 import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createManagementClient, type ManagementClient } from '../../services/secrets/client.ts';
 import { adminToken, migrations, secretValue, startService, type TestService } from '../services/secrets/service.ts';
@@ -71,7 +72,7 @@ describeWith(kubernetes, `${count} SyncedSecrets`, function () {
   const all = () =>
     eventually(
       async () => {
-        const secrets = await cluster.cluster.list(secretResource, { namespace: cluster.namespace });
+        const { objects: secrets } = await listAll(cluster.transport, secretResource, { namespace: cluster.namespace });
         const encoded = Buffer.from(value).toString('base64');
         expect(secrets.filter((secret) => JSON.stringify(secret['data'] ?? {}).includes(encoded))).to.have.length(count);
       },

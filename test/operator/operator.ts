@@ -1,10 +1,10 @@
 // The operator of the tests: its controllers in this process, on a namespace of the real API server.
 import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
-import { createCluster } from '../../services/operator/cluster/client.ts';
+import { createCluster, listAll, pathOf, readObject } from '../../services/operator/cluster/client.ts';
 import type { Cluster, KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
 import { createTransport, type Transport } from '../../services/operator/cluster/transport.ts';
-import { Condition, type Kind } from '../../services/operator/contract.ts';
+import { Condition, group, type Kind } from '../../services/operator/contract.ts';
 import type { Controller, Feed } from '../../services/operator/controller.ts';
 import { createControllers } from '../../services/operator/controllers.ts';
 import { definitions } from '../../services/operator/definitions.ts';
@@ -24,7 +24,7 @@ export type TestCluster = {
   readonly kubeconfig: string;
   readonly transport: Transport;
   readonly cluster: Cluster;
-  /** @returns what was applied */
+  /** Server-side, forced, as another field manager than the operator's. @returns what was applied */
   apply(
     resource: Resource,
     object: { readonly metadata: { readonly name: string; readonly [member: string]: unknown }; readonly [member: string]: unknown },
@@ -50,8 +50,10 @@ export async function createTestCluster(): Promise<TestCluster> {
   setMaxListeners(0, closing.signal);
   const transport = createTransport(server.config, closing.signal);
   const cluster = createCluster({ transport, identity: 'tests' });
-  for (const definition of definitions()) await transport.json(applied(definition));
-  await eventually(() => cluster.list(resourceOf('SyncedSecret'), { namespace }));
+  const applyAt = (path: string, body: object) =>
+    transport.json({ method: 'PATCH', path, body, contentType: 'application/apply-patch+yaml', query: { fieldManager: 'tests', force: 'true' } });
+  for (const definition of definitions()) await applyAt(pathOf(crd, { namespace: '', name: `${definition.spec.names.plural}.${group}` }), definition);
+  await eventually(() => listAll(transport, resourceOf('SyncedSecret'), { namespace }));
   const find: TestCluster['find'] = (resource, name) => cluster.get(resource, { namespace, name });
   return {
     namespace,
@@ -60,9 +62,9 @@ export async function createTestCluster(): Promise<TestCluster> {
     cluster,
     find,
     async apply(resource, object) {
-      const done = await cluster.apply(resource, { ...object, metadata: { ...object.metadata, namespace } });
-      if (done === 'conflict') throw new Error('another version was there');
-      return done;
+      const { apiVersion, kind } = resource;
+      const path = pathOf(resource, { namespace, name: object.metadata.name });
+      return readObject(await applyAt(path, { ...object, apiVersion, kind, metadata: { ...object.metadata, namespace } }), resource);
     },
     async remove(resource, name) {
       const found = await find(resource, name);
@@ -84,17 +86,6 @@ export async function createTestCluster(): Promise<TestCluster> {
     },
   };
 }
-
-const applied = (definition: Readonly<Record<string, unknown>>) => {
-  const { name } = z.object({ name: z.string() }).parse(definition['metadata']);
-  return {
-    method: 'PATCH',
-    path: `/apis/${crd.apiVersion}/${crd.plural}/${name}`,
-    query: { fieldManager: 'tests', force: 'true' },
-    contentType: 'application/apply-patch+yaml',
-    body: definition,
-  } as const;
-};
 
 export type RunningOperator = { stop(): Promise<void> };
 

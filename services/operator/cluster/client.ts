@@ -74,23 +74,18 @@ type ClientOptions = { readonly transport: Transport; readonly identity: string;
 /** @param options `identity` of this process, in Events */
 export function createCluster({ transport, identity, onUntold = () => undefined }: ClientOptions): Cluster {
   const whole = ({ apiVersion, kind }: Resource, object: object) => ({ apiVersion, kind, ...object });
-  const asApplied = { contentType: 'application/apply-patch+yaml', query: { fieldManager, force: 'true' } };
   const answered = async (resource: Resource, answer: Promise<unknown>) => readObject(await answer, resource);
   return {
     get: (resource, key) => unless(404, answered(resource, transport.json({ method: 'GET', path: pathOf(resource, key) })), undefined),
-    list: async (resource, options) => (await listAll(transport, resource, options)).objects,
     create: (resource, object) => {
       const path = pathOf(resource, { namespace: object.metadata.namespace });
       const call = { method: 'POST', path, body: whole(resource, object), contentType: 'application/json', query: { fieldManager } } as const;
       return unless(409, answered(resource, transport.json(call)), 'conflict' as const);
     },
-    apply: (resource, object) => {
-      const call = { method: 'PATCH', path: pathOf(resource, object.metadata), body: whole(resource, object), ...asApplied } as const;
-      return unless(409, answered(resource, transport.json(call)), 'conflict' as const);
-    },
     applyStatus: (resource, { namespace, name }, status) => {
+      const path = pathOf(resource, { namespace, name }, 'status');
       const body = whole(resource, { metadata: { namespace, name }, status });
-      const call = { method: 'PATCH', path: pathOf(resource, { namespace, name }, 'status'), body, ...asApplied } as const;
+      const call = { method: 'PATCH', path, body, contentType: 'application/apply-patch+yaml', query: { fieldManager, force: 'true' } } as const;
       return unless(404, answered(resource, transport.json(call)), undefined);
     },
     patch: (resource, key, patch) => {

@@ -26,21 +26,17 @@ export const microTime = (time: Date): string => time.toISOString().replace('Z',
 
 export type Key = { readonly namespace: string; readonly name: string };
 
-/** What is applied: the fields that are given become ours, nothing else is touched. */
 export type Desired = {
-  readonly metadata: Key & Partial<Pick<Metadata, 'labels' | 'annotations' | 'ownerReferences' | 'resourceVersion' | 'uid'>>;
+  readonly metadata: Key & Partial<Pick<Metadata, 'labels' | 'annotations' | 'ownerReferences'>>;
   readonly [member: string]: unknown;
 };
 
 /** @throws ClusterError for every refusal but those that are a return value */
 export type Cluster = {
   get(resource: Resource, key: Key): Promise<KubeObject | undefined>;
-  list(resource: Resource, options: { readonly namespace: string; readonly labelSelector?: string }): Promise<readonly KubeObject[]>;
   /** Refused as `conflict` when there is one already. */
   create(resource: Resource, object: Desired): Promise<KubeObject | 'conflict'>;
-  /** Server-side, forced, as our field manager. With `resourceVersion` or `uid` it is refused as `conflict` when the object is another than that. */
-  apply(resource: Resource, object: Desired): Promise<KubeObject | 'conflict'>;
-  /** The same for the status subresource; undefined when the object is gone. */
+  /** Server-side apply of the status subresource, forced, as our field manager: what is not given any more goes. Undefined when the object is gone. */
   applyStatus(resource: Resource, key: Key, status: object): Promise<KubeObject | undefined>;
   /** A merge patch; undefined when the object is gone. */
   patch(resource: Resource, key: Key, patch: object): Promise<KubeObject | undefined>;
