@@ -8,6 +8,7 @@ import { sharedApiServer } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
 import { runTool, tools } from '../support/tools.ts';
 import { merged, type Values } from '../support/values.ts';
+import { eventually } from '../support/wait.ts';
 import { apiServer, isKnown } from './api-server.ts';
 import { helm, operatorChart, render, renderText, someImage, template } from './chart.ts';
 import { type Manifest, ofKind } from './manifests.ts';
@@ -126,6 +127,44 @@ describeWith(apiServer, 'the API server', () => {
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     });
   }
+});
+
+describeWith(apiServer, 'a second release of the chart of the operator', function () {
+  this.timeout(120_000);
+  let kubeconfig: string;
+  let namespaces: readonly string[];
+  const run = (...args: readonly string[]) => runTool('helm', args, { env: { KUBECONFIG: kubeconfig } });
+  /** Without the definitions, which would be refused as well. */
+  const install = (release: string, namespace: string | undefined, ...settings: readonly string[]) => {
+    const set = ['crds.install=false', 'image.repository=library/signalbox', ...settings].flatMap((setting) => ['--set', setting]);
+    return run('install', release, folder, '--namespace', namespace ?? '', ...set);
+  };
+  before(async () => {
+    const server = await sharedApiServer();
+    kubeconfig = server.kubeconfig;
+    namespaces = (await Promise.all([server.createNamespace(), server.createNamespace()])).map(({ name }) => name);
+  });
+
+  it('that would look at all namespaces is refused by Helm, whatever its name and namespace', async () => {
+    const [here, there] = namespaces;
+    // The tests of another tree may be at it.
+    await eventually(async () => expect(await install('one', here)).to.include({ code: 0 }), { withinMs: 60_000, everyMs: 1_000 });
+    try {
+      const { code, stderr } = await install('two', there);
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/ClusterRole "signalbox-operator" .* cannot be imported into the current release: invalid ownership metadata/);
+    } finally {
+      // What was not refused is of the whole cluster, too.
+      for (const namespace of namespaces) await run('uninstall', 'one', 'two', '--ignore-not-found', '--namespace', namespace);
+    }
+  });
+
+  it('that looks at one namespace is installed, and refused where another one looks at it', async () => {
+    const [here, there] = namespaces;
+    expect(await install('three', here, `watchNamespace=${here}`)).to.include({ code: 0 });
+    expect(await install('four', there, `watchNamespace=${there}`)).to.include({ code: 0 });
+    expect((await install('five', there, `watchNamespace=${here}`)).stderr).to.match(/Role "signalbox-operator" .* invalid ownership metadata/);
+  });
 });
 
 describeWith(helm, 'the doors of the services', () => {
