@@ -27,9 +27,11 @@ const rule = (values: Values): Values => merged(on, { monitoring: { prometheusRu
 
 for (const [name, folder] of Object.entries(charts))
   describeWith(helm, `monitoring of ${name}`, () => {
+    const isOfThis = ({ path }: { readonly path: string }) => path.startsWith(`${folder}/`);
+
     it('has a ConfigMap for each dashboard, named like it, which client-side apply can take', async () => {
       const maps = ofKind(await render(on, { folder }), 'ConfigMap').filter(({ metadata }) => metadata.labels?.['grafana_dashboard'] === '1');
-      const own = dashboards.filter(({ path }) => path.startsWith(`${folder}/`));
+      const own = dashboards.filter(isOfThis);
       expect(maps.map(({ data = {} }) => Object.keys(data))).to.have.deep.members(own.map(({ dashboard }) => [`${dashboard.uid}.json`]));
       for (const { metadata, data = {} } of maps)
         for (const [key, text] of Object.entries(data)) {
@@ -52,6 +54,19 @@ for (const [name, folder] of Object.entries(charts))
       const letsIn = async (values: Values) => JSON.stringify(ofKind(await render(values, { folder }), 'NetworkPolicy')).includes('"port":9090}]');
       expect(await letsIn({ monitoring: { scrapedOtherwise: true } })).to.equal(true);
       expect(await letsIn(on)).to.equal(true);
+    });
+
+    it('is in the namespaces that values name, under names of its own, and scrapes that of the release', async () => {
+      const namespaces = { serviceMonitor: 'prometheus', prometheusRule: 'rules', grafanaDashboard: 'grafana' };
+      const elsewhere = Object.fromEntries(Object.entries(namespaces).map(([part, namespace]) => [part, { enabled: true, namespace }]));
+      const manifests = await render({ monitoring: elsewhere }, { folder });
+      const foreign = manifests.filter(({ metadata }) => (metadata.namespace ?? 'signalbox') !== 'signalbox');
+      for (const { metadata } of foreign) expect(metadata.name).to.match(/^signalbox-signalbox/);
+      expect(new Set(foreign.map(({ kind, metadata }) => `${kind} in ${metadata.namespace}`))).to.deep.equal(
+        new Set(['ServiceMonitor in prometheus', 'PrometheusRule in rules', 'ConfigMap in grafana']),
+      );
+      expect(foreign).to.have.length(ofKind(manifests, 'ServiceMonitor', 'PrometheusRule').length + dashboards.filter(isOfThis).length);
+      for (const { spec } of ofKind(manifests, 'ServiceMonitor')) expect(spec).to.deep.include({ namespaceSelector: { matchNames: ['signalbox'] } });
     });
 
     it('asks of its own namespace in each alert', async () => {

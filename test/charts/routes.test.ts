@@ -53,6 +53,14 @@ describeWith(helm, 'what is public', () => {
     for (const backend of backends) expect(backend).to.include({ group: '', kind: 'Service', weight: 1 });
   });
 
+  it('is in no rule of an HTTPRoute more than 8 paths, which the Gateway API before 1.2 refuses, and each leads to the same', async () => {
+    const timeouts = { request: '1m' };
+    const { spec } = find(await render(merged(ways['gateway'] ?? {}, { gateway: { timeouts } })), 'HTTPRoute/signalbox-webhook-intake');
+    const { rules = [] } = spec ?? {};
+    expect(rules.map(({ matches = [] }) => matches.length)).to.deep.equal([8, 2]);
+    for (const rule of rules) expect(rule).to.deep.include({ timeouts, backendRefs: rules[0]?.backendRefs });
+  });
+
   for (const [way, values] of Object.entries(ways)) {
     it(`by ${way}.enabled is every service but the secrets service`, async () => {
       expect(publicAddresses(await render(values))).to.deep.equal(byDefault);

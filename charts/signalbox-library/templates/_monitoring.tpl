@@ -11,7 +11,7 @@
 apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata:
-  {{- include "signalbox.metadata" (merge (dict "annotations" $monitor.annotations) .) | nindent 2 }}
+  {{- include "signalbox.metadata" (merge (dict "annotations" $monitor.annotations "namespace" $monitor.namespace) .) | nindent 2 }}
     {{- with $monitor.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -72,7 +72,7 @@ spec:
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
-  {{- include "signalbox.metadata" . | nindent 2 }}
+  {{- include "signalbox.metadata" (merge (dict "namespace" $rules.namespace) .) | nindent 2 }}
     {{- with $rules.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -105,7 +105,7 @@ spec:
 apiVersion: v1
 kind: ConfigMap
 metadata:
-  {{- include "signalbox.metadata" (dict "root" $.root "component" (printf "dashboard-%s" $dashboard) "annotations" $values.annotations) | nindent 2 }}
+  {{- include "signalbox.metadata" (dict "root" $.root "component" (printf "dashboard-%s" $dashboard) "annotations" $values.annotations "namespace" $values.namespace) | nindent 2 }}
     {{- with $values.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

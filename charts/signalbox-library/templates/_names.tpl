@@ -56,10 +56,14 @@ app.kubernetes.io/component: {{ .component }}
 {{ .Values.namespaceOverride | default .Release.Namespace }}
 {{- end -}}
 
-{{/* The metadata that every object begins with; its labels are last, for more of them. root, component; name when it is not the component's, annotations (a map) */}}
+{{/* The metadata that every object begins with; its labels are last, for more of them. root, component; name when it is not the component's,
+     namespace when it may be another than the release's: there a release of the same name elsewhere has its objects too; annotations (a map) */}}
 {{- define "signalbox.metadata" -}}
-name: {{ .name | default (include "signalbox.componentName" .) }}
-namespace: {{ include "signalbox.namespace" .root }}
+{{- $name := .name | default (include "signalbox.componentName" .) -}}
+{{- $home := include "signalbox.namespace" .root -}}
+{{- $namespace := .namespace | default $home -}}
+name: {{ ternary $name (include "signalbox.cut" (dict "text" (printf "%s-%s" $home $name) "room" 63)) (eq $namespace $home) }}
+namespace: {{ $namespace }}
 {{- with merge dict (.annotations | default dict) (.root.Values.commonAnnotations | default dict) }}
 annotations:
   {{- toYaml . | nindent 2 }}
