@@ -15,7 +15,7 @@ const pages = ['README.md', ...readdirSync(join(import.meta.dirname, '../../docs
 /** What each page must show beside not failing: the words of answers in their order. */
 const shown: Readonly<Record<string, RegExp>> = {
   'README.md': /relay {3}202.*intake {2}200.*digest {2}202.*bookmarks {2}201.*listings {2}200.*"isSignatureValid":true.*"repository":"me\/mine"/s,
-  'docs/applications.md': /open sesame, 30 s.*\[2,"open barley"\].*No such secret/s,
+  'docs/applications.md': /open sesame, 30 s\nopen sesame\nopen sesame\n.*\[2,"open barley"\].*No such secret/s,
   'docs/bookmarks.md': /"title":"PostgreSQL".*\[.*"PostgreSQL".*\]\[.*"PostgreSQL".*\].*0 failed/s,
   'docs/follow-events.md': /"title": "Read me".*\tissues\tme\/mine/s,
   'docs/link-digest.md': /"title":"On caching".*"status":"Liked".*"contribution":0\.\d+.*"Liked":\d.*[\w-]+\.[\w-]+\.[\w-]+\n/s,
@@ -40,6 +40,7 @@ describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each f
       let printed = '';
 
       it('has commands that run', () => {
+        clone.writeFilesOf(page);
         const blocks = shellBlocks(page).filter((block) => !block.startsWith('npm ci'));
         printed = clone.run(blocks.join('\n'));
       });

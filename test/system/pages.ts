@@ -1,23 +1,37 @@
 // The pages of the documentation, as tests follow them: their shell blocks, and a clean clone to run them in.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.ts';
 import { eventually } from '../support/wait.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Of one mark, as docs/README.md has them: `sh` runs beside npm start. @param page below the repository's root */
-export const shellBlocks = (page: string, mark = 'sh'): readonly string[] => blocksOf(page, mark);
+type Block = {
+  /** What stands behind the fence: for a shell block what it needs, as docs/README.md has it; `sh` runs beside npm start. */
+  readonly mark: string;
+  readonly text: string;
+  /** The file that the block is, by the comment in its first line. */
+  readonly file?: string;
+};
+
+/** In their order. @param page below the repository's root */
+export const blocksOf = (page: string): readonly Block[] =>
+  [...readFileSync(join(root, page), 'utf8').matchAll(/^( *)```(\S.*?)\n(.*?)^\1```$/gms)].map(([, indent = '', mark = '', body = '']) => {
+    const text = body.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd();
+    const [, file] = /^(?:#|\/\/) ([a-z-]+\.[a-z]+)$/m.exec(text.split('\n', 1)[0] ?? '') ?? [];
+    return { mark, text, ...(file !== undefined && { file }) };
+  });
+
+export const shellBlocks = (page: string, mark = 'sh'): readonly string[] => blocksOf(page).flatMap((block) => (block.mark === mark ? [block.text] : []));
 
 /** The JSON that a page shows as an answer. */
-export const answers = (page: string): readonly string[] => blocksOf(page, 'json');
-
-const blocksOf = (page: string, mark: string): readonly string[] =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(new RegExp(`^\`\`\`${mark}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text = '']) => text.trim());
+export const answers = (page: string): readonly string[] => shellBlocks(page, 'json');
 
 export type Clone = {
   readonly folder: string;
+  /** Writes the files that the page shows. */
+  writeFilesOf(page: string): void;
   /** @returns what it printed @throws when one of its commands fails, a `curl` that is answered with an error among them */
   run(script: string): string;
   /** `npm start`, until it says that it is ready. */
@@ -38,6 +52,9 @@ export function cleanClone(): Clone {
   let exitCode: number | null | undefined;
   return {
     folder,
+    writeFilesOf: (page) => {
+      for (const { file, text } of blocksOf(page)) if (file !== undefined) writeFileSync(join(folder, file), text);
+    },
     run: (script) => execFileSync('bash', ['-euc', `${strictCurl}\n${script}`], { cwd: folder, encoding: 'utf8' }),
     async start(settings = {}) {
       const child = spawnGuarded('npm', ['start'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...settings } });

@@ -49,7 +49,7 @@ describe('the pages', () => {
 
   it('say of each shell block what it needs', () => {
     const marks = pages.flatMap((page) => [...textOf(page).matchAll(/^ *```(sh\b.*|bash.*|shell.*)$/gm)].map(([, mark = '']) => `${page}: ${mark}`));
-    expect(marks.filter((mark) => !/: sh( cluster| settings| account)?$/.test(mark))).to.deep.equal([]);
+    expect(marks.filter((mark) => !/: sh( cluster| settings| account| other)?$/.test(mark))).to.deep.equal([]);
   });
 });
 
