@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
-import { noFaults, parseInto } from '../platform/faults.ts';
+import { type Faults, parseInto } from '../platform/faults.ts';
 import { route, streamedBody } from '../platform/http/route.ts';
 import { parseJson } from '../platform/json.ts';
 import { Common } from '../platform/problem.ts';
@@ -98,7 +98,7 @@ async function* itemsOfArray(bytes: AsyncIterable<Buffer>): AsyncGenerator<Given
     if (length > maxArrayBytes) throw Common.tooLarge({ detail: `An array is at most ${maxArrayBytes} bytes; send ${ndjson} for more.` });
     parts.push(part);
   }
-  const items = parseInto(Items, parseJson(Buffer.concat(parts)), { root: 'body', faults: {} });
+  const items = parseInto(Items, parseJson(Buffer.concat(parts)), { root: 'body', faults: new Map() });
   if (!items)
     throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { body: [`must be an array of 1 to ${maxIngestItems} listings`] } });
   yield* items.map((value, index) => ({ index, value }));
@@ -134,10 +134,11 @@ async function takeIn(ingest: Ingest, given: AsyncIterable<Given>, clock: () => 
     for (const { outcome } of await ingest.upsert(items, clock())) result[outcome] += 1;
   };
   for await (const one of given) {
-    const errors = 'errors' in one ? one.errors : noFaults();
-    const item = 'value' in one ? parseInto(NewProperty, one.value, { root: 'item', faults: errors }) : undefined;
+    const faults: Faults = new Map();
+    const item = 'value' in one ? parseInto(NewProperty, one.value, { root: 'item', faults }) : undefined;
+    const rejected = 'errors' in one ? one : { index: one.index, errors: Object.fromEntries(faults) };
     if (item) batch.push(item);
-    else if (result.rejected.push({ index: one.index, errors }) > maxRejected) throw tooManyRejected(result);
+    else if (result.rejected.push(rejected) > maxRejected) throw tooManyRejected(result);
     if (batch.length === maxIngestItems) await store();
   }
   if (batch.length > 0) await store();

@@ -2,10 +2,8 @@
 import type { z } from 'zod';
 import { isWrongType } from './schema.ts';
 
-/** Member name to messages: `routingKeys[0]`, `[2].expiresAt`. */
-export type Faults = Record<string, string[]>;
-/** Callers name them: `__proto__` and `constructor` must be names like any other. */
-export const noFaults = () => Object.create(null) as Faults; // nothing is in it, and nothing inherited
+/** Member name to messages: `routingKeys[0]`, `[2].expiresAt`. A map, as callers name them, and `__proto__` must be a name like any other. */
+export type Faults = Map<string, string[]>;
 /** What faults of the whole are filed under, and where. */
 export type Place = { readonly root: string; readonly faults: Faults };
 
@@ -16,7 +14,10 @@ const maxFaults = 1000;
 export function parseInto<S extends z.ZodType>(schema: S, value: unknown, { root, faults }: Place): z.output<S> | undefined {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  for (const issue of result.error.issues.slice(0, maxFaults)) (faults[memberName(issue.path) || root] ??= []).push(wording(issue));
+  for (const issue of result.error.issues.slice(0, maxFaults)) {
+    const name = memberName(issue.path) || root;
+    faults.set(name, [...(faults.get(name) ?? []), wording(issue)]);
+  }
   return undefined;
 }
 

@@ -213,24 +213,29 @@ export const ConfigurationUpdate = z
   .meta({ id: 'ConfigurationUpdate', examples: [{ value: 'off' }] });
 export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;
 
+const theName = { description: 'The name of the secret' };
+const theKey = { description: 'The key of the entry; a slash in it is sent as %2F' };
 const parts = {
   slug: Name.meta({ description: 'The slug of the application' }),
   environmentSlug: Name.meta({ description: 'The slug of the environment' }),
-  name: Name.meta({ description: 'The name of the secret' }),
-  key: Name.meta({ description: 'The key of the entry; a slash in it is sent as %2F' }),
+  name: Name.meta(theName),
+  key: Name.meta(theKey),
 };
-/** Path parameters of both planes. */
+/** Path parameters of the management plane. */
 export const InApplication = z.object({ slug: parts.slug });
 export const InEnvironment = z.object({ slug: parts.slug, envSlug: parts.environmentSlug });
 export const OfSecret = z.object({ slug: parts.slug, name: parts.name });
 export const OfSecretIn = z.object({ slug: parts.slug, name: parts.name, environmentSlug: parts.environmentSlug });
 export const OfConfiguration = z.object({ slug: parts.slug, environmentSlug: parts.environmentSlug, key: parts.key });
-export const ByName = z.object({ name: parts.name });
-export const ByKey = z.object({ key: parts.key });
-/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. White space is none, no slug is a dash. */
-const EnvironmentInQuery = z.string().transform((value) => (isStorable(value) ? value.trim() && value : '-'));
+/** Of the consumer plane, which says what names nothing. */
+export const ByName = z.object({ name: z.string().meta(theName) });
+export const ByKey = z.object({ key: z.string().meta(theKey) });
+/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. */
 export const InQuery = z.object({
-  environment: EnvironmentInQuery.optional().meta({ description: 'The slug of the environment', param: { required: true } }),
+  environment: z
+    .string()
+    .optional()
+    .meta({ description: 'The slug of the environment', param: { required: true } }),
 });
 
 /** In the shape of a common cloud vault, so that its clients need not change. */

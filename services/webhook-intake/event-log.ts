@@ -1,9 +1,9 @@
 // The event log: every event once, with its payload, counted in its six-hour bucket. One statement takes a whole batch.
+import type { Metrics } from '../platform/metrics.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { bucketHours } from './contract.ts';
-import type { Notice } from './notifications/notice.ts';
-import { outboxRows } from './notifications/outbox.ts';
-import type { Rules } from './notifications/rules.ts';
+import { cleanNotice, type Notice } from './notifications/notice.ts';
+import type { Match, Rules } from './notifications/rules.ts';
 
 /** What the log keeps of an event, whichever source it came from. */
 export type LoggedEvent = {
@@ -50,6 +50,20 @@ export async function storeEvents(database: Database, events: readonly LoggedEve
 /** The event that was stored under this key of a source; a duplicate's first. */
 export const eventIdOf = async (database: Database, source: string, deliveryId: string): Promise<string | undefined> =>
   (await database.first(byDeliveryKey, source, deliveryId))?.id;
+
+/** @param sources stand at 0 from the start. @returns what counts for each event whether it was new to the log */
+export function measureEvents(metrics: Metrics, sources: readonly string[]): (source: string, areNew: readonly boolean[]) => void {
+  const events = metrics.counter({
+    name: 'signalbox_intake_events_total',
+    help: 'Events by source and by what became of them in the event log: stored, or duplicate.',
+    labels: ['source', 'outcome'],
+    series: sources.flatMap((source) => [
+      { source, outcome: 'stored' },
+      { source, outcome: 'duplicate' },
+    ]),
+  });
+  return (source, areNew) => areNew.forEach((isNew) => events.inc({ source, outcome: isNew ? 'stored' : 'duplicate' }));
+}
 
 const bucketMs = bucketHours * 60 * 60 * 1000;
 
@@ -116,4 +130,20 @@ function eventRows(events: readonly LoggedEvent[]): string {
     return row;
   });
   return JSON.stringify(rows);
+}
+
+/** What people are to be told of events: a row for each rule that an event matches, and one for each recipient of the event. */
+function outboxRows(events: readonly LoggedEvent[], rules: Pick<Rules, 'match'>): { readonly notices: string; readonly recipients: string } {
+  const matched = events.flatMap((event) => {
+    const matches = rules.match(event);
+    return matches.length === 0 ? [] : [{ eventId: event.id, matches, notice: cleanNotice(event.notice) }];
+  });
+  const notices = matched.flatMap(({ eventId, matches, notice }) => matches.map(({ rule }) => ({ eventId, rule, ...notice })));
+  return { notices: JSON.stringify(notices), recipients: JSON.stringify(matched.flatMap(({ eventId, matches }) => recipientsOf(eventId, matches))) };
+}
+
+/** Each once, under the first rule that names it. */
+function recipientsOf(eventId: string, matches: readonly Match[]) {
+  const rows = matches.flatMap(({ rule, recipients }) => recipients.map((one) => ({ eventId, rule, ...one })));
+  return [...new Map(rows.toReversed().map((row) => [`${row.channel} ${row.recipient}`, row])).values()];
 }

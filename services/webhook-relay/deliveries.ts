@@ -3,13 +3,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { context, propagation } from '@opentelemetry/api';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Signatures } from '../platform/http/signatures.ts';
 import { memberAt, parseJson, refuseCostly } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import { Common, type Problem } from '../platform/problem.ts';
 import { withTimeout } from '../platform/time.ts';
-import { activeTraceparent } from '../platform/trace-context.ts';
 import { version } from '../platform/version.ts';
 import type { Alerts } from './alerts.ts';
 import type { Publisher, Published } from './connections/publishing.ts';
@@ -236,6 +236,13 @@ export function toMessage({ id, receivedAt, body, headers, identity }: Received,
       traceparent: activeTraceparent() ?? childOf(headers['traceparent'], id),
     },
   };
+}
+
+/** The W3C `traceparent` of the span in work; undefined when nothing is traced. */
+function activeTraceparent(): string | undefined {
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent;
 }
 
 const traceForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;

@@ -1,11 +1,11 @@
 // Makes a broker of the adapter that the URL's scheme names: what both brokers do in the same way.
 import { withTimeout } from '../time.ts';
-import type { Adapter, AdapterParts, Handling } from './adapter.ts';
+import type { Adapter, AdapterParts } from './adapter.ts';
 import { createAmqpAdapter } from './amqp/broker.ts';
 import type { QueueType } from './amqp/topology.ts';
-import type { BatchHandler, Broker, BrokerOptions, Consumer, PublishResult, Topology } from './broker.ts';
+import type { Broker, BrokerOptions, Consumer, PublishResult, Topology } from './broker.ts';
 import { createDeadLetterActions } from './dead-letter-actions.ts';
-import { createHandOver, queueOf, redeliveredQueue } from './outcomes.ts';
+import { createHandOver, createTurns, queueOf, redeliveredQueue } from './outcomes.ts';
 import { createEmbeddedAdapter } from './postgres/broker.ts';
 
 /** `queueType` is of RabbitMQ only; classic unless given. Quorum needs RabbitMQ 4.3 for priorities. */
@@ -39,13 +39,7 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
       return result;
     },
     consume(queue, consumeOptions, handle) {
-      // What is handled alone is alone in memory, too, and has left the queue that it came from: its consumer could end before that.
-      let last: Promise<unknown> = Promise.resolve();
-      const holdNext: Handling['holdNext'] = (work) => {
-        last = Promise.allSettled([last, work]);
-        return work;
-      };
-      const inTurn: BatchHandler = (batch, stopping) => holdNext(last.then(() => handle(batch, stopping)));
+      const { holdNext, inTurn } = createTurns(handle);
       const parts = { queue, topology, log, handle: inTurn, giveUp: consumeOptions.giveUp };
       const start = (from: string, isAlone: boolean) =>
         adapter.consume({ queue, from }, isAlone ? { batchSize: 1, prefetch: 1 } : consumeOptions, {

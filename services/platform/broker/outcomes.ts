@@ -1,8 +1,9 @@
 // Hands a batch to its handler until there are outcomes, and says what follows from them: retries, dead letters. The same for both adapters.
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { describeError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { storable } from '../json.ts';
 import { backOffMs, sleepUntil, withTimeout } from '../time.ts';
-import { traceBatch } from '../trace-context.ts';
 import type { BatchHandler, ConsumeOptions, Delivery, Message, Outcome, QueueTopology, Topology } from './broker.ts';
 
 export type Decision =
@@ -37,6 +38,19 @@ const lastBatchMs = 10_000;
  * First in, first out: one that ended a consumer goes behind the others, and consumers killed for another reason do not end it again.
  */
 export const redeliveredQueue = (queue: string) => `${queue}.redelivered`;
+
+/** One batch after the other, of both consumers of a queue: what is handled alone is alone in memory, too, and has left the queue that it came
+ *  from, as its consumer could end before that. */
+export function createTurns(handle: BatchHandler) {
+  let last: Promise<unknown> = Promise.resolve();
+  /** The next batch is handed over when this is done, too. */
+  function holdNext<T>(work: Promise<T>): Promise<T> {
+    last = Promise.allSettled([last, work]);
+    return work;
+  }
+  const inTurn: BatchHandler = (batch, stopping) => holdNext(last.then(() => handle(batch, stopping)));
+  return { holdNext, inTurn };
+}
 
 type Decided<Item> = Item & { readonly decision: Decision };
 
@@ -106,6 +120,22 @@ export function createHandOver({ queue, isAlone = false, topology, handle, giveU
       return fresh.map((item) => ({ ...item, decision: { kind: 'alone', attempt: item.delivery.attempt } }));
     }
   };
+}
+
+/** Runs `work` in a span that goes on with the trace of the batch's first message and links those of the others; without a receiver of traces it is only run. */
+async function traceBatch<T>(name: string, batch: readonly Delivery[], work: () => Promise<T>): Promise<T> {
+  const [first, ...others] = batch.map(({ headers }) => propagation.extract(ROOT_CONTEXT, headers));
+  const links = others.flatMap((other) => trace.getSpanContext(other) ?? []).map((linked) => ({ context: linked }));
+  const attributes = { 'messaging.batch.message_count': batch.length };
+  const span = trace.getTracer('signalbox').startSpan(name, { kind: SpanKind.CONSUMER, links, attributes }, first);
+  try {
+    return await context.with(trace.setSpan(first ?? ROOT_CONTEXT, span), work);
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR, message: describeError(error) });
+    throw error;
+  } finally {
+    span.end();
+  }
 }
 
 /** @throws TypeError when the topology has no such queue */

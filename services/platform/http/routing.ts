@@ -4,7 +4,7 @@ import { parse as parseQuerystring } from 'node:querystring';
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { z } from 'zod';
-import { type Faults, noFaults, parseInto, type Place } from '../faults.ts';
+import { type Faults, parseInto, type Place } from '../faults.ts';
 import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from './client-address.ts';
@@ -95,13 +95,13 @@ function requirePercentEncoding({ path, querystring }: Context): void {
  * @param value the parsed JSON of the body, or its bytes
  */
 function parseRequest(context: Context, route: AnyRoute, value: unknown): RouteRequest<Schema, Schema, Schema, Schema> {
-  const faults = noFaults();
+  const faults: Faults = new Map();
   const { headers: all } = context.req;
   const params = parse(route.params, context['params'], { root: 'path', faults });
   const query = parseQuery(route, context.querystring, faults);
   const headers = route.headers ? parse(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
   const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
-  if (Object.keys(faults).length > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: faults });
+  if (faults.size > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: Object.fromEntries(faults) });
   const { requestId, startedAtMs, logged } = context.state;
   return { params, query, headers, body, requestId, startedAtMs, logged };
 }
@@ -118,7 +118,7 @@ function parseQuery({ query: schema, isQueryClosed }: AnyRoute, querystring: str
   const given = parseQuerystring(querystring, undefined, undefined, { maxKeys: 0 });
   if (isQueryClosed) refuseUnknownNames(Object.keys(given), namesOf(schema), faults);
   const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
-  for (const name of repeated) faults[name] = ['is given more than once'];
+  for (const name of repeated) faults.set(name, ['is given more than once']);
   return repeated.length === 0 ? parse(schema, given, { root: 'query', faults }) : undefined;
 }
 
@@ -126,7 +126,7 @@ const namesOf = (schema: Schema | undefined): readonly string[] => (schema insta
 
 function refuseUnknownNames(given: readonly string[], known: readonly string[], faults: Faults): void {
   const reason = `is not known here; known: ${known.join(', ') || 'none'}`;
-  for (const name of given) if (!known.includes(name)) faults[name] = [reason];
+  for (const name of given) if (!known.includes(name)) faults.set(name, [reason]);
 }
 
 /** A body itself is 200 and JSON; `answer(…)` and `new Content(…)` say otherwise. */

@@ -55,7 +55,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       query: InQuery,
       answers: { 200: ConsumerSecret },
       problems: [Common.notFound, Common.unavailable],
-      handle: async (request) => answer(200, await readSecret(request.params.name, request), unkept),
+      handle: async (request) => answer(200, await readSecret(named(request.params.name), request), unkept),
     }),
     route({
       method: 'get',
@@ -67,7 +67,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       answers: { 200: ConsumerConfigurations },
       problems: [Common.notFound],
       async handle(request) {
-        const { environment = '' } = request.query;
+        const environment = named(request.query.environment);
         const rows = await store.listConfigurations(presentedKeyHash(request.headers), environment);
         const [first] = rows;
         if (!first) throw keyRefused();
@@ -88,8 +88,8 @@ export function consumerRoutes(parts: ConsumerParts) {
       answers: { 200: ConsumerConfiguration },
       problems: [Common.notFound],
       async handle(request) {
-        const { environment = '' } = request.query;
-        const row = await store.findConfiguration(presentedKeyHash(request.headers), environment, request.params.key);
+        const environment = named(request.query.environment);
+        const row = await store.findConfiguration(presentedKeyHash(request.headers), environment, named(request.params.key));
         if (!row) throw keyRefused();
         requireEnvironment(request);
         if (row.key === null || row.value === null) throw notFound();
@@ -127,9 +127,12 @@ function missingOf({ environmentId, secretId }: NothingFound): string {
 const notFound = () => Common.notFound({ headers: { 'Cache-Control': 'no-store' } });
 const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
 
+/** With NUL, which Postgres keeps in no text, it names nothing. */
+const named = (text = '') => (text.includes('\0') ? '' : text);
+
 /** After the key: whether there is one says nothing about the query. */
 function requireEnvironment({ query }: ConsumerRequest): void {
-  if (!query.environment) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
+  if (!query.environment?.trim()) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
 }
 
 /** The read of one secret, recorded. */
@@ -166,7 +169,7 @@ function createReader({ store, keyring, keyCheck, audit, log, metrics, clock }: 
   }
 
   return async (name: string, request: ConsumerRequest): Promise<ConsumerSecret> => {
-    const { environment = '' } = request.query;
+    const environment = named(request.query.environment);
     const row = await store.findSecret(presentedKeyHash(request.headers), environment, name);
     if (!row) throw keyRefused();
     requireEnvironment(request);

@@ -1,14 +1,13 @@
-// The forge queue's worker: deliveries become events in the log.
+// The forge queue's worker: deliveries become events in the log, with what people are told of each.
 import { v7 as uuidv7 } from 'uuid';
 import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { storable } from '../../platform/json.ts';
-import { type LoggedEvent, storeEvents } from '../event-log.ts';
-import { measureEvents } from '../event-metrics.ts';
+import { type LoggedEvent, measureEvents, storeEvents } from '../event-log.ts';
+import type { Notice } from '../notifications/notice.ts';
 import { noRules, type Rules } from '../notifications/rules.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { integerAt, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
-import { noticeOf } from './notice.ts';
+import { integerAt, objectAt, readEnvelope, readPayload, repositoryOf, textAt } from './delivery.ts';
 
 type ServiceWorkerParts = BatchWorkerParts & {
   readonly database: Database;
@@ -53,3 +52,45 @@ function subjectNumber(payload: unknown): number | null {
   const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
   return number !== undefined && number > 0 && number <= maxInt ? number : null;
 }
+
+/** The objects that an event may be about, what says the most first. */
+const subjects = [
+  'comment',
+  'review',
+  'pull_request',
+  'issue',
+  'discussion',
+  'release',
+  'workflow_run',
+  'workflow_job',
+  'check_run',
+  'check_suite',
+  'alert',
+  'security_advisory',
+  'deployment_status',
+  'deployment',
+  'milestone',
+  'head_commit',
+];
+/** What an object is called, in the order of preference. */
+const titles = ['title', 'display_title', 'name', 'tag_name', 'summary', 'message', 'environment'];
+
+type Told = Pick<LoggedEvent, 'event' | 'action' | 'repository' | 'sender'>;
+
+/** Total: members of another kind than expected count as absent. The texts are the payload's own; whoever sends them cuts and escapes them. */
+export function noticeOf({ event, action, repository, sender }: Told, payload: unknown): Notice {
+  const objects = subjects.flatMap((subject) => objectAt(payload, subject) ?? []);
+  const first = (members: readonly string[]) => firstOf(members.flatMap((member) => objects.map((object) => textAt(object, member))));
+  const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
+  const called = (first(titles) ?? textAt(payload, 'ref'))?.split('\n')[0];
+  const what = [event, action, number !== undefined && `#${number}`].filter(Boolean).join(' ');
+  const result = first(['conclusion', 'state']) ?? textAt(payload, 'state');
+  const lines = [sender !== null && `By ${sender}`, result !== undefined && `State: ${result}`, first(['body', 'description', 'message'])];
+  return {
+    title: `${repository === null ? '' : `[${repository}] `}${what}${called === undefined ? '' : `: ${called}`}`,
+    text: lines.filter(Boolean).join('\n'),
+    url: firstOf([first(['html_url']), textAt(payload, 'compare'), textAt(payload, 'target_url'), textAt(payload, 'repository', 'html_url')]) ?? null,
+  };
+}
+
+const firstOf = (texts: readonly (string | undefined)[]): string | undefined => texts.find((text) => text !== undefined);

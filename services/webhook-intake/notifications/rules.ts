@@ -4,7 +4,7 @@ import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { ConfigError } from '../../platform/config/config.ts';
 import { describeError } from '../../platform/errors.ts';
-import { noFaults, parseInto } from '../../platform/faults.ts';
+import { type Faults, parseInto } from '../../platform/faults.ts';
 
 export const channels = ['smtp', 'push'] as const;
 export type Channel = (typeof channels)[number];
@@ -89,10 +89,10 @@ export const rulesSetting = 'Notifications__RulesFile';
 
 /** @throws ConfigError that names every place that cannot be used, and what was expected there */
 export function parseRules(text: string): Rules {
-  const faults = noFaults();
+  const faults: Faults = new Map();
   const file = parseInto(RulesFile, parseYaml(text), { root: 'the file', faults });
   if (file) return createRules(file.rules);
-  throw new ConfigError(Object.entries(faults).flatMap(([place, reasons]) => reasons.map((reason) => `${rulesSetting}: ${place} ${reason}`)));
+  throw new ConfigError([...faults].flatMap(([place, reasons]) => reasons.map((reason) => `${rulesSetting}: ${place} ${reason}`)));
 }
 
 function parseYaml(text: string): unknown {

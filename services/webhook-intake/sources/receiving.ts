@@ -7,8 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { isObject, parseJson, refuseCostly, storable, tooManyValues } from '../../platform/json.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { Common } from '../../platform/problem.ts';
-import { eventIdOf, type LoggedEvent, storeEvents } from '../event-log.ts';
-import type { measureEvents } from '../event-metrics.ts';
+import { eventIdOf, type LoggedEvent, type measureEvents, storeEvents } from '../event-log.ts';
 import type { Rules } from '../notifications/rules.ts';
 import type { Source } from './source.ts';
 

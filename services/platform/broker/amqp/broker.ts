@@ -14,8 +14,8 @@ type AmqpParts = AdapterParts & { readonly queueType?: QueueType };
 
 export function createAmqpAdapter(url: string, { topology, log, name, state, queueType = 'classic' }: AmqpParts): Adapter {
   const declare = (model: ChannelModel) => declareTopology(model, topology, queueType);
-  const publisher = createAmqpPublisher((reason) => connection.reconnect(reason));
-  const publish: Publish = async (target, message, timeoutMs) => state.refusal ?? publisher.publish(target, message, timeoutMs);
+  const publisher = createAmqpPublisher({ exchange: topology.exchange, state, reconnect: (reason) => connection.reconnect(reason) });
+  const { publish } = publisher;
 
   const connection = createAmqpConnection({
     url,
@@ -41,7 +41,7 @@ export function createAmqpAdapter(url: string, { topology, log, name, state, que
   }
 
   return {
-    publish: (message, timeoutMs) => publish({ exchange: topology.exchange, routingKey: '', attempt: 1 }, message, timeoutMs),
+    publish,
     consume(source, options, handling) {
       // On a connection of its own: a memory alarm stops the server from reading a connection that publishes, and with
       // it the acknowledgements that would let the queues, and so the alarm, go down.
@@ -84,7 +84,7 @@ async function* deadLettersOn(channel: Channel, queue: string, publish: Publish)
         return true;
       },
       async returnTo({ name }) {
-        const result = await publish({ exchange: '', routingKey: name, attempt: 1 }, withoutDeath(delivery), returnTimeoutMs);
+        const result = await publish(withoutDeath(delivery), returnTimeoutMs, { exchange: '', routingKey: name, attempt: 1 });
         if (result.outcome === 'refused') return 'kept';
         if (result.outcome !== 'confirmed') throw new Error(`cannot send a dead letter back to "${name}": ${result.reason}`);
         channel.ack(source);

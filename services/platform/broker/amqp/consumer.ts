@@ -117,7 +117,7 @@ function createSettle({ queue, topology, publish, log }: SettleParts) {
   async function move({ channel, lost, over }: Attachment, source: ConsumeMessage, { to, message }: { to: Target; message: Message }): Promise<void> {
     let failures = 0;
     do {
-      const result = await publish(to, message, moveTimeoutMs);
+      const result = await publish(message, moveTimeoutMs, to);
       if (lost.aborted) return;
       if (result.outcome === 'confirmed') return channel.ack(source);
       // The server itself can still dead-letter what it takes from nobody, though without our headers.

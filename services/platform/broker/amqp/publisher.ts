@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelModel, ConfirmChannel, Message as AmqpMessage, Options } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import { withTimeout } from '../../time.ts';
+import type { ConnectionState } from '../adapter.ts';
 import type { Message, PublishResult } from '../broker.ts';
 import { toPublishOptions } from './message.ts';
 
@@ -13,18 +14,26 @@ export type Target = {
   readonly attempt: number;
 };
 
-export type Publish = (target: Target, message: Message, timeoutMs: number) => Promise<PublishResult>;
+/** @param target the first queue's, unless given */
+export type Publish = (message: Message, timeoutMs: number, target?: Target) => Promise<PublishResult>;
+
+type PublisherParts = {
+  /** Where what has no target goes. */
+  readonly exchange: string;
+  readonly state: Pick<ConnectionState, 'refusal'>;
+  /** Drops the connection, so that a new one declares everything again. */
+  readonly reconnect: (reason: string) => void;
+};
 
 /** A message this large has a channel to itself and goes alone on it, so that a server that refuses it, which
  *  closes the channel, leaves every other publish unharmed; nor does it hold up the small ones. */
 const largeBytes = 1024 * 1024;
 
-/** @param reconnect drops the connection, so that a new one declares everything again */
-export function createAmqpPublisher(reconnect: (reason: string) => void) {
+export function createAmqpPublisher({ exchange, state, reconnect }: PublisherParts) {
   const smallMessages = createConfirmChannel(Infinity, reconnect);
   const largeMessages = createConfirmChannel(1, reconnect);
-  const publish: Publish = (target, message, timeoutMs) =>
-    (message.body.length < largeBytes ? smallMessages : largeMessages).publish(target, message, timeoutMs);
+  const publish: Publish = async (message, timeoutMs, target = { exchange, routingKey: '', attempt: 1 }) =>
+    state.refusal ?? (message.body.length < largeBytes ? smallMessages : largeMessages).publish(message, timeoutMs, target);
 
   return {
     /** Opens its channels on a new connection. */
@@ -135,7 +144,7 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
       maxBytes = Infinity;
       await openAgain(model);
     },
-    publish(target: Target, message: Message, timeoutMs: number): Promise<PublishResult> {
+    publish(message: Message, timeoutMs: number, target: Target): Promise<PublishResult> {
       const { promise, resolve } = Promise.withResolvers<PublishResult>();
       const options = toPublishOptions(message, target.attempt);
       const pending: PendingPublish = { target, body: message.body, options, isReturned: false, answer: resolve };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { noticeOf } from '../../../../services/webhook-intake/forge/notice.ts';
+import { noticeOf } from '../../../../services/webhook-intake/forge/service-worker.ts';
 import { examples } from '../deliveries.ts';
 
 const told = { event: 'pull_request', action: 'opened', repository: 'railway/signals', sender: 'ada' };
