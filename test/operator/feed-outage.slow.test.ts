@@ -1,0 +1,108 @@
+// A SyncedSecret while the change feed is down and the rest of the secrets service is not: on the real API server, with a real service.
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { createPlane } from '../../services/operator/plane.ts';
+import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
+import { createSyncedSecrets } from '../../services/operator/synced-secrets/controller.ts';
+import { createManagementClient, type ManagementClient } from '../../services/secrets/client.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { adminToken, migrations, secretValue, startService, type TestService } from '../services/secrets/service.ts';
+import { kubernetes } from '../support/kubernetes.ts';
+import { describeWith } from '../support/need.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { eventually, freePort } from '../support/wait.ts';
+import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
+
+type Feed = 'works' | 'answers 503' | 'hangs';
+
+/** In front of the service, for reads. */
+async function startProxy(upstream: string) {
+  let feed: Feed = 'works';
+  const polls = new Set<ServerResponse>();
+
+  function forward({ url = '', headers }: IncomingMessage, answer: ServerResponse): void {
+    const isPoll = url.startsWith('/api/management/changes');
+    if (isPoll) polls.add(answer.on('close', () => polls.delete(answer)));
+    if (isPoll && feed === 'answers 503') return void answer.writeHead(503).end();
+    const sent = request(new URL(url, upstream), { headers, agent: false }, (got) => {
+      // A poll that began before the outage stays without an answer, too.
+      if (isPoll && feed === 'hangs') return void got.resume();
+      answer.writeHead(got.statusCode ?? 502, got.headers);
+      got.pipe(answer);
+    });
+    sent.on('error', () => answer.destroy()).end();
+    answer.on('close', () => sent.destroy());
+  }
+
+  const port = await freePort();
+  const server = createServer(forward);
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    set(next: Feed): void {
+      feed = next;
+      if (next !== 'hangs') for (const poll of polls) poll.destroy();
+    },
+    close(): void {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+describeWith(kubernetes, 'a SyncedSecret through an outage of the change feed', function () {
+  this.timeout(180_000);
+  let database: TestDatabase;
+  let service: TestService;
+  let management: ManagementClient;
+  let proxy: Awaited<ReturnType<typeof startProxy>>;
+  let cluster: TestCluster;
+  let operator: RunningOperator;
+  let value = '';
+
+  before(async () => {
+    database = await createTestDatabase({ schema: 'secrets', migrations });
+    service = await startService({ databaseUrl: database.url });
+    management = createManagementClient({ baseUrl: service.url, credential: adminToken });
+    proxy = await startProxy(service.url);
+    cluster = await createTestCluster();
+    const { plainApiKey } = await management.createApplication({ name: 'Shop' });
+    await management.createSecret('shop', { name: 'password' });
+    await cluster.apply(secretResource, { metadata: { name: 'key' }, data: { key: Buffer.from(plainApiKey).toString('base64') } });
+    const spec = { apiKeySecretRef: { name: 'key', key: 'key' }, environment: 'local', data: [{ key: 'PASSWORD', secret: 'password' }] };
+    for (const [name, refreshInterval] of [
+      ['often', '1s'],
+      ['rarely', '1h'],
+    ] as const)
+      await cluster.apply(resourceOf('SyncedSecret'), { metadata: { name }, spec: { ...spec, refreshInterval } });
+    const plane = createPlane({ baseUrl: proxy.url, adminKey: adminToken });
+    operator = await runControllers([createSyncedSecrets(plane)], cluster.namespace, { log: silentLog, feed: plane.follow });
+  });
+  after(async () => {
+    await operator.stop();
+    await cluster.close();
+    proxy.close();
+    await service.close();
+    await database.drop();
+  });
+
+  async function change(): Promise<void> {
+    value = secretValue('shop');
+    await management.setValues('shop', 'password', [{ environmentSlug: 'local', value }]);
+  }
+  const passwordOf = async (name: string) => (await cluster.secretData(name))?.['PASSWORD'];
+  const isFollowed = (name: string, withinMs: number) => eventually(async () => expect(await passwordOf(name)).to.equal(value), { withinMs });
+
+  for (const outage of ['answers 503', 'hangs'] as const)
+    it(`follows a changed value by its refreshInterval while the feed ${outage}, and by the feed when that is back`, async () => {
+      await change();
+      for (const name of ['often', 'rarely']) await isFollowed(name, 60_000);
+      const before = value;
+      proxy.set(outage);
+      await change();
+      await isFollowed('often', 10_000);
+      expect(await passwordOf('rarely'), 'it hears of no change').to.equal(before);
+      proxy.set('works');
+      await isFollowed('rarely', 60_000);
+    });
+});
