@@ -22,6 +22,13 @@ const podResource: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
 /** Not the usual one: the pod says which. */
 const fileKey = 'connections.env';
 const token = 'the token of the relays of the operator';
+const relayLabels = { 'app.kubernetes.io/component': 'webhook-relay', 'signalbox.dev/brokers': 'followed' };
+/** Of no scheduler: nobody runs it. */
+const podSpec = (containers: readonly object[]) => ({
+  schedulerName: 'nobody',
+  containers,
+  volumes: [{ name: 'brokers', secret: { secretName: 'brokers', optional: true } }],
+});
 
 describeWith(kubernetes, 'BrokerConnections', function () {
   this.timeout(180_000);
@@ -74,7 +81,6 @@ describeWith(kubernetes, 'BrokerConnections', function () {
   }
 
   async function createPod(name: string, port: number, metricsPort: number): Promise<void> {
-    const labels = { 'app.kubernetes.io/component': 'webhook-relay', 'signalbox.dev/brokers': 'followed' };
     const ports = [
       { name: 'http', containerPort: port },
       { name: 'metrics', containerPort: metricsPort },
@@ -84,10 +90,8 @@ describeWith(kubernetes, 'BrokerConnections', function () {
       { name: 'BROKER_URL_9', value: 'amqp://own' },
       { name: 'Broker__EnvironmentFile', value: `/etc/signalbox/brokers/${fileKey}` },
     ];
-    const volumes = [{ name: 'brokers', secret: { secretName: 'brokers', optional: true } }];
-    // Of no scheduler: nobody runs it.
-    const spec = { schedulerName: 'nobody', containers: [{ name: 'relay', image: 'none', ports, env: variables }], volumes };
-    await cluster.apply(podResource, { metadata: { name, labels }, spec });
+    const spec = podSpec([{ name: 'relay', image: 'none', ports, env: variables }]);
+    await cluster.apply(podResource, { metadata: { name, labels: relayLabels }, spec });
     const status = { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }], conditions: [{ type: 'Ready', status: 'True' }] };
     await cluster.cluster.applyStatus(podResource, { namespace: cluster.namespace, name }, status);
   }
@@ -196,5 +200,36 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     await cluster.cluster.patch(secretResource, { namespace: cluster.namespace, name: 'first-url' }, { metadata: { labels: { touched: 'yes' } } });
     await eventually(async () => expect(await becomes('first', 'InUse')).to.include({ limit: 5 }));
     expect(await versions()).to.deep.equal(before);
+  });
+});
+
+describeWith(kubernetes, 'a BrokerConnection in a namespace without a relay', () => {
+  let cluster: TestCluster;
+  let operator: RunningOperator;
+
+  before(async () => {
+    cluster = await createTestCluster();
+    operator = await runControllers([createBrokerConnections()], cluster.namespace, { log: silentLog });
+  });
+  after(async () => {
+    await operator.stop();
+    await cluster.close();
+  });
+
+  const saysMissing = (why: string) =>
+    eventually(async () => {
+      const ready = await cluster.readyOf('BrokerConnection', 'alone');
+      expect(ready).to.include({ status: 'False', reason: 'RelayMissing' });
+      expect(ready?.message).to.include(why);
+    });
+
+  it('says RelayMissing, and writes its file once a relay follows one, though that is not ready', async () => {
+    await cluster.apply(secretResource, { metadata: { name: 'alone-url' }, data: { url: Buffer.from('amqp://alone').toString('base64') } });
+    await cluster.apply(connections, { metadata: { name: 'alone' }, spec: { position: 1, urlSecretRef: { name: 'alone-url', key: 'url' } } });
+    await saysMissing('follows a file of connections');
+    expect(await cluster.secretData('brokers')).to.equal(undefined);
+    await cluster.apply(podResource, { metadata: { name: 'relay', labels: relayLabels }, spec: podSpec([{ name: 'relay', image: 'none' }]) });
+    await saysMissing('is ready');
+    expect((await cluster.secretData('brokers'))?.['brokers.env']).to.include("BROKER_URL_1='amqp://alone'");
   });
 });
