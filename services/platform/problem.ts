@@ -1,5 +1,5 @@
 // Refusals a caller can meet: problem documents of RFC 9457, declared by kind.
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** One refusal, thrown by a service's rules and rendered once, in http/app.ts. */
 export class Problem extends Error {
@@ -80,3 +80,15 @@ export const Common = problems({
   failure: plain(500, 'Internal Server Error'),
   unavailable: plain(503, 'Service Unavailable'),
 });
+
+const ProblemBody = z.looseObject({ title: z.string(), detail: z.string().optional() });
+
+/** What a service says in the body of a refusal, for a command that tells its user. */
+export function saidIn(text: string): string {
+  try {
+    const { title, detail } = ProblemBody.parse(JSON.parse(text));
+    return detail ?? title;
+  } catch {
+    return 'no problem document';
+  }
+}

@@ -1,8 +1,6 @@
 // Requests of the commands to the service, with what went wrong in words.
-import { z } from 'zod';
 import { describeError } from '../../platform/errors.ts';
-
-const ProblemBody = z.looseObject({ title: z.string(), detail: z.string().optional() });
+import { saidIn } from '../../platform/problem.ts';
 
 /** @returns an answer of success @throws Error that says what stands in the way */
 export async function ask(url: string, init: RequestInit): Promise<Response> {
@@ -15,13 +13,4 @@ export async function ask(url: string, init: RequestInit): Promise<Response> {
   if (response.ok) return response;
   if (response.status === 401) throw new Error('the service refuses Bookmarks__ApiKeys');
   throw new Error(`the service answered ${response.status} (${saidIn(await response.text())})`);
-}
-
-function saidIn(text: string): string {
-  try {
-    const { title, detail } = ProblemBody.parse(JSON.parse(text));
-    return detail ?? title;
-  } catch {
-    return 'no problem document';
-  }
 }

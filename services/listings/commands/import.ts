@@ -1,8 +1,8 @@
 // `signalbox listings import`: sends a file of listings to the service, a batch at a time.
-import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import { secretList, url } from '../../platform/config/settings.ts';
 import { describeError } from '../../platform/errors.ts';
+import { saidIn } from '../../platform/problem.ts';
 import { createProgress, openInput, type Progress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
@@ -109,7 +109,6 @@ async function* itemsOf(source: AsyncIterable<Buffer>, progress: Progress): Asyn
 const attempts = 5;
 const retryBackOff = { firstMs: 1000, longestMs: 30_000 };
 const answerMs = 60_000;
-const ProblemBody = z.looseObject({ title: z.string(), detail: z.string().optional() });
 
 /** Tries again what may succeed later: an upsert can be done twice. @throws Error when the service refuses it, or cannot be reached */
 async function post(body: Buffer, { address, token, stopping }: Door): Promise<IngestResult> {
@@ -146,13 +145,4 @@ async function ask(body: Buffer, { address, token, stopping }: Door): Promise<Re
     isTemporary: status === 429 || status >= 500,
     ...(status === 429 && retryAfter >= 0 && { retryAfterMs: retryAfter * 1000 }),
   };
-}
-
-function saidIn(text: string): string {
-  try {
-    const { title, detail } = ProblemBody.parse(JSON.parse(text));
-    return detail ?? title;
-  } catch {
-    return 'no problem document';
-  }
 }
