@@ -1,12 +1,14 @@
-// Every value of both charts is used and documented.
+// Every value of both charts is used and documented, those that are empty lists and maps by an example.
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { describeWith } from '../support/need.ts';
-import { leaves } from '../support/values.ts';
+import { isMap, leaves, merged, nested, type Values } from '../support/values.ts';
 import { changeOf } from './changes.ts';
 import { chart, helm, operatorChart, readValues, renderEach, renderText } from './chart.ts';
 import { operatorChangeOf } from './operator-changes.ts';
+import { valueSets } from './value-sets.ts';
 
 const all = leaves(await readValues());
 const ofOperator = leaves(await readValues(operatorChart));
@@ -31,8 +33,28 @@ async function expectDocumented(values: typeof all, folder: string): Promise<voi
   expect([...table.keys()].filter((key) => !known.some((path) => path === key || path.startsWith(`${key}.`)))).to.deep.equal([]);
 }
 
+/** What stands between backticks and is a list or a map, as the value is. */
+function examplesIn(description: string, value: unknown): readonly unknown[] {
+  const examples = [...description.matchAll(/`([[{][^`]+)`/g)].flatMap(([, text = '']): unknown[] => (text.includes('…') ? [] : [parse(text)]));
+  return examples.filter((example) => (Array.isArray(value) ? Array.isArray(example) : isMap(example)));
+}
+
+const isEmpty = (value: unknown) => (Array.isArray(value) && value.length === 0) || (isMap(value) && Object.keys(value).length === 0);
+
+/** In the table, of each empty list and map; and the chart takes all of them beside the values. */
+async function expectExamples(values: typeof all, folder: string, beside: Values): Promise<void> {
+  const table = await documented(folder);
+  const given = values.filter(({ value }) => isEmpty(value)).map(({ path, value }) => ({ path, examples: examplesIn(table.get(path.join('.')) ?? '', value) }));
+  expect(given.filter(({ examples }) => examples.length === 0).map(({ path }) => path.join('.'))).to.deep.equal([]);
+  await renderText(merged(beside, ...given.flatMap(({ path, examples }) => examples.map((example) => nested(path, example)))), { folder });
+}
+
 describeWith(helm, 'values.yaml', () => {
   it('is documented in the README, value by value', () => expectDocumented(all, chart));
+
+  it('has an example of each list and map that is empty, which the chart takes', async () => {
+    await expectExamples(all, chart, (await valueSets()).get('everything on') ?? {});
+  });
 
   for (const { path, value } of all) {
     it(`changes what is rendered by ${path.join('.')}`, async () => {
@@ -44,6 +66,11 @@ describeWith(helm, 'values.yaml', () => {
 
 describeWith(helm, 'values.yaml of the operator', () => {
   it('is documented in the README, value by value', () => expectDocumented(ofOperator, operatorChart));
+
+  it('has an example of each list and map that is empty, which the chart takes', async () => {
+    const on = { enabled: true };
+    await expectExamples(ofOperator, operatorChart, { monitoring: { serviceMonitor: on, prometheusRule: on, grafanaDashboard: on } });
+  });
 
   it('changes what is rendered by each value', async () => {
     const changed = ofOperator.map(({ path, value }) => ({ path: path.join('.'), ...operatorChangeOf(path, value) }));
