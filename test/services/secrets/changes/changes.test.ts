@@ -136,7 +136,6 @@ describe('GET /api/management/changes', () => {
 
 describe('the rows of the change feed', () => {
   const clock = { now: new Date('2026-03-15T12:00:00Z') };
-  // Its own housekeeping deletes nothing of these tests.
   const running = useService({ clock: () => clock.now, environment: { Changes__RetentionDays: '3650' } });
   const daysAgo = (days: number) => new Date(clock.now.getTime() - days * 86_400_000);
   const store = () => createChangeStore(running.service.database);
@@ -157,15 +156,15 @@ describe('the rows of the change feed', () => {
     await add('young', daysAgo(6));
     await add('now', daysAgo(0));
     const [old, young, now] = [await cursorOf('old'), await cursorOf('young'), await cursorOf('now')];
-    const other = await startService({ databaseUrl: running.databaseUrl, clock: () => clock.now, environment: { Changes__RetentionDays: '7' } });
-    try {
-      await eventually(async () => expect(await cursorOf('old')).to.equal(''));
-      expect((await poll(running.url, old)).status).to.equal(410);
-      expect(inWords((await told(poll(running.url, young))).changes)).to.deep.equal(['application.update now * *']);
-      expect(await begin(running.url)).to.equal(now);
-    } finally {
+    // Housekeeping is left out where another replica is at it: at its start ours may be.
+    await eventually(async () => {
+      const other = await startService({ databaseUrl: running.databaseUrl, clock: () => clock.now, environment: { Changes__RetentionDays: '7' } });
       await other.close();
-    }
+      return (await cursorOf('old')) === '';
+    });
+    expect((await poll(running.url, old)).status).to.equal(410);
+    expect(inWords((await told(poll(running.url, young))).changes)).to.deep.equal(['application.update now * *']);
+    expect(await begin(running.url)).to.equal(now);
   });
 
   it('keep the newest one whatever its age, so that who knows it goes on', async () => {
