@@ -292,14 +292,18 @@ async function kill(kubectl: Kubectl, pod: string): Promise<void> {
         setTimeout(() => process.exit(), 200); // it waits for us to go
       };
     });`;
-  // It may go down with the container that it runs in.
-  await kubectl.tryRun(['exec', pod, '--', 'node', '-e', script], { withinMs: 60_000 });
   await eventually(
     async () => {
-      const { status } = await kubectl.get<Pod>(['pod', pod]);
-      return (status.containerStatuses?.[0]?.restartCount ?? 0) > 0;
+      // It may go down with the container that it runs in.
+      const { code, stderr } = await kubectl.tryRun(['exec', pod, '--', 'node', '-e', script], { withinMs: 20_000 });
+      const restarted = async () => {
+        const { status } = await kubectl.get<Pod>(['pod', pod]);
+        if ((status.containerStatuses?.[0]?.restartCount ?? 0) === 0)
+          throw new Error(`${pod} still runs; what asked its debugger ended with ${code}: ${stderr}`);
+      };
+      await eventually(restarted, { withinMs: 15_000, everyMs: 200 });
     },
-    { withinMs: 60_000, everyMs: 200 },
+    { withinMs: 90_000 },
   );
 }
 
