@@ -13,7 +13,8 @@ import { readyOf } from './status.ts';
 
 export type Leading = { readonly transport: Transport; readonly cluster: Cluster; readonly signal: AbortSignal };
 export type ControllersOptions = {
-  readonly controllers: readonly Controller[];
+  /** Made anew each time it leads: what they remember is of what they have seen since. */
+  readonly controllers: () => readonly Controller[];
   /** Empty: all. */
   readonly namespace: string;
   readonly log: Log;
@@ -22,12 +23,12 @@ export type ControllersOptions = {
   readonly timing?: WatchOptions['timing'];
 };
 
-export function createControllers({ controllers, namespace, log, metrics, feed, timing = {} }: ControllersOptions) {
+export function createControllers({ controllers: create, namespace, log, metrics, feed, timing = {} }: ControllersOptions) {
   const queues = new Map<string, Queue>();
   const watches = new Map<string, Watch>();
 
   /** Secrets are watched once, though several controllers look at them. */
-  function watch(leading: Leading, caches: Record<string, Cache>): void {
+  function watch(controllers: readonly Controller[], leading: Leading, caches: Record<string, Cache>): void {
     const wanted = Map.groupBy(
       controllers.flatMap((controller) => controller.watches.map((watched) => ({ controller, watched }))),
       ({ watched }) => watched.resource.kind,
@@ -94,12 +95,13 @@ export function createControllers({ controllers, namespace, log, metrics, feed, 
     async run(leading: Leading): Promise<void> {
       const { signal } = leading;
       setMaxListeners(0, signal);
+      const controllers = create();
       const caches: Record<string, Cache> = {};
       const synced = Promise.withResolvers<void>();
       const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       for (const controller of controllers)
         queues.set(controller.name, createQueueOf(controller, leading, { caches, synced: Promise.race([synced.promise, stopped]) }));
-      watch(leading, caches);
+      watch(controllers, leading, caches);
       void Promise.all([...watches.values()].map((each) => each.synced)).then(() => synced.resolve());
       const hear = (changes: Changes) => {
         for (const { name, concernsOfChanges } of controllers) for (const key of concernsOfChanges?.(changes, caches) ?? []) queues.get(name)?.add(key);

@@ -41,7 +41,13 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
   };
   let isLeading = false;
   const plane = planeOf(config);
-  const controllers = createControllers({ controllers: controllersOf(plane), namespace: config.namespace, log, metrics: () => measured, feed: plane?.follow });
+  const controllers = createControllers({
+    controllers: () => controllersOf(plane),
+    namespace: config.namespace,
+    log,
+    metrics: () => measured,
+    feed: plane?.follow,
+  });
   const measured: OperatorMetrics = createOperatorMetrics(metrics, {
     isLeading: () => isLeading,
     depths: controllers.depths,

@@ -47,7 +47,7 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     await cluster.apply(secretResource, { metadata: { name: 'credentials' }, data: { token: Buffer.from(token).toString('base64') } });
     const folders = await Promise.all(['relay-0', 'relay-1'].map((name) => startRelay(name, first?.url ?? '')));
     kubelet = setInterval(() => void Promise.all(folders.map(bring)).catch(() => undefined), 100);
-    operator = await runControllers([createBrokerConnections()], cluster.namespace, { log: silentLog });
+    operator = await runControllers(() => [createBrokerConnections()], cluster.namespace, { log: silentLog });
   });
   after(async () => {
     clearInterval(kubelet);
@@ -209,7 +209,7 @@ describeWith(kubernetes, 'a BrokerConnection in a namespace without a relay', ()
 
   before(async () => {
     cluster = await createTestCluster();
-    operator = await runControllers([createBrokerConnections()], cluster.namespace, { log: silentLog });
+    operator = await runControllers(() => [createBrokerConnections()], cluster.namespace, { log: silentLog });
   });
   after(async () => {
     await operator.stop();

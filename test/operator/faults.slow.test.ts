@@ -1,18 +1,13 @@
 // What the core of the operator does while the API server fails, and after it: a controller that copies ConfigMaps into Secrets, through the fault proxy.
 import { expect } from 'chai';
-import { createCluster } from '../../services/operator/cluster/client.ts';
-import { createTransport } from '../../services/operator/cluster/transport.ts';
 import type { Controller } from '../../services/operator/controller.ts';
-import { createControllers } from '../../services/operator/controllers.ts';
-import { createOperatorMetrics } from '../../services/operator/metrics.ts';
 import { configMapResource, secretResource } from '../../services/operator/secrets.ts';
 import { silentLog } from '../../services/platform/log.ts';
-import { createMetrics } from '../../services/platform/metrics.ts';
 import { createFaultProxy, type Fault, type FaultProxy } from '../support/fault-proxy.ts';
 import { kubernetes, sharedApiServer } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
 import { eventually } from '../support/wait.ts';
-import { createTestCluster, type TestCluster } from './operator.ts';
+import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
 
 const label = 'copied-by-test';
 /** So long each fault lasts, in ms; with the timing of production where `TEST_FAULT_SECONDS` says how long. */
@@ -39,30 +34,16 @@ const copying: Controller = {
 describeWith(kubernetes, 'the operator through faults of the API server', () => {
   let cluster: TestCluster;
   let proxy: FaultProxy;
-  let stop: () => Promise<void>;
+  let operator: RunningOperator;
 
   before(async () => {
     cluster = await createTestCluster();
     proxy = await createFaultProxy((await sharedApiServer()).config);
-    const stopping = new AbortController();
-    const transport = createTransport(proxy.config, stopping.signal);
     const timing = givenMs ? undefined : { silenceMs: 4000, backOff: { firstMs: 100, longestMs: 1000 } };
-    const { namespace } = cluster;
-    const controllers = createControllers({ controllers: [copying], namespace, log: silentLog, metrics: () => metrics, ...(timing && { timing }) });
-    const metrics = createOperatorMetrics(createMetrics(), {
-      isLeading: () => true,
-      depths: controllers.depths,
-      eventAges: controllers.eventAges,
-      objects: controllers.objects,
-    });
-    const ended = controllers.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
-    stop = async () => {
-      stopping.abort();
-      await ended;
-    };
+    operator = await runControllers(() => [copying], cluster.namespace, { log: silentLog, config: proxy.config, timing });
   });
   after(async () => {
-    await stop();
+    await operator.stop();
     await proxy.close();
     await cluster.close();
   });

@@ -76,7 +76,7 @@ describeWith(kubernetes, 'a SyncedSecret through an outage of the change feed', 
     ] as const)
       await cluster.apply(resourceOf('SyncedSecret'), { metadata: { name }, spec: { ...spec, refreshInterval } });
     const plane = createPlane({ baseUrl: proxy.url, adminKey: adminToken });
-    operator = await runControllers([createSyncedSecrets(plane)], cluster.namespace, { log: silentLog, feed: plane.follow });
+    operator = await runControllers(() => [createSyncedSecrets(plane)], cluster.namespace, { log: silentLog, feed: plane.follow });
   });
   after(async () => {
     await operator.stop();

@@ -1,16 +1,16 @@
 // The operator of the tests: its controllers in this process, on a namespace of the real API server.
 import { setMaxListeners } from 'node:events';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { createCluster, listAll, pathOf, readObject } from '../../services/operator/cluster/client.ts';
 import type { Cluster, KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
 import { createTransport, type Transport } from '../../services/operator/cluster/transport.ts';
 import { Condition, group, type Kind } from '../../services/operator/contract.ts';
-import type { Controller, Feed } from '../../services/operator/controller.ts';
-import { createControllers } from '../../services/operator/controllers.ts';
+import type { Controller } from '../../services/operator/controller.ts';
+import { type ControllersOptions, createControllers } from '../../services/operator/controllers.ts';
 import { definitions } from '../../services/operator/definitions.ts';
 import { createOperatorMetrics } from '../../services/operator/metrics.ts';
 import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
-import type { Log } from '../../services/platform/log.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
 import { sharedApiServer } from '../support/kubernetes.ts';
 import { eventually } from '../support/wait.ts';
@@ -87,29 +87,41 @@ export async function createTestCluster(): Promise<TestCluster> {
   };
 }
 
-export type RunningOperator = { stop(): Promise<void> };
+export type RunningOperator = {
+  /** Stops to lead, and leads again. */
+  leadAgain(): Promise<void>;
+  stop(): Promise<void>;
+};
 
 /** Leads at once. */
 export async function runControllers(
-  controllers: readonly Controller[],
+  controllers: () => readonly Controller[],
   namespace: string,
-  { log, feed }: { readonly log: Log; readonly feed?: Feed },
+  { config: given, ...options }: Pick<ControllersOptions, 'log' | 'feed' | 'timing'> & { readonly config?: KubeConfig },
 ): Promise<RunningOperator> {
-  const { config } = await sharedApiServer();
-  const stopping = new AbortController();
-  const transport = createTransport(config, stopping.signal);
-  const running = createControllers({ controllers, namespace, log, metrics: () => metrics, feed });
+  const config = given ?? (await sharedApiServer()).config;
+  const running = createControllers({ controllers, namespace, metrics: () => metrics, ...options });
   const metrics = createOperatorMetrics(createMetrics(), {
     isLeading: () => true,
     depths: running.depths,
     eventAges: running.eventAges,
     objects: running.objects,
   });
-  const ended = running.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
-  return {
-    async stop() {
+  function lead() {
+    const stopping = new AbortController();
+    const transport = createTransport(config, stopping.signal);
+    const ended = running.run({ transport, cluster: createCluster({ transport, identity: 'tests' }), signal: stopping.signal });
+    return async () => {
       stopping.abort();
       await ended;
+    };
+  }
+  let stop = lead();
+  return {
+    async leadAgain() {
+      await stop();
+      stop = lead();
     },
+    stop: () => stop(),
   };
 }

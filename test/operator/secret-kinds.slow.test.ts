@@ -45,7 +45,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
   const start = (namespace = cluster.namespace, isFed = true) => {
     const plane = createPlane({ baseUrl: service.url, adminKey: adminToken });
     const feed = isFed && { feed: plane.follow };
-    return runControllers([createSecretApplications(plane), createSyncedSecrets(plane)], namespace, { log: silentLog, ...feed });
+    return runControllers(() => [createSecretApplications(plane), createSyncedSecrets(plane)], namespace, { log: silentLog, ...feed });
   };
   const specOf = (applicationName: string) => ({ applicationName, apiKeySecretRef: { name: 'key-of-next', key: 'api-key' } });
   const apply = (name: string, spec: object) =>
