@@ -20,6 +20,7 @@ const monitoring = (...parts: readonly string[]): Values => ({ monitoring: Objec
 const postgresOutside: Values = { postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db' } } };
 const rabbitmqOutside: Values = { rabbitmq: { enabled: false, external: { existingSecret: 'brokers' } } };
 const redisOutside: Values = { redis: { external: { existingSecret: 'redis' } } };
+const rolesOutside = merged(postgresOutside, { postgres: { external: { createRoles: false } } });
 const loadBalancer: Values = { defaults: { service: { type: 'LoadBalancer' } } };
 const redis: Values = { redis: { enabled: true } };
 const claims: Values = { services: { 'webhook-relay': { spool: { persistence: { enabled: true } } } } };
@@ -74,7 +75,7 @@ const changes: Readonly<Record<string, Change>> = {
   'defaults.worker.failedJobsHistoryLimit': { beside: cronJobs },
   'trustedCA.key': { beside: { trustedCA: { secret: 'company' } } },
   'defaults.database.passwordKey': { beside: { defaults: { database: { existingSecret: 'role' } } } },
-  'defaults.database.username': { to: 'app', beside: merged(postgresOutside, { postgres: { external: { createRoles: false } } }) },
+  'defaults.database.username': { to: 'app', beside: rolesOutside },
   'defaults.podDisruptionBudget.minAvailable': { to: '50%' },
   'rabbitmq.memoryHighWatermark': { to: 0.5 },
   'defaults.podSecurityContext': { to: { runAsUser: 70 } },
@@ -142,6 +143,9 @@ const changes: Readonly<Record<string, Change>> = {
   'rabbitmq.external.keys': { to: ['BROKER_URL_1', 'OTHER'] },
   'rabbitmq.external.ports': { to: [5673] },
   'rabbitmq.external.peers': { to: peer },
+  'rabbitmq.database': { beside: { rabbitmq: { enabled: false } } },
+  'rabbitmq.database.passwordKey': { beside: { rabbitmq: { database: { existingSecret: 'role' } } } },
+  'rabbitmq.database.username': { beside: rolesOutside },
   'rabbitmq.embedded': { beside: { rabbitmq: { enabled: false } } },
   redis: { beside: redis },
   'redis.enabled': { alone: true },
@@ -153,6 +157,8 @@ const changes: Readonly<Record<string, Change>> = {
   'redis.external.peers': { to: peer },
   backup: { beside: { backup: { enabled: true } } },
   'backup.enabled': { alone: true },
+  'backup.database.passwordKey': { beside: { backup: { database: { existingSecret: 'role' } } } },
+  'backup.database.username': { beside: rolesOutside },
   'backup.schedule': { to: '17 3 * * *' },
   ingress: { beside: ingress },
   'ingress.domain': { to: 'other.test' },

@@ -131,10 +131,38 @@ describeWith(helm, 'the keys of a pod', () => {
     expect(environments).to.deep.include({ name: 'POSTGRES_INTAKE_USER', value: 'app-intake' });
   });
 
+  it('of the roles of queues in Postgres and of backup come from their own Secrets, too', async () => {
+    const roles = merged(
+      { rabbitmq: { enabled: false, database: { existingSecret: 'queues', username: 'app-queues', passwordKey: 'pass' } } },
+      {
+        backup: { enabled: true, database: { existingSecret: 'dumps', username: 'app-dumps' } },
+      },
+    );
+    const values = merged(sets.get('postgres.external.createRoles=false') ?? {}, roles);
+    const keys = await keysByComponent(values);
+    for (const component of ['webhook-relay', 'webhook-intake-service', 'link-digest', 'migrate'])
+      expect(keys[component], component).to.include('queues: pass').and.not.include('signalbox-credentials: postgres-broker-password');
+    expect(keys['backup']).to.deep.equal(['dumps: password']);
+    expect(keys['migrate']).to.include('dumps: password').and.not.include('signalbox-credentials: postgres-backup-password');
+    for (const [component, own = []] of Object.entries(keys).filter(([component]) => !['backup', 'migrate'].includes(component)))
+      expect(own, component).to.not.include('dumps: password');
+    const environment = podsOf(await render(values)).flatMap(({ pod }) => containersOf(pod).flatMap(({ env = [] }) => env));
+    expect(environment.filter(({ value }) => value?.startsWith('postgres://app-queues:$(BROKER_PASSWORD)@db.example.test'))).to.not.be.empty;
+    expect(environment).to.deep.include.members([
+      { name: 'PGUSER', value: 'app-dumps' },
+      { name: 'POSTGRES_BROKER_USER', value: 'app-queues' },
+      { name: 'POSTGRES_BACKUP_USER', value: 'app-dumps' },
+    ]);
+  });
+
   it('of a role under a name of its own are refused where the chart makes the roles', async () => {
-    const { code, stderr } = await template({ services: { secrets: { database: { username: 'app' } } } });
-    expect(code).to.equal(1);
-    expect(stderr).to.contain('services.secrets.database.username');
+    const database = { username: 'app' };
+    const named: Readonly<Record<string, Values>> = {
+      'services.secrets': { services: { secrets: { database } } },
+      rabbitmq: { rabbitmq: { enabled: false, database } },
+      backup: { backup: { enabled: true, database } },
+    };
+    for (const [path, values] of Object.entries(named)) expect((await template(values)).stderr).to.contain(`${path}.database.username: the roles`);
   });
 
   it('that a Secret of the user’s lacks are told by the migrate Job, which starts without them', async () => {

@@ -27,7 +27,7 @@
 - { name: PORT, value: "8080" }
 {{- end }}
 {{- include "signalbox.trustEnvironment" $root }}
-{{- $role := include "signalbox.databaseRole" (dict "root" $root "service" $workload) | fromJson }}
+{{- $role := include "signalbox.databaseRole" (dict "root" $root "schema" $workload.schema "own" $workload.database) | fromJson }}
 {{ include "signalbox.fromSecret" (merge (dict "name" "DATABASE_PASSWORD") $role) }}
 - name: DATABASE_URL
   value: postgres://{{ $role.user }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
@@ -55,14 +55,13 @@
 {{- end }}
 {{- end -}}
 
-{{/* The role of a service or worker, as JSON: user, and secret and key of its password. root, service */}}
+{{/* The role that owns a schema, or that of `backup`, as JSON: user, and secret and key of its password. root, schema, own (its `database`) */}}
 {{- define "signalbox.databaseRole" -}}
-{{- $own := .service.database -}}
-{{- $role := dict "user" ($own.username | default .service.schema) "secret" (include "signalbox.credentialsSecret" .root) -}}
-{{- $_ := set $role "key" (printf "postgres-%s-password" .service.schema) -}}
-{{- with $own.existingSecret -}}
+{{- $role := dict "user" (.own.username | default .schema) "secret" (include "signalbox.credentialsSecret" .root) -}}
+{{- $_ := set $role "key" (printf "postgres-%s-password" .schema) -}}
+{{- with .own.existingSecret -}}
 {{- $_ := set $role "secret" . -}}
-{{- $_ := set $role "key" $own.passwordKey -}}
+{{- $_ := set $role "key" $.own.passwordKey -}}
 {{- end -}}
 {{ toJson $role }}
 {{- end -}}
@@ -92,9 +91,10 @@
 - name: {{ $workload.broker }}
   value: amqp://{{ $workload.brokerUser }}:$(RABBITMQ_PASSWORD)@{{ include "signalbox.componentName" (dict "root" $root "component" "rabbitmq") }}:5672
 {{- else if eq $kind "embedded" }}
-{{ include "signalbox.fromSecret" (dict "name" "BROKER_PASSWORD" "secret" $secret "key" "postgres-broker-password") }}
+{{- $role := include "signalbox.databaseRole" (dict "root" $root "schema" "broker" "own" $root.Values.rabbitmq.database) | fromJson }}
+{{ include "signalbox.fromSecret" (merge (dict "name" "BROKER_PASSWORD") $role) }}
 - name: {{ $workload.broker }}
-  value: postgres://broker:$(BROKER_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
+  value: postgres://{{ $role.user }}:$(BROKER_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
 {{- else if eq $kind "external" }}
 {{- range $index, $key := ternary $external.keys (list (first $external.keys)) (eq $workload.broker "BROKER_URL_1") }}
 {{ include "signalbox.fromSecret" (dict "name" (replace "_1" (printf "_%d" (add1 $index)) $workload.broker) "secret" $external.existingSecret "key" $key) }}

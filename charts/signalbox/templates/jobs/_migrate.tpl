@@ -19,16 +19,19 @@
 {{- $services := include "signalbox.services" $root | fromJson }}
 {{- range $name := .services }}
 {{- $service := get $services $name }}
-{{- $role := include "signalbox.databaseRole" (dict "root" $root "service" $service) | fromJson }}
-{{- if and $makesRoles (ne $role.user $service.schema) }}
-{{- fail (printf "services.%s.database.username: the roles that this chart makes have the names of their schemas; postgres.external.createRoles: false leaves them to somebody else" $name) }}
+{{- $_ := set $roles $service.schema (dict "path" (printf "services.%s" $name) "own" $service.database) }}
 {{- end }}
-{{- $_ := set $roles $service.schema $role }}
+{{- if eq (include "signalbox.brokerKind" $root) "embedded" }}
+{{- $_ := set $roles "broker" (dict "path" "rabbitmq" "own" $root.Values.rabbitmq.database) }}
 {{- end }}
-{{- range $schema := list (ternary "broker" "" (eq (include "signalbox.brokerKind" $root) "embedded")) (ternary "backup" "" $root.Values.backup.enabled) | compact }}
-{{- $_ := set $roles $schema (dict "user" $schema "secret" $secret "key" (printf "postgres-%s-password" $schema)) }}
+{{- if $root.Values.backup.enabled }}
+{{- $_ := set $roles "backup" (dict "path" "backup" "own" $root.Values.backup.database) }}
 {{- end }}
-{{- range $schema, $role := $roles }}
+{{- range $schema, $of := $roles }}
+{{- $role := include "signalbox.databaseRole" (dict "root" $root "schema" $schema "own" $of.own) | fromJson }}
+{{- if and $makesRoles (ne $role.user $schema) }}
+{{- fail (printf "%s.database.username: the roles that this chart makes have the names of their schemas; postgres.external.createRoles: false leaves them to somebody else" $of.path) }}
+{{- end }}
 {{- /* A key that a Secret of the user's lacks is told by the Job in its log; for the chart's own Secret a pod waits. */}}
 {{- $isTheirs := or $root.Values.existingSecret (ne $role.secret $secret) }}
 {{ include "signalbox.fromSecret" (dict "name" (printf "POSTGRES_%s_PASSWORD" (upper $schema)) "secret" $role.secret "key" $role.key "optional" $isTheirs) }}
