@@ -40,7 +40,7 @@ export type Controller = {
 export type Changes = readonly Change[] | 'all';
 export type FeedContext = { readonly signal: AbortSignal; readonly log: Log };
 /** Tells of changes while it leads, until the signal. */
-export type Feed = (hear: (changes: Changes) => void, context: FeedContext) => Promise<void>;
+export type Feed = (onChanges: (changes: Changes) => void, context: FeedContext) => Promise<void>;
 export type ReconcileContext = {
   readonly cluster: Cluster;
   readonly caches: Caches;

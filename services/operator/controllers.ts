@@ -1,4 +1,4 @@
-// Runs controllers while this process leads: watches tell what has changed, queues hold what is due, each key is reconciled by one worker.
+// Runs controllers while this process leads: watches see what changes, queues hold what is due, each key is reconciled by one worker.
 import { setMaxListeners } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../platform/log.ts';
@@ -42,8 +42,8 @@ export function createControllers({ controllers: create, namespace, log, metrics
           try {
             for (const key of watched.concerns(change.object, caches, change.isGone)) queues.get(controller.name)?.add(key);
           } catch (error) {
-            // Others hear of the object all the same, and the watch goes on.
-            log.error({ controller: controller.name, kind, error }, 'a change was not understood');
+            // The other controllers get it all the same, and the watch goes on.
+            log.error({ controller: controller.name, kind, error }, 'reading a changed object failed');
           }
         }
       };
@@ -103,10 +103,12 @@ export function createControllers({ controllers: create, namespace, log, metrics
         queues.set(controller.name, createQueueOf(controller, leading, { caches, synced: Promise.race([synced.promise, stopped]) }));
       watch(controllers, leading, caches);
       void Promise.all([...watches.values()].map((each) => each.synced)).then(() => synced.resolve());
-      const hear = (changes: Changes) => {
+      const onChanges = (changes: Changes) => {
         for (const { name, concernsOfChanges } of controllers) for (const key of concernsOfChanges?.(changes, caches) ?? []) queues.get(name)?.add(key);
       };
-      const following = feed?.(hear, { signal, log }).catch((error: unknown) => log.error({ error }, 'the change feed is not followed any more'));
+      const following = feed?.(onChanges, { signal, log }).catch((error: unknown) =>
+        log.error({ error }, 'following the change feed failed; refresh intervals remain'),
+      );
       await stopped;
       await Promise.all([...[...queues.values()].map((queue) => queue.close()), ...[...watches.values()].map(({ ended }) => ended), following]);
       queues.clear();
@@ -128,7 +130,7 @@ function countsOf(kind: string, objects: readonly KubeObject[]): ObjectCount[] {
   }));
 }
 
-/** Or of labels, which say nothing to us. An annotation that somebody changes asks us to look again. */
+/** Or of labels, which mean nothing here. An annotation that changes asks for another reconcile. */
 function isOfStatus({ object: { metadata }, before, isGone }: ObjectChange): boolean {
   if (isGone || before?.metadata.uid !== metadata.uid) return false;
   return before.metadata.generation === metadata.generation && isDeepStrictEqual(before.metadata.annotations, metadata.annotations);

@@ -37,7 +37,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
   const identity = `${hostname()}_${randomUUID()}`;
   const connect = (signal: AbortSignal) => {
     const transport = createTransport(cluster, signal);
-    return { transport, cluster: createCluster({ transport, identity, onUntold: (error) => log.debug({ error }, 'an Event was not told') }), signal };
+    return { transport, cluster: createCluster({ transport, identity, onEventFailure: (error) => log.debug({ error }, 'recording an Event failed') }), signal };
   };
   let isLeading = false;
   const plane = planeOf(config);
@@ -48,12 +48,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     metrics: () => measured,
     feed: plane?.follow,
   });
-  const measured: OperatorMetrics = createOperatorMetrics(metrics, {
-    isLeading: () => isLeading,
-    depths: controllers.depths,
-    eventAges: controllers.eventAges,
-    objects: controllers.objects,
-  });
+  const measured: OperatorMetrics = createOperatorMetrics(metrics, { isLeading: () => isLeading, ...controllers });
   const lease = connect(closing.signal);
   health.addCheck('api-server', async () => {
     await lease.transport.json({ method: 'GET', path: '/version' });

@@ -9,7 +9,7 @@ export type Plane = ReturnType<typeof createPlane>;
 
 export function createPlane({ baseUrl, adminKey }: PlaneOptions) {
   const management = (signal: AbortSignal) => createManagementClient({ baseUrl, credential: adminKey, signal });
-  const follow: Feed = (hear, context) => followChanges(management(context.signal), hear, context);
+  const follow: Feed = (onChanges, context) => followChanges(management(context.signal), onChanges, context);
   return {
     management,
     follow,
@@ -41,15 +41,15 @@ export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefine
 const pauses = { firstMs: 1000, longestMs: 30_000 };
 
 /** Follows the feed until the signal. After an outage, or where the feed has no memory, everything may have changed. */
-async function followChanges(client: ManagementClient, hear: (changes: Changes) => void, context: FeedContext): Promise<void> {
+async function followChanges(client: ManagementClient, onChanges: (changes: Changes) => void, context: FeedContext): Promise<void> {
   const { signal, log } = context;
   let cursor: string | undefined;
   let failures = 0;
   while (!signal.aborted) {
     try {
       const page = await client.changes(cursor);
-      if (cursor === undefined) hear('all');
-      else if (page.changes.length > 0) hear(page.changes);
+      if (cursor === undefined) onChanges('all');
+      else if (page.changes.length > 0) onChanges(page.changes);
       cursor = page.cursor;
       failures = 0;
     } catch (error) {
@@ -57,7 +57,7 @@ async function followChanges(client: ManagementClient, hear: (changes: Changes) 
       if (error instanceof Refusal && error.status === 410) cursor = undefined;
       else {
         failures += 1;
-        log.warn({ error }, 'the change feed of the secrets service cannot be read; retrying');
+        log.warn({ error }, 'reading the change feed of the secrets service failed; retrying');
         await sleepUntil(signal, backOffMs(failures, pauses));
       }
     }

@@ -4,7 +4,7 @@ import type { Kind } from './contract.ts';
 import { keyOf, keyText, resourceOf } from './secrets.ts';
 import { notReady, report, statusOf } from './status.ts';
 
-const verdict = notReady('PlaneUnavailable', 'the operator has no secrets service: set secrets.url of its chart, or Secrets__BaseUrl of its process');
+const readiness = notReady('PlaneUnavailable', 'the operator has no secrets service: set secrets.url of its chart, or Secrets__BaseUrl of its process');
 
 export function createWithoutService(kind: Exclude<Kind, 'BrokerConnection'>): Controller {
   const resource = resourceOf(kind);
@@ -13,7 +13,8 @@ export function createWithoutService(kind: Exclude<Kind, 'BrokerConnection'>): C
     watches: [{ resource, specOnly: true, concerns: ({ metadata }) => [keyText(metadata)] }],
     async reconcile(key, { cluster, caches, now }) {
       const object = caches[kind]?.get(keyOf(key));
-      if (object && object.metadata.deletionTimestamp === undefined) await report({ cluster, resource, now: now() }, object, { ...statusOf(object), verdict });
+      if (object && object.metadata.deletionTimestamp === undefined)
+        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), readiness });
       return {};
     },
   };

@@ -101,12 +101,7 @@ export async function runControllers(
 ): Promise<RunningOperator> {
   const config = given ?? (await sharedApiServer()).config;
   const running = createControllers({ controllers, namespace, metrics: () => metrics, ...options });
-  const metrics = createOperatorMetrics(createMetrics(), {
-    isLeading: () => true,
-    depths: running.depths,
-    eventAges: running.eventAges,
-    objects: running.objects,
-  });
+  const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, ...running });
   function lead() {
     const stopping = new AbortController();
     const transport = createTransport(config, stopping.signal);

@@ -1,5 +1,8 @@
 // A real operator without a secrets service: what SecretApplications and SyncedSecrets say then.
 import { expect } from 'chai';
+import { z } from 'zod';
+import { listAll } from '../../services/operator/cluster/client.ts';
+import type { Resource } from '../../services/operator/cluster/cluster.ts';
 import type { Kind } from '../../services/operator/contract.ts';
 import { resourceOf } from '../../services/operator/secrets.ts';
 import { kubernetes } from '../support/kubernetes.ts';
@@ -8,6 +11,8 @@ import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually } from '../support/wait.ts';
 import { createTestCluster, type TestCluster } from './operator.ts';
 
+const events: Resource = { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' };
+const Regarding = z.object({ regarding: z.object({ kind: z.string(), name: z.string() }) });
 const key = { name: 'shop-key', key: 'api-key' };
 const objects = [
   { kind: 'SecretApplication', spec: { applicationName: 'Shop', apiKeySecretRef: key }, told: { slug: 'shop' } },
@@ -57,7 +62,7 @@ describeWith(kubernetes, 'an operator without a secrets service', function () {
       expect((await cluster.find(resourceOf(kind), 'shop'))?.['status']).to.deep.include(told);
     });
 
-  it('writes that once', async () => {
+  it('writes that once, with one Event each', async () => {
     const versions = () => Promise.all(objects.map(async ({ kind }) => (await cluster.find(resourceOf(kind), 'shop'))?.metadata.resourceVersion));
     const before = await versions();
     operator.signal('SIGTERM');
@@ -69,5 +74,8 @@ describeWith(kubernetes, 'an operator without a secrets service', function () {
       await saysWhy(kind, 'next');
     }
     expect(await versions()).to.deep.equal(before);
+    const { objects: recorded } = await listAll(cluster.transport, events, { namespace: cluster.namespace });
+    const regarding = recorded.filter(({ reason }) => reason === 'PlaneUnavailable').map((event) => Regarding.parse(event).regarding);
+    for (const { kind } of objects) expect(regarding.filter((each) => each.kind === kind && each.name === 'shop')).to.have.length(1);
   });
 });

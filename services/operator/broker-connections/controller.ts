@@ -1,22 +1,22 @@
 // BrokerConnection: one file of connections for the relay of each namespace, followed by all its pods.
 import { z } from 'zod';
 import type { KubeObject, Resource } from '../cluster/cluster.ts';
-import { annotations, BrokerConnectionSpec } from '../contract.ts';
+import { annotations, BrokerConnectionSpec, type Reason } from '../contract.ts';
 import type { Controller, ReconcileContext } from '../controller.ts';
 import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
 import { createSpecs } from '../specs.ts';
-import { clusterRefusal, report, unreadable, type Verdict } from '../status.ts';
+import { clusterRefusal, notReady, type Readiness, report, unreadable } from '../status.ts';
 import {
   type Draining,
   type EmptySince,
-  judge,
   type Plan,
   planFile,
   type Present,
   quietPositions,
-  type Said,
+  type RelayAnswers,
+  type Report,
+  reportOf,
   stillEmpty,
-  type Told,
   type Wish,
 } from './reconcile.ts';
 import { followers, listConnections, periodOf, type Pod, queuedMessages, readPod } from './relays.ts';
@@ -57,12 +57,11 @@ export function createBrokerConnections(): Controller {
       const found = (context.caches['Pod']?.list(namespace) ?? []).map(readPod);
       const { fileSecret, fileKey = '' } = found.find(({ isRelay, fileSecret: name }) => isRelay && name !== undefined) ?? {};
       if (fileSecret === undefined) {
-        const verdict: Verdict = { isReady: false, reason: 'RelayMissing', message: 'no relay of this namespace follows a file of connections' };
-        for (const object of objects) await say(object, { verdict }, context);
+        await reportAll(objects, notReady('RelayMissing', 'no relay of this namespace follows a file of connections'), context);
         return {};
       }
       const unread = objects.filter((object) => specOf(object) === undefined);
-      for (const object of unread) await say(object, { verdict: unreadable }, context);
+      await reportAll(unread, unreadable, context);
       // One that cannot be read must not look like one that was deleted.
       const positions = unread.map(({ spec }) => Positioned.parse(spec).position);
       if (positions.includes(undefined)) return {};
@@ -73,15 +72,15 @@ export function createBrokerConnections(): Controller {
       try {
         return await keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf, emptySince }, context);
       } catch (error) {
-        const verdict = clusterRefusal(error);
-        if (verdict) for (const object of readable) await say(object, { verdict }, context);
+        const readiness = clusterRefusal(error);
+        if (readiness) await reportAll(readable, readiness, context);
         throw error;
       }
     },
   };
 }
 
-type Room = {
+type FileOptions = {
   readonly namespace: string;
   readonly fileSecret: string;
   readonly fileKey: string;
@@ -95,19 +94,18 @@ type Room = {
 /** By namespace. After a restart queues have to be found empty anew, so that nothing goes too early. */
 type EmptySinceOf = Map<string, EmptySince>;
 
-async function keepFile(room: Room, context: ReconcileContext): Promise<{ againAfterMs: number }> {
-  const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all, emptySince } = room;
+async function keepFile(options: FileOptions, context: ReconcileContext): Promise<{ againAfterMs: number }> {
+  const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all, emptySince } = options;
   const secret = await context.cluster.get(secretResource, { namespace, name: fileSecret });
   if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
-    const verdict: Verdict = { isReady: false, reason: 'TargetNotOwned', message: `the Secret ${fileSecret} is kept by somebody else and is left as it is` };
-    for (const object of objects) await say(object, { verdict }, context);
+    await reportAll(objects, notReady('TargetNotOwned', `the Secret ${fileSecret} is kept by somebody else and is left as it is`), context);
     return { againAfterMs: pausesMs.settled };
   }
   if (objects.length === 0 && annotationOf(secret, 'owner') !== owner) return { againAfterMs: Number.POSITIVE_INFINITY };
   const relays = all.filter(({ isRelay }) => isRelay);
   const draining = readDraining(secret);
-  const told = await askRelays(relays, namespace, context);
-  const empty = Object.keys(draining).length === 0 ? new Set<number>() : await emptyPositions(relays, { draining, told }, context.signal);
+  const answers = await askRelays(relays, namespace, context);
+  const empty = Object.keys(draining).length === 0 ? new Set<number>() : await emptyPositions(relays, { draining, answers }, context.signal);
   const since = stillEmpty(empty, emptySince.get(namespace), context.now());
   if (since.size === 0) emptySince.delete(namespace);
   else emptySince.set(namespace, since);
@@ -126,22 +124,21 @@ async function keepFile(room: Room, context: ReconcileContext): Promise<{ againA
   }
   const written = await writeFile({ namespace, name: fileSecret, fileKey, secret, plan }, context);
   for (const { object } of all) await remind(object, written, context);
-  const said = wishes.map((wish) => ({ wish, ...sayingOf(wish, plan, told) }));
-  for (const { wish, ...saying } of said) {
+  const reasons = new Set<Reason>();
+  for (const wish of wishes) {
+    const refusal = plan.refused.get(wish.name);
+    const status: Report = refusal ? { readiness: notReady(refusal.reason, refusal.message) } : reportOf(wish, answers);
+    reasons.add(status.readiness.reason);
     const object = objects.find(({ metadata }) => metadata.name === wish.name);
-    if (object) await say(object, saying, context);
+    if (object) await report({ cluster: context.cluster, resource, now: context.now() }, object, status);
   }
-  const reasons = new Set(said.map(({ verdict }) => verdict.reason));
   if (Object.keys(plan.draining).length > 0 || reasons.has('NotFollowed')) return { againAfterMs: pausesMs.underWay };
   return { againAfterMs: reasons.has('NotConnected') || reasons.has('RelayUnreachable') ? pausesMs.away : pausesMs.settled };
 }
 
-function sayingOf(wish: Wish, { refused }: Plan, told: Told): Said {
-  const refusal = refused.get(wish.name);
-  return refusal ? { verdict: { isReady: false, ...refusal } } : judge(wish, told);
+async function reportAll(objects: readonly KubeObject[], readiness: Readiness, { cluster, now }: ReconcileContext): Promise<void> {
+  for (const object of objects) await report({ cluster, resource, now: now() }, object, { readiness });
 }
-
-const say = (object: KubeObject, said: Said, { cluster, now }: ReconcileContext) => report({ cluster, resource, now: now() }, object, said);
 
 async function readWishes(objects: readonly KubeObject[], namespace: string, { cluster }: ReconcileContext): Promise<Wish[]> {
   const secret = createReader(cluster, secretResource, namespace);
@@ -167,14 +164,15 @@ function readDraining(secret: KubeObject | undefined): Draining {
   }
 }
 
-type Leaving = { readonly draining: Draining; readonly told: Told };
+type Leaving = { readonly draining: Draining; readonly answers: RelayAnswers };
 
 /** Those to which no relay publishes any more, and on which none finds a message. */
-async function emptyPositions(relays: readonly Pod[], { draining, told }: Leaving, signal: AbortSignal): Promise<ReadonlySet<number>> {
+async function emptyPositions(relays: readonly Pod[], { draining, answers }: Leaving, signal: AbortSignal): Promise<ReadonlySet<number>> {
   const urls = relays.flatMap(({ metricsUrl }) => metricsUrl ?? []);
   const counts = await Promise.all(urls.map((url) => queuedMessages(url, signal)));
   const isLeft = (broker: string) =>
-    told.faults.length === 0 && told.lists.every(({ connections }) => connections.some(({ name, monthlyLimit }) => name === broker && monthlyLimit === 0));
+    answers.faults.length === 0 &&
+    answers.lists.every(({ connections }) => connections.some(({ name, monthlyLimit }) => name === broker && monthlyLimit === 0));
   const isEmpty = (broker: string) => counts.length > 0 && counts.every((count) => count.get(broker) === 0);
   const names = Object.keys(draining).filter((position) => isLeft(`BROKER_URL_${position}`) && isEmpty(`BROKER_URL_${position}`));
   return new Set(names.map(Number));
@@ -208,7 +206,7 @@ async function remind(pod: KubeObject, { metadata: { resourceVersion } }: KubeOb
   await cluster.patch(pods, pod.metadata, { metadata: { annotations: { [annotations.brokersChanged]: resourceVersion } } });
 }
 
-async function askRelays(relays: readonly Pod[], namespace: string, { cluster, signal }: ReconcileContext): Promise<Told> {
+async function askRelays(relays: readonly Pod[], namespace: string, { cluster, signal }: ReconcileContext): Promise<RelayAnswers> {
   const secret = createReader(cluster, secretResource, namespace);
   const answers = await Promise.all(
     relays.flatMap(({ object, url, token: given }) => {

@@ -1,9 +1,9 @@
-// What the relay's file of connections is to hold, and what is said of each BrokerConnection. Nothing here asks or writes.
+// What the relay's file of connections is to hold, and the status of each BrokerConnection. Nothing here asks or writes.
 import { parseDotenv } from '../../platform/config/dotenv.ts';
 import { parseBrokerUrl } from '../../platform/broker/environment.ts';
 import { type ConnectionList, forgeTopology } from '../../webhook-relay/contract.ts';
 import type { BrokerConnectionStatus, Reason } from '../contract.ts';
-import { notReady, type Verdict } from '../status.ts';
+import { notReady, type Readiness } from '../status.ts';
 
 /** A connection that somebody wishes for. */
 export type Wish = {
@@ -127,22 +127,22 @@ function writeFile(connections: ReadonlyMap<number, Connection>): string {
 }
 
 /** What the ready relays of the namespace say: a list of each that answers, and why the others do not. */
-export type Told = { readonly lists: readonly ConnectionList[]; readonly faults: readonly string[]; readonly period: string | undefined };
-export type Said = { readonly verdict: Verdict } & Omit<BrokerConnectionStatus, 'conditions' | 'observedGeneration'>;
+export type RelayAnswers = { readonly lists: readonly ConnectionList[]; readonly faults: readonly string[]; readonly period: string | undefined };
+export type Report = { readonly readiness: Readiness } & Omit<BrokerConnectionStatus, 'conditions' | 'observedGeneration'>;
 
 /** Of a connection that is in the file. */
-export function judge({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, faults, period }: Told): Said {
+export function reportOf({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, faults, period }: RelayAnswers): Report {
   const broker = `BROKER_URL_${position}`;
   const count = lists.length + faults.length;
-  if (count === 0) return { broker, verdict: notReady('RelayMissing', 'no relay of this namespace is ready') };
+  if (count === 0) return { broker, readiness: notReady('RelayMissing', 'no relay of this namespace is ready') };
   const known = lists.flatMap(({ connections }) => connections.filter(({ name }) => name === broker));
   const [first] = known;
   const counts = first && { used: first.messageCount, limit: first.monthlyLimit, remaining: first.remaining, ...(period !== undefined && { period }) };
   const status = { broker, ...(counts && { active: known.some(({ isActive }) => isActive), ...counts }) };
-  if (faults.length > 0) return { ...status, verdict: notReady('RelayUnreachable', `${faults.length} of ${count} relays: ${faults.join('; ')}`) };
+  if (faults.length > 0) return { ...status, readiness: notReady('RelayUnreachable', `${faults.length} of ${count} relays: ${faults.join('; ')}`) };
   const following = known.filter(({ monthlyLimit }) => limit === undefined || monthlyLimit === limit);
-  if (following.length < count) return { broker, verdict: notReady('NotFollowed', `${following.length} of ${count} relays have read it`) };
+  if (following.length < count) return { broker, readiness: notReady('NotFollowed', `${following.length} of ${count} relays have read it`) };
   const away = known.find(({ isConnected }) => !isConnected);
-  if (away) return { ...status, verdict: notReady('NotConnected', away.lastError ?? 'a relay has no connection to it') };
-  return { ...status, verdict: { isReady: true, reason: 'InUse', message: `used by ${count} of ${count} relays` } };
+  if (away) return { ...status, readiness: notReady('NotConnected', away.lastError ?? 'a relay has no connection to it') };
+  return { ...status, readiness: { isReady: true, reason: 'InUse', message: `used by ${count} of ${count} relays` } };
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { fieldManager } from '../contract.ts';
-import { type Cluster, type Desired, type Key, type KubeObject, microTime, type Resource } from './cluster.ts';
+import { type Cluster, type KubeObject, microTime, type Resource } from './cluster.ts';
 import { ClusterError, type Transport } from './transport.ts';
 
 const Texts = z.record(z.string(), z.string());
@@ -69,10 +69,10 @@ const unless = async <T, E>(status: number, answer: Promise<T>, otherwise: E): P
   }
 };
 
-type ClientOptions = { readonly transport: Transport; readonly identity: string; readonly onUntold?: (error: unknown) => void };
+type ClientOptions = { readonly transport: Transport; readonly identity: string; readonly onEventFailure?: (error: unknown) => void };
 
 /** @param options `identity` of this process, in Events */
-export function createCluster({ transport, identity, onUntold = () => undefined }: ClientOptions): Cluster {
+export function createCluster({ transport, identity, onEventFailure = () => undefined }: ClientOptions): Cluster {
   const whole = ({ apiVersion, kind }: Resource, object: object) => ({ apiVersion, kind, ...object });
   const answered = async (resource: Resource, answer: Promise<unknown>) => readObject(await answer, resource);
   return {
@@ -98,37 +98,32 @@ export function createCluster({ transport, identity, onUntold = () => undefined 
       // 409: there is another one by that name.
       await unless(409, unless(404, transport.json(call), undefined), undefined);
     },
-    async tell(object, event) {
+    async recordEvent(object, event) {
       try {
-        await transport.json(eventOn(object, event, identity));
+        const path = pathOf(events, { namespace: object.metadata.namespace });
+        await transport.json({ method: 'POST', path, body: whole(events, eventOn(object, event, identity)), contentType: 'application/json' });
       } catch (error) {
-        onUntold(error);
+        onEventFailure(error);
       }
     },
   };
 }
 
+const events: Resource = { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' };
 const longestNote = 1000;
 
-function eventOn({ apiVersion, kind, metadata }: KubeObject, event: Parameters<Cluster['tell']>[1], identity: string) {
-  const { namespace, name, uid, resourceVersion } = metadata;
-  const key: Key = { namespace, name: `${name.slice(0, 200)}.${randomUUID()}` };
-  const body: Desired & object = {
-    ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event' },
-    metadata: key,
+function eventOn(object: KubeObject, { type, reason, message }: Parameters<Cluster['recordEvent']>[1], identity: string) {
+  const { apiVersion, kind } = object;
+  const { namespace, name, uid, resourceVersion } = object.metadata;
+  return {
+    metadata: { namespace, name: `${name.slice(0, 200)}.${randomUUID()}` },
     eventTime: microTime(new Date()),
-    reportingController: `signalbox.dev/operator`,
+    reportingController: 'signalbox.dev/operator',
     reportingInstance: identity.slice(0, 128),
     action: 'Reconcile',
-    reason: event.reason,
-    type: event.type,
-    note: event.message.slice(0, longestNote),
+    reason,
+    type,
+    note: message.slice(0, longestNote),
     regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
   };
-  return {
-    method: 'POST',
-    path: pathOf({ apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' }, { namespace }),
-    body,
-    contentType: 'application/json',
-  } as const;
 }

@@ -43,5 +43,5 @@ export type Cluster = {
   /** Only the very object; it is no fault when it is gone. */
   remove(resource: Resource, object: Pick<Metadata, 'name' | 'namespace' | 'uid'>): Promise<void>;
   /** A Kubernetes Event on an object: what people care about. Best effort: never throws. */
-  tell(object: KubeObject, event: { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly message: string }): Promise<void>;
+  recordEvent(object: KubeObject, event: { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly message: string }): Promise<void>;
 };

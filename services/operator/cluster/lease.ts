@@ -27,7 +27,7 @@ export async function whileLeading(options: LeaseOptions, lead: (signal: AbortSi
   const lease = createLease(options, timing);
   while (!stopping.aborted) {
     const begun = performance.now();
-    const isOurs = await lease.tryToHold().catch((error: unknown) => void log.warn({ error }, 'the Lease cannot be had'));
+    const isOurs = await lease.tryToHold().catch((error: unknown) => void log.warn({ error }, 'acquiring the Lease failed; retrying'));
     if (!isOurs) {
       await sleepUntil(stopping, timing.everyMs);
       continue;
@@ -40,7 +40,7 @@ export async function whileLeading(options: LeaseOptions, lead: (signal: AbortSi
     leading.abort();
     await kept;
     log.info('not leading any more');
-    if (stopping.aborted) await lease.release().catch((error: unknown) => log.warn({ error }, 'the Lease was not given back'));
+    if (stopping.aborted) await lease.release().catch((error: unknown) => log.warn({ error }, 'releasing the Lease failed'));
   }
 }
 
@@ -55,19 +55,24 @@ type Keeping = {
 /** Renews until it is not ours, cannot be renewed in time, or nobody leads any more. */
 async function keep(lease: ReturnType<typeof createLease>, { begun: heldAt, stopping, leading, log, timing }: Keeping): Promise<void> {
   const ends = AbortSignal.any([stopping, leading.signal]);
-  const giveUpAt = (at: number) => setTimeout(() => leading.abort(), Math.max(0, at - performance.now()));
+  const stopLeading = (why: string) => {
+    log.warn(`${why}; leading ends`);
+    leading.abort();
+  };
+  const giveUpAt = (at: number) => setTimeout(() => stopLeading('the Lease was not renewed in time'), Math.max(0, at - performance.now()));
   // Whatever a renewal does, or the pause before it, the leader leads no longer than it may.
   let giveUp = giveUpAt(heldAt + timing.givesUpAfterMs);
   while (await sleepUntil(ends, timing.everyMs)) {
     const begun = performance.now();
-    const isOurs = await Promise.race([lease.tryToHold().catch(() => undefined), sleepUntil(leading.signal, timing.lastsMs).then(() => undefined)]);
+    const renewed = lease.tryToHold().catch((error: unknown) => {
+      if (!ends.aborted) log.warn({ error }, 'renewing the Lease failed; retrying');
+      return undefined;
+    });
+    const isOurs = await Promise.race([renewed, sleepUntil(leading.signal, timing.lastsMs).then(() => undefined)]);
     if (isOurs && !leading.signal.aborted) {
       clearTimeout(giveUp);
       giveUp = giveUpAt(begun + timing.givesUpAfterMs);
-    } else if (isOurs === false) {
-      log.warn('another process holds the Lease');
-      leading.abort();
-    }
+    } else if (isOurs === false) stopLeading('another process holds the Lease');
   }
   clearTimeout(giveUp);
 }

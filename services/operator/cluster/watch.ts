@@ -11,7 +11,7 @@ import { ClusterError, type Transport } from './transport.ts';
 export type ObjectChange = { readonly object: KubeObject; readonly before: KubeObject | undefined; readonly isGone: boolean };
 
 export type WatchOptions = ListOptions & {
-  /** Told of what is new, another or gone, after the cache has it. */
+  /** With what is new, changed or gone, after the cache has it. */
   readonly onChange: (change: ObjectChange) => void;
   readonly onList?: (outcome: 'listed' | 'failed') => void;
   readonly signal: AbortSignal;
@@ -87,7 +87,7 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), timing.silenceMs);
         const { type, object } = Event.parse(JSON.parse(line));
-        const next = type === 'ERROR' ? hearError(object) : Bookmark.parse(object).metadata.resourceVersion;
+        const next = type === 'ERROR' ? readError(object) : Bookmark.parse(object).metadata.resourceVersion;
         // Out of order: what is late may be of an object that is gone.
         const isLate = next !== undefined && version !== undefined && isOlder(next, version);
         version = isLate ? undefined : next;
@@ -123,7 +123,7 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
         // Whatever cannot be read or gone on with is not met for ever.
         if (failures > 3) version = undefined;
         onList('failed');
-        log.warn({ kind: resource.kind, error }, 'watch broke; going on');
+        log.warn({ kind: resource.kind, error }, 'watch failed; retrying');
       }
       if (failures > 0) await sleepUntil(signal, backOffMs(Math.min(failures, 20), timing.backOff));
     }
@@ -144,7 +144,7 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
 }
 
 /** 410 inside of a watch means: list anew; all else: go on. */
-function hearError(object: unknown): undefined {
+function readError(object: unknown): undefined {
   const { code, message } = Failure.catch({}).parse(object);
   if (code === gone) return undefined;
   throw new ClusterError(message ?? 'the watch failed', code);

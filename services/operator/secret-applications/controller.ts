@@ -1,4 +1,4 @@
-// SecretApplication: what makes one due, what is said of it, and what happens in the service when it is gone.
+// SecretApplication: what makes one due, its status, and what happens in the service when it is gone.
 import { slugOf } from '../../secrets/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec } from '../contract.ts';
@@ -66,13 +66,13 @@ export function createSecretApplications(plane: Plane): Controller {
       const spec = object && specOf(object);
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       if (!spec) {
-        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), verdict: unreadable });
+        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), readiness: unreadable });
         return {};
       }
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);
       const older = sameSlug(caches, object).find((other) => isOlder(other, object));
-      const { againAfterMs, failure, ...told } = await keep({ object, spec, older: older && keyText(older.metadata), plane, writes }, context);
-      await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...told });
+      const { againAfterMs, failure, ...status } = await keep({ object, spec, older: older && keyText(older.metadata), plane, writes }, context);
+      await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };
     },

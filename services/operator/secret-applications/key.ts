@@ -6,8 +6,8 @@ import { annotations, type SecretApplicationSpec } from '../contract.ts';
 import type { Caches, ReconcileContext } from '../controller.ts';
 import { type Plane, unlessMissing } from '../plane.ts';
 import { annotationOf, encode, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
-import { statusOf, type Verdict } from '../status.ts';
-import { decideKey, type KeySecret, pending, type Standing } from './reconcile.ts';
+import { statusOf, type Readiness } from '../status.ts';
+import { decideKey, type KeySecret, pending, type Observed } from './reconcile.ts';
 
 export type Subject = {
   readonly object: KubeObject;
@@ -18,15 +18,15 @@ export type Subject = {
   readonly writes: OwnWrites;
 };
 export type Keyed = { readonly id: string; readonly apiKey: string; readonly rotatedAt: Date | undefined };
-export type Refused = Pick<Verdict, 'reason' | 'message'>;
+export type Refused = Pick<Readiness, 'reason' | 'message'>;
 
 export async function keepKey(subject: Subject, context: ReconcileContext): Promise<Keyed | Refused> {
   const { object, spec, plane } = subject;
   const management = plane.management(context.signal);
-  const { secret, ...standing } = await observe(subject, context, management);
-  const step = decideKey(spec, standing, context.now());
+  const { secret, ...observed } = await observe(subject, context, management);
+  const step = decideKey(spec, observed, context.now());
   if (step.step === 'refuse') return { reason: step.reason, message: step.message };
-  const { application, keySecret } = standing;
+  const { application, keySecret } = observed;
   if (step.step === 'keep' && application && keySecret?.apiKey !== undefined) {
     await describeSecret(subject, context, { secret, application: application.id });
     await removeFormer(subject, context);
@@ -39,7 +39,7 @@ export async function keepKey(subject: Subject, context: ReconcileContext): Prom
     : await createApplication(subject, context, { management, secret: claimed });
   if ('reason' in keyed) return keyed;
   await describeSecret(subject, context, { secret: claimed, application: keyed.id, apiKey: keyed.apiKey, rotatedAt: keyed.rotatedAt });
-  if (step.step === 'rotate') await context.cluster.tell(object, { type: 'Normal', reason: 'Rotated', message: `rotated the key: ${step.why}` });
+  if (step.step === 'rotate') await context.cluster.recordEvent(object, { type: 'Normal', reason: 'Rotated', message: `rotated the key: ${step.why}` });
   return keyed;
 }
 
@@ -66,9 +66,11 @@ async function createApplication(subject: Subject, context: ReconcileContext, { 
   }
 }
 
-type Observed = Standing & { readonly secret: KubeObject | undefined };
-
-async function observe({ object, spec, older, plane }: Subject, { cluster, signal }: ReconcileContext, management: ManagementClient): Promise<Observed> {
+async function observe(
+  { object, spec, older, plane }: Subject,
+  { cluster, signal }: ReconcileContext,
+  management: ManagementClient,
+): Promise<Observed & { readonly secret: KubeObject | undefined }> {
   const { namespace, name } = object.metadata;
   const slug = slugOf(spec.applicationName);
   const secret = await cluster.get(secretResource, { namespace, name: spec.apiKeySecretRef.name });

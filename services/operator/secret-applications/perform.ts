@@ -6,12 +6,12 @@ import type { KubeObject } from '../cluster/cluster.ts';
 import type { ReconcileContext } from '../controller.ts';
 import { planeFailure, unlessMissing } from '../plane.ts';
 import { configMapResource, configMapText, createReader, secretResource, secretText } from '../secrets.ts';
-import { clusterRefusal, type Verdict } from '../status.ts';
+import { clusterRefusal, type Readiness } from '../status.ts';
 import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
 import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
 
 export type Outcome = {
-  readonly verdict: Verdict;
+  readonly readiness: Readiness;
   readonly slug?: string;
   readonly applicationId?: string;
   readonly lastRotatedAt?: string;
@@ -27,15 +27,15 @@ const resyncMs = 600_000;
 export async function keep(subject: Subject, context: ReconcileContext): Promise<Outcome> {
   try {
     const keyed = await keepKey(subject, context);
-    if ('reason' in keyed) return { verdict: { isReady: false, ...keyed }, againAfterMs: resyncMs };
+    if ('reason' in keyed) return { readiness: { isReady: false, ...keyed }, againAfterMs: resyncMs };
     const problems = await keepContents(subject, keyed, context);
-    const verdict: Verdict = problems[0]
+    const readiness: Readiness = problems[0]
       ? { isReady: false, reason: problems[0].reason, message: problems.map(({ message }) => message).join('; ') }
       : { isReady: true, reason: 'InSync', message: 'the service has all of it' };
     const againAfterMs = Math.min(resyncMs, rotatesInMs(subject.spec, keyed.rotatedAt, context.now()));
     const lastRotatedAt = keyed.rotatedAt?.toISOString();
     return {
-      verdict,
+      readiness,
       slug: slugOf(subject.spec.applicationName),
       applicationId: keyed.id,
       ...(lastRotatedAt !== undefined && { lastRotatedAt }),
@@ -44,7 +44,7 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
   } catch (error) {
     const failure = planeFailure(error) ?? clusterRefusal(error);
     if (!failure) throw error;
-    return { verdict: { ...failure, isReady: false }, againAfterMs: resyncMs, failure: toError(error) };
+    return { readiness: { ...failure, isReady: false }, againAfterMs: resyncMs, failure: toError(error) };
   }
 }
 

@@ -13,7 +13,7 @@ export type KeySecret = {
   readonly rotatedAt: Date | undefined;
 };
 
-export type Standing = {
+export type Observed = {
   /** The owner of its Secret: `ownerOf` the object. */
   readonly owner: string;
   /** Another object of this slug that is older. */
@@ -33,8 +33,8 @@ export type KeyStep =
 
 export const pending = 'pending';
 
-export function decideKey(spec: SecretApplicationSpec, standing: Standing, now: Date): KeyStep {
-  const { owner, older, application, knownId, keySecret, isKeyAccepted } = standing;
+export function decideKey(spec: SecretApplicationSpec, observed: Observed, now: Date): KeyStep {
+  const { owner, older, application, knownId, keySecret, isKeyAccepted } = observed;
   const slug = slugOf(spec.applicationName);
   if (slug === '') return { step: 'refuse', reason: 'ValueRefused', message: 'applicationName must hold a letter a–z or a digit' };
   if (older !== undefined) return { step: 'refuse', reason: 'Conflict', message: `SecretApplication ${older} is older and has the slug ${slug}, too` };

@@ -1,4 +1,4 @@
-// SyncedSecret: what makes one due, and what is said of it.
+// SyncedSecret: what makes one due, and its status.
 import { slugOf } from '../../secrets/contract.ts';
 import type { Caches, Changes, Controller } from '../controller.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
@@ -49,13 +49,13 @@ export function createSyncedSecrets(plane: Plane): Controller {
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       const spec = specOf(object);
       if (!spec) {
-        await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), verdict: unreadable });
+        await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), readiness: unreadable });
         return {};
       }
-      const { againAfterMs, failure, ...told } = await sync({ object, spec, plane, applicationSpec, writes }, context);
+      const { againAfterMs, failure, ...status } = await sync({ object, spec, plane, applicationSpec, writes }, context);
       // What was true of the last content stays true of it.
-      const before = told.verdict.isReady ? {} : statusOf(object);
-      await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...told });
+      const before = status.readiness.isReady ? {} : statusOf(object);
+      await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };
     },

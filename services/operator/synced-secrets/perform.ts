@@ -1,4 +1,4 @@
-// Brings the target of a SyncedSecret to what the secrets service tells, and rolls the workloads that use it.
+// Brings the target of a SyncedSecret to the values of the secrets service, and rolls the workloads that use it.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { toError } from '../../platform/errors.ts';
@@ -9,12 +9,12 @@ import type { ReconcileContext } from '../controller.ts';
 import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
 import { annotationOf, encodedData, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
-import { clusterRefusal, notReady, type Verdict } from '../status.ts';
+import { clusterRefusal, notReady, type Readiness } from '../status.ts';
 import { compose, contentHash, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
 import { TemplateError } from './template.ts';
 
 export type Outcome = {
-  readonly verdict: Verdict;
+  readonly readiness: Readiness;
   readonly target?: string;
   readonly contentHash?: string;
   readonly versions?: Readonly<Record<string, number>>;
@@ -37,42 +37,42 @@ const refreshMs = ({ refreshInterval }: SyncedSecretSpec) => Math.max(durationMs
 
 /** @throws what the cluster does not answer */
 export async function sync(subject: Subject, context: ReconcileContext): Promise<Outcome> {
-  const fail = (verdict: Verdict, failure?: Error): Outcome => ({ verdict, againAfterMs: refreshMs(subject.spec), ...(failure && { failure }) });
+  const fail = (readiness: Readiness, failure?: Error): Outcome => ({ readiness, againAfterMs: refreshMs(subject.spec), ...(failure && { failure }) });
   const read = await readValues(subject, context);
-  if ('verdict' in read) return fail(read.verdict, read.failure);
+  if ('readiness' in read) return fail(read.readiness, read.failure);
   try {
     return await write(subject, read, context);
   } catch (error) {
-    const verdict = clusterRefusal(error);
-    if (!verdict) throw error;
-    return fail(verdict, toError(error));
+    const readiness = clusterRefusal(error);
+    if (!readiness) throw error;
+    return fail(readiness, toError(error));
   }
 }
 
 type Values = { readonly data: Readonly<Record<string, string>>; readonly versions: Readonly<Record<string, number>> };
-type Unread = { readonly verdict: Verdict; readonly failure?: Error };
+type Unread = { readonly readiness: Readiness; readonly failure?: Error };
 
 /** What the target is to hold, or why that is not known. */
 async function readValues(subject: Subject, context: ReconcileContext): Promise<Values | Unread> {
   const { spec, plane } = subject;
   const key = await findKey(subject, context);
-  if (typeof key !== 'string') return { verdict: key };
+  if (typeof key !== 'string') return { readiness: key };
   let sources: ReturnType<typeof sourcesOf>;
   let read: Read;
   try {
     sources = sourcesOf(spec);
     read = await readPlane(plane.consumer(key, context.signal), sources, spec.environment);
   } catch (error) {
-    if (error instanceof TemplateError) return { verdict: notReady('InvalidTemplate', error.message) };
-    if (error instanceof TypeError) return { verdict: notReady('KeyRefused', error.message) };
+    if (error instanceof TemplateError) return { readiness: notReady('InvalidTemplate', error.message) };
+    if (error instanceof TypeError) return { readiness: notReady('KeyRefused', error.message) };
     const failure = planeFailure(error);
     if (!failure) throw error;
-    const verdict = notReady(failure.reason, `${failure.message}; the Secret stays as it is`);
-    return failure.reason === 'PlaneUnavailable' ? { verdict, failure: toError(error) } : { verdict };
+    const readiness = notReady(failure.reason, `${failure.message}; the Secret stays as it is`);
+    return failure.reason === 'PlaneUnavailable' ? { readiness, failure: toError(error) } : { readiness };
   }
   const composed = compose(sources, read);
   if ('missing' in composed)
-    return { verdict: notReady('NotFound', `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`) };
+    return { readiness: notReady('NotFound', `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`) };
   return { data: composed.data, versions: Object.fromEntries([...read.secrets].map(([name, { version }]) => [name, version])) };
 }
 
@@ -81,21 +81,21 @@ async function write(subject: Subject, { data, versions }: Values, context: Reco
   const target = targetName(object, spec);
   const written = await writeTarget(subject, data, context);
   if (!written) {
-    const verdict = notReady('TargetNotOwned', `the Secret ${target} is not of this object and is left as it is`);
-    return { verdict, againAfterMs: refreshMs(spec) };
+    const readiness = notReady('TargetNotOwned', `the Secret ${target} is not of this object and is left as it is`);
+    return { readiness, againAfterMs: refreshMs(spec) };
   }
   await removeFormer(subject, context);
   const { hash, changedAt, writtenAt } = written;
   const rolled = await rollOut(subject, { hash, changedAt }, context);
   const message = [`${Object.keys(data).length} keys`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
-  const verdict: Verdict = { isReady: true, reason: 'Synced', message };
+  const readiness: Readiness = { isReady: true, reason: 'Synced', message };
   const againAfterMs = Math.min(refreshMs(spec), rolled.againAfterMs);
-  return { verdict, target, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs };
+  return { readiness, target, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs };
 }
 
 export const targetName = (object: KubeObject, { target }: SyncedSecretSpec) => target.name ?? object.metadata.name;
 
-async function findKey({ object, spec, applicationSpec }: Subject, { cluster, caches }: ReconcileContext): Promise<string | Verdict> {
+async function findKey({ object, spec, applicationSpec }: Subject, { cluster, caches }: ReconcileContext): Promise<string | Readiness> {
   const { namespace } = object.metadata;
   const { applicationRef, apiKeySecretRef } = spec;
   const application = applicationRef && caches['SecretApplication']?.get({ namespace, name: applicationRef.name });
@@ -199,7 +199,7 @@ async function rollOut({ object, spec }: Subject, { hash, changedAt }: Omit<Writ
     const plan = planRollout(workload, { hash, changedAt }, now());
     if (plan === 'roll') {
       await cluster.patch(resource, key, { spec: { template: { metadata: { annotations: { [annotation]: hash } } } } });
-      await cluster.tell(object, { type: 'Normal', reason: 'RolledOut', message: `rolled ${kind} ${name}` });
+      await cluster.recordEvent(object, { type: 'Normal', reason: 'RolledOut', message: `rolled ${kind} ${name}` });
     } else if (plan !== 'keep') againAfterMs = Math.min(againAfterMs, plan.againAfterMs);
   }
   return { missing, againAfterMs };

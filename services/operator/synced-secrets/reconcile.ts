@@ -4,7 +4,7 @@ import { annotations, group, type SyncedSecretSpec } from '../contract.ts';
 import { encode } from '../secrets.ts';
 import { fill, parseTemplate, type Placeholder, placeholdersOf, TemplateError } from './template.ts';
 
-/** What the secrets service has told, by name. */
+/** What the secrets service has, by name. */
 export type Read = {
   readonly secrets: ReadonlyMap<string, { readonly value: string; readonly version: number }>;
   readonly configuration: ReadonlyMap<string, string>;

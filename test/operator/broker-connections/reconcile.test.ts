@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judge, planFile, type Present, quietPositions, stillEmpty, type Wish } from '../../../services/operator/broker-connections/reconcile.ts';
+import { planFile, type Present, quietPositions, reportOf, stillEmpty, type Wish } from '../../../services/operator/broker-connections/reconcile.ts';
 import { readBrokerConnections } from '../../../services/platform/broker/environment.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { writeFile } from 'node:fs/promises';
@@ -129,15 +129,15 @@ describe('what is said of a connection', () => {
     lastError: null,
   };
   const list = (more: object = {}) => ({ active: 'BROKER_URL_1', connections: [{ ...connection, ...more }] });
-  type Lists = Parameters<typeof judge>[1]['lists'];
-  const verdictOf = (lists: Lists, { limit, faults = [] }: { readonly limit?: number; readonly faults?: readonly string[] } = {}) =>
-    judge({ position: 1, limit }, { lists, faults, period: '2026-11' });
-  const reasonOf = (...args: Parameters<typeof verdictOf>) => verdictOf(...args).verdict.reason;
+  type Lists = Parameters<typeof reportOf>[1]['lists'];
+  const statusOf = (lists: Lists, { limit, faults = [] }: { readonly limit?: number; readonly faults?: readonly string[] } = {}) =>
+    reportOf({ position: 1, limit }, { lists, faults, period: '2026-11' });
+  const reasonOf = (...args: Parameters<typeof statusOf>) => statusOf(...args).readiness.reason;
   const counts = { broker: 'BROKER_URL_1', active: true, period: '2026-11', used: 3, limit: 10, remaining: 7 };
 
   it('is InUse when every relay has it, with its counts', () => {
     const lists = [list(), list({ isActive: false })];
-    expect(verdictOf(lists, { limit: 10 })).to.deep.include(counts);
+    expect(statusOf(lists, { limit: 10 })).to.deep.include(counts);
     expect(reasonOf(lists, { limit: 10 })).to.equal('InUse');
   });
   it('is NotFollowed while a relay does not have it, or has another limit', () => {
@@ -145,9 +145,9 @@ describe('what is said of a connection', () => {
       expect(reasonOf([list(), other], { limit: 10 })).to.equal('NotFollowed');
   });
   it('is RelayUnreachable when a relay does not answer, says why, and has the counts of the others', () => {
-    const said = verdictOf([list()], { limit: 10, faults: ['http://10.0.0.2:8080 answers 401'] });
-    expect(said.verdict).to.deep.equal({ isReady: false, reason: 'RelayUnreachable', message: '1 of 2 relays: http://10.0.0.2:8080 answers 401' });
-    expect(said).to.deep.include(counts);
+    const status = statusOf([list()], { limit: 10, faults: ['http://10.0.0.2:8080 answers 401'] });
+    expect(status.readiness).to.deep.equal({ isReady: false, reason: 'RelayUnreachable', message: '1 of 2 relays: http://10.0.0.2:8080 answers 401' });
+    expect(status).to.deep.include(counts);
   });
   it('is NotConnected when one relay has no connection', () =>
     expect(reasonOf([list(), list({ isConnected: false, lastError: 'refused' })])).to.equal('NotConnected'));

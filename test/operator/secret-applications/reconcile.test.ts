@@ -7,7 +7,7 @@ import {
   pending,
   planContents,
   rotatesInMs,
-  type Standing,
+  type Observed,
   type Wanted,
 } from '../../../services/operator/secret-applications/reconcile.ts';
 
@@ -20,7 +20,7 @@ const keySecret = (more: Partial<KeySecret> = {}): KeySecret => ({
   rotatedAt: now,
   ...more,
 });
-const standing = (more: Partial<Standing> = {}): Standing => ({
+const observed = (more: Partial<Observed> = {}): Observed => ({
   owner: 'SecretApplication/shop',
   older: undefined,
   application: { id: '1' },
@@ -54,7 +54,7 @@ describe('the key of a SecretApplication', () => {
     ['is left to the older of two objects', {}, { older: 'a/b' }, 'refuse'],
     ['needs a name that makes a slug', { applicationName: '!!!' }, {}, 'refuse'],
   ] as const)
-    it(says, () => expect(decideKey(spec(more), standing(has), now)).to.have.property('step', step));
+    it(says, () => expect(decideKey(spec(more), observed(has), now)).to.have.property('step', step));
 
   it('is due at once where nobody knows when it was rotated', () => expect(rotatesInMs(spec({ rotateEvery: '1h30m' }), undefined, now)).to.equal(0));
 });
