@@ -288,8 +288,10 @@ async function kill(kubectl: Kubectl, pod: string): Promise<void> {
     find().then((url) => {
       const socket = new WebSocket(url);
       socket.onopen = () => {
-        socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression: 'process.reallyExit(137)' } }));
-        setTimeout(() => process.exit(), 200); // it waits for us to go
+        // Later: a process whose debugger is attached waits for it to go, until its liveness probe fails.
+        const expression = 'setTimeout(() => process.reallyExit(137), 500)';
+        socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
+        socket.onmessage = () => socket.close();
       };
     });`;
   await eventually(
