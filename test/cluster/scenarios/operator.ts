@@ -294,19 +294,13 @@ async function kill(kubectl: Kubectl, pod: string): Promise<void> {
         socket.onmessage = () => socket.close();
       };
     });`;
-  await eventually(
-    async () => {
-      // It may go down with the container that it runs in.
-      const { code, stderr } = await kubectl.tryRun(['exec', pod, '--', 'node', '-e', script], { withinMs: 20_000 });
-      const restarted = async () => {
-        const { status } = await kubectl.get<Pod>(['pod', pod]);
-        if ((status.containerStatuses?.[0]?.restartCount ?? 0) === 0)
-          throw new Error(`${pod} still runs; what asked its debugger ended with ${code}: ${stderr}`);
-      };
-      await eventually(restarted, { withinMs: 15_000, everyMs: 200 });
-    },
-    { withinMs: 90_000 },
-  );
+  // It may go down with the container that it runs in.
+  const { code, stderr } = await kubectl.tryRun(['exec', pod, '--', 'node', '-e', script], { withinMs: 60_000 });
+  const restarted = async () => {
+    const { status } = await kubectl.get<Pod>(['pod', pod]);
+    if ((status.containerStatuses?.[0]?.restartCount ?? 0) === 0) throw new Error(`${pod} still runs; what asked its debugger ended with ${code}: ${stderr}`);
+  };
+  await eventually(restarted, { withinMs: 30_000, everyMs: 200 });
 }
 
 async function expectFlows({ kubectl }: Installation, outside: Installation): Promise<void> {
