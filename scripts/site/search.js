@@ -7,6 +7,9 @@ const found = document.getElementById('found');
 
 function show() {
   const hits = search.search(input.value, { prefix: true, fuzzy: 0.2, boost: { title: 3, page: 2 }, combineWith: 'AND' }).slice(0, 12);
+  const isNothing = hits.length === 0 && input.value.trim() !== '';
+  const nothing = document.createElement('li');
+  nothing.textContent = 'nothing found';
   found.replaceChildren(
     ...hits.map(({ title, page, address }) => {
       const link = document.createElement('a');
@@ -16,8 +19,9 @@ function show() {
       item.append(link);
       return item;
     }),
+    ...(isNothing ? [nothing] : []),
   );
-  found.hidden = hits.length === 0;
+  found.hidden = hits.length === 0 && !isNothing;
 }
 
 input.addEventListener('input', show);

@@ -299,7 +299,7 @@ export const NewProperty = z
     /** Of a new listing only. */
     notes: absent(Notes),
   })
-  .refine(hasBothCoordinates, { path: ['longitude'], error: 'latitude and longitude must be given together', when: isObject })
+  .refine(hasBothCoordinates, { path: ['longitude'], error: 'must be given together with latitude', when: isObject })
   .transform(({ routingKey, ...rest }) => ({ ...rest, routingKey: routingKey ?? (rest.eircode === undefined ? undefined : routingKeyOf(rest.eircode)) }))
   .meta({ id: 'NewProperty', examples: [exampleListing] });
 export type NewProperty = z.output<typeof NewProperty>;

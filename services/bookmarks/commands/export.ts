@@ -11,7 +11,7 @@ import { ask } from './service.ts';
 import { exportSettings } from './settings.ts';
 
 export const exportFile: Subcommand = {
-  summary: 'write all bookmarks as a file that browsers take, to standard output unless a file is named',
+  summary: 'write all bookmarks as a file that browsers take, to standard output unless a file is named, or as -',
   examples: ['export bookmarks.html', 'export | gzip > bookmarks.html.gz'],
   operands: '[file]',
   options: [],
@@ -33,7 +33,7 @@ export const exportFile: Subcommand = {
 
 /** A file is in its place only once it is whole. */
 async function write(bytes: AsyncIterable<Uint8Array>, file: string | undefined, signal: AbortSignal): Promise<void> {
-  if (file === undefined) return pipeline(Readable.from(bytes), process.stdout, { end: false, signal });
+  if (file === undefined || file === '-') return pipeline(Readable.from(bytes), process.stdout, { end: false, signal });
   const partial = `${file}.partial`;
   try {
     await pipeline(Readable.from(bytes), createWriteStream(partial), { signal });

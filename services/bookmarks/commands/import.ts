@@ -33,7 +33,9 @@ export const importFile: Subcommand = {
       progress.end();
       for (const { index, title, reason } of failed) writeError(`not imported, number ${index + 1} (${visible(title)}): ${reason}`);
       print(`${dryRun ? 'dry run, nothing was written: ' : ''}${created} created, ${skipped} skipped, ${failed.length} failed\n`);
-      return failed.length > 0 ? 1 : 0;
+      const isNothing = created + skipped + failed.length === 0;
+      if (isNothing) writeError(`there is no bookmark in ${file}; expected is the HTML file that browsers export`);
+      return isNothing || failed.length > 0 ? 1 : 0;
     } finally {
       progress.end();
     }

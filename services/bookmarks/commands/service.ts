@@ -8,9 +8,9 @@ export async function ask(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url.replace(/([^:])\/\/+/g, '$1/'), { ...init, redirect: 'manual' }).catch((error: unknown) => {
     if (init.signal?.aborted === true) throw new Error('interrupted; the same command may be given again', { cause: error });
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw new Error(`the bookmark catalogue cannot be reached, or broke off: ${describeError(cause)}`, { cause: error });
+    throw new Error(`the bookmark catalogue at ${new URL(url).origin} cannot be reached, or broke off: ${describeError(cause)}`, { cause: error });
   });
   if (response.ok) return response;
-  if (response.status === 401) throw new Error('the service refuses Bookmarks__ApiKeys');
+  if (response.status === 401) throw new Error(`the service at ${new URL(url).origin} refuses Bookmarks__ApiKeys`);
   throw new Error(`the service answered ${response.status} (${saidIn(await response.text())})`);
 }

@@ -22,7 +22,10 @@ export const evaluateExtraction: Subcommand = {
 };
 
 async function evaluateFolder(folder: string, { print, writeError }: Pick<Parameters<Subcommand['run']>[0], 'print' | 'writeError'>): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.eml')).sort();
+  const all = await readdir(folder).catch((error: unknown) => {
+    throw new Error(`${folder} cannot be read: ${describeError(error)}`, { cause: error });
+  });
+  const names = all.filter((name) => name.endsWith('.eml')).sort();
   if (names.length === 0) throw new Error(`there are no mails (name.eml) in ${folder}`);
   const evaluations = [];
   for (const name of names) {

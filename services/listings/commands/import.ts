@@ -138,7 +138,7 @@ async function ask(body: Buffer, { address, token, stopping }: Door): Promise<Re
   }
   const { status } = response;
   if (status === 200) return { result: IngestResult.parse(JSON.parse(text)) };
-  if (status === 401) return { fault: 'the service refuses Listings__AccessTokens', isTemporary: false };
+  if (status === 401) return { fault: `the service at ${address} refuses Listings__AccessTokens`, isTemporary: false };
   const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
   return {
     fault: `the service answered ${status} (${saidIn(text)})`,

@@ -100,7 +100,9 @@ const list: Action = async ({ name, broker, print }, selection) => {
   ]);
   const head = ['DEAD SINCE', 'QUEUE', 'MESSAGE', 'EVENT', 'RETURNS', 'REASON'];
   print(
-    found.length === 0 ? `${name}: no dead letters\n` : `${name}: ${found.length} dead letters${limitNote(found.length, selection)}\n${tableOf(head, rows)}`,
+    found.length === 0
+      ? `${name}: no dead letters\n`
+      : `${name}: ${found.length} ${found.length === 1 ? 'dead letter' : 'dead letters'}${limitNote(found.length, selection)}\n${tableOf(head, rows)}`,
   );
 };
 

@@ -71,7 +71,10 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
   function refuse(usedUp: RateLimiterRes): never {
     refused.inc({ deployable: service, limit: name });
     const wait = secondsLeft(usedUp);
-    throw Common.tooMany({ detail: `At most ${requests} requests in ${seconds} s.`, headers: { ...headersOf(0, wait), 'Retry-After': String(wait) } });
+    throw Common.tooMany({
+      detail: `At most ${requests} requests in ${seconds} s; the next in ${wait} s.`,
+      headers: { ...headersOf(0, wait), 'Retry-After': String(wait) },
+    });
   }
 
   /** Null where nothing was counted yet, or nobody could count. */

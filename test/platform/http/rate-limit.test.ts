@@ -83,7 +83,7 @@ function behavesAsLimit(replica: () => Promise<Store>): void {
       expect(Number(headers['Retry-After'])).to.be.within(...leftSince(since));
       expect(headers['RateLimit']).to.equal(`"api";r=0;t=${headers['Retry-After']}`);
       expect(headers['RateLimit-Policy']).to.equal('"api";q=1;w=60');
-      expect(detail).to.equal('At most 1 requests in 60 s.');
+      expect(detail).to.match(/^At most 1 requests in 60 s; the next in \d+ s\.$/);
     }
   });
 

@@ -44,13 +44,14 @@ describe('signalbox bookmarks', function () {
     expect((await run(['export', file])).code).to.equal(0);
     await catalogue.remove(`/api/bookmarks/${bookmark.id}`);
     expect((await run(['import', file])).output).to.equal('1 created, 0 skipped, 0 failed');
-    expect((await run(['export'])).output).to.equal((await readFile(file, 'utf8')).trimEnd());
+    for (const words of [['export'], ['export', '-']]) expect((await run(words)).output).to.equal((await readFile(file, 'utf8')).trimEnd());
   });
 
   for (const [what, words, env, said] of [
     ['a file that is not there', ['import', '/nowhere.html'], {}, '/nowhere.html cannot be read'],
     ['a folder', ['import', '/tmp'], {}, '/tmp cannot be read: it is a folder'],
-    ['a wrong key', ['import', '/dev/null'], { Bookmarks__ApiKeys: 'not the key of the tests' }, 'the service refuses Bookmarks__ApiKeys'],
+    ['a wrong key', ['import', '/dev/null'], { Bookmarks__ApiKeys: 'not the key of the tests' }, 'refuses Bookmarks__ApiKeys'],
+    ['a file without a bookmark', ['import', '/dev/null'], {}, 'there is no bookmark in /dev/null'],
     ['no key', ['import', '/dev/null'], { Bookmarks__ApiKeys: '' }, 'Bookmarks__ApiKeys'],
     ['a service that is not there', ['import', '/dev/null'], { SIGNALBOX_BOOKMARKS_URL: 'http://127.0.0.1:1' }, 'cannot be reached'],
     ['no address', ['export'], { SIGNALBOX_BOOKMARKS_URL: '' }, 'SIGNALBOX_BOOKMARKS_URL'],

@@ -168,7 +168,7 @@ describe('POST /api/ingest/properties', () => {
         { index: 0, errors: Object.fromEntries(['sourceId', 'sourceUrl', 'address', 'priceMonthly'].map((name) => [name, ['is required']])) },
         { index: 1, errors: { item: ['must be an object, not a number'] } },
         { index: 2, errors: { item: ['must be an object, not null'] } },
-        { index: 3, errors: { longitude: ['latitude and longitude must be given together'] } },
+        { index: 3, errors: { longitude: ['must be given together with latitude'] } },
       ]);
     });
   });

@@ -96,7 +96,7 @@ describe('signalbox listings import', function () {
 
   it('says what is wrong with the file, the address or the token', async () => {
     expect((await run([join(folder, 'nowhere.json')])).err).to.include('nowhere.json cannot be read');
-    expect((await run(['-'], { input: '{}', token: 'another token of the tests' })).err).to.include('the service refuses Listings__AccessTokens');
+    expect((await run(['-'], { input: '{}', token: 'another token of the tests' })).err).to.include('refuses Listings__AccessTokens');
     const ended = await run(['-'], { input: '[{}] x' });
     expect(ended.err).to.include('there is something after the array');
     expect((await run(['-'], { input: '{}', url: 'ftp://x' })).err).to.include('SIGNALBOX_LISTINGS_URL must be a URL');

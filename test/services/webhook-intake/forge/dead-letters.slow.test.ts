@@ -82,7 +82,7 @@ describe('signalbox webhook-intake dead-letters', () => {
     expect((await ask('--reason', '100%')).text).to.contain('BROKER_URL_1: no dead letters');
     const limited = (await ask('--queue', 'forge', '--limit', '1')).text;
     expect(limited.match(/no row for it in forge/g)).to.have.length(1);
-    expect(limited).to.contain('BROKER_URL_1: 1 dead letters; there may be more, --limit is reached');
+    expect(limited).to.contain('BROKER_URL_1: 1 dead letter; there may be more, --limit is reached');
   });
 
   it('refuses a queue that is none, and a limit that is none', async () => {
