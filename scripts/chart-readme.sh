@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 charts=(charts/signalbox charts/signalbox-operator)
 
 generate() {
-  helm-docs --chart-search-root "$1" --sort-values-order file --log-level error "${@:2}"
+  helm-docs --chart-search-root "$1" --template-files ../values-tables.gotmpl,README.md.gotmpl --sort-values-order file --log-level error "${@:2}"
 }
 
 check() {

@@ -45,7 +45,7 @@ export type PodSpec = {
     readonly emptyDir?: { readonly sizeLimit?: string; readonly medium?: string };
   }[];
   readonly imagePullSecrets?: readonly { readonly name: string }[];
-  readonly topologySpreadConstraints?: readonly { readonly labelSelector?: Selector }[];
+  readonly topologySpreadConstraints?: readonly { readonly labelSelector?: Selector; readonly matchLabelKeys?: readonly string[] }[];
   readonly affinity?: unknown;
 };
 

@@ -30,6 +30,7 @@ const changes: Readonly<Record<string, Change>> = {
   initContainers: { to: [{ name: 'mine', image: 'mine:1' }] },
   extraContainers: { to: [{ name: 'mine', image: 'mine:1' }] },
   lifecycle: { to: { postStart: { exec: { command: ['true'] } } } },
+  'podDisruptionBudget.minAvailable': { to: '50%' },
   strategy: { to: { type: 'Recreate' } },
   hostAliases: { to: [{ ip: '192.0.2.1', hostnames: ['a.test'] }] },
   dnsPolicy: { to: 'Default' },

@@ -69,6 +69,11 @@ describeWith(helm, 'the chart of the operator', () => {
     }
   });
 
+  it('says what a drain leaves where it does not say what it takes', async () => {
+    const [budget] = ofKind(await rendered({ podDisruptionBudget: { minAvailable: '50%' } }), 'PodDisruptionBudget');
+    expect(budget?.spec).to.include({ minAvailable: '50%' }).and.not.have.property('maxUnavailable');
+  });
+
   it('leaves them out when told so', async () => {
     expect(ofKind(await rendered({ crds: { install: false } }), 'CustomResourceDefinition')).to.deep.equal([]);
   });

@@ -84,11 +84,12 @@ describeWith(helm, 'a pod', () => {
     }
   });
 
-  it('is spread over nodes by its own labels', async () => {
+  it('is spread over nodes by its own labels, and by those of its ReplicaSet', async () => {
     for (const { owner, pod } of await staying()) {
       if (owner.kind !== 'Deployment') continue;
       const [constraint] = pod.spec.topologySpreadConstraints ?? [];
       expect(pod.metadata.labels, keyOf(owner)).to.include(constraint?.labelSelector?.matchLabels);
+      expect(constraint?.matchLabelKeys, keyOf(owner)).to.deep.equal(['pod-template-hash']);
     }
   });
 

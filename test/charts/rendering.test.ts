@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { readComponents } from './catalogue.ts';
 import { helm, render, renderText, template } from './chart.ts';
-import { podsOf } from './manifests.ts';
+import { ofKind, podsOf } from './manifests.ts';
 import { valueSets } from './value-sets.ts';
 
 const sets = await valueSets();
@@ -25,6 +25,13 @@ describeWith(helm, 'helm template', () => {
     const components = podsOf(await render(on)).map(({ pod }) => pod.metadata.labels?.['app.kubernetes.io/component']);
     const others = ['credentials', 'migrate', 'test', 'postgres', 'rabbitmq'];
     expect(components).to.have.members([...(await readComponents()).keys(), ...others]);
+  });
+
+  it('marks the Service of a server as told, and not the one of its pods', async () => {
+    const service = { annotations: { note: 'mine' }, labels: { tier: 'data' } };
+    const manifests = await render({ postgres: { service }, rabbitmq: { service }, redis: { enabled: true, service } });
+    const marked = ofKind(manifests, 'Service').filter(({ metadata }) => metadata.annotations?.['note'] === 'mine' && metadata.labels?.['tier'] === 'data');
+    expect(marked.map(({ metadata }) => metadata.name)).to.have.members(['signalbox-postgres', 'signalbox-rabbitmq', 'signalbox-redis']);
   });
 
   it('leaves nothing of a service that is off', async () => {

@@ -87,7 +87,9 @@ spec:
 {{/* One list of constraints is for many components: what names no pods means those of each. The same arguments */}}
 {{- define "signalbox.spread" -}}
 {{- $selector := dict "labelSelector" (dict "matchLabels" (include "signalbox.selectorLabels" . | fromYaml)) -}}
-{{- $usual := list (dict "maxSkew" 1 "topologyKey" "kubernetes.io/hostname" "whenUnsatisfiable" "ScheduleAnyway") -}}
+{{- /* Of a Deployment the pods of one ReplicaSet: in a rollout those that go would count as well. No second constraint by zone: the scheduler then
+        leaves out of both each node without such a label. */ -}}
+{{- $usual := list (dict "maxSkew" 1 "topologyKey" "kubernetes.io/hostname" "whenUnsatisfiable" "ScheduleAnyway" "matchLabelKeys" (list "pod-template-hash")) -}}
 {{- range .options.topologySpreadConstraints | default (ternary $usual list (.isSpread | default false)) }}
 - {{ ternary . (merge (deepCopy $selector) .) (hasKey . "labelSelector") | toYaml | nindent 2 | trim }}
 {{- end }}

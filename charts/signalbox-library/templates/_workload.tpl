@@ -1,4 +1,4 @@
-{{/* What Deployments and StatefulSets of both charts have beside their pod. */}}
+{{/* What Deployments and StatefulSets of both charts have beside their pod, and their PodDisruptionBudgets. */}}
 
 {{/* A Deployment. root, component, options, pod (text of signalbox.pod); optional: name, replicas (none: an autoscaler's), strategy (map) */}}
 {{- define "signalbox.deployment" -}}
@@ -50,4 +50,23 @@ spec:
   volumeClaimTemplates:
     {{- . | nindent 4 }}
   {{- end }}
+{{- end -}}
+
+{{/* A drained node takes pods of a component one after the other. root, component, budget (of the values); optional: name */}}
+{{- define "signalbox.disruptionBudget" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  {{- include "signalbox.metadata" . | nindent 2 }}
+spec:
+  {{- if eq (toString .budget.minAvailable) "" }}
+  maxUnavailable: {{ .budget.maxUnavailable }}
+  {{- else }}
+  minAvailable: {{ .budget.minAvailable }}
+  {{- end }}
+  # A pod that is not ready serves nobody; it must not hold up a drain.
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- include "signalbox.selectorLabels" . | nindent 6 }}
 {{- end -}}
