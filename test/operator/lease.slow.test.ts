@@ -13,7 +13,7 @@ import { eventually, freePort } from '../support/wait.ts';
 import { createTestCluster, type TestCluster } from './operator.ts';
 
 const leaseResource: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' };
-const LeaseSpec = z.object({ holderIdentity: z.string(), leaseTransitions: z.int() });
+const LeaseSpec = z.object({ holderIdentity: z.string(), leaseTransitions: z.int(), renewTime: z.string() });
 
 /** What is promised after a kill; a Lease that is given back is taken long before the 12 s that it lasts. */
 const handOverMs = 20_000;
@@ -54,20 +54,21 @@ describeWith(kubernetes, 'replicas of the operator', function () {
     return replicas.filter((_, index) => leading[index]);
   }
 
-  /** Looks at all of them all the while: no two lead. */
-  async function untilLed(by: readonly Replica[], withinMs = 60_000): Promise<void> {
+  /** Looks at all of them until then: no two lead. */
+  async function lookUntil(condition: (leaders: readonly Replica[]) => boolean | Promise<boolean>, withinMs: number): Promise<void> {
     let most = 0;
     await eventually(
       async () => {
         const leaders = await leadersAmong(running);
         // Asked once more, since the one may have stopped before the other was asked.
         if (leaders.length > 1) most = Math.max(most, (await leadersAmong(leaders)).length);
-        return leaders.some((leader) => by.includes(leader));
+        return condition(leaders);
       },
       { withinMs },
     );
     expect(most, 'leaders at once').to.be.at.most(1);
   }
+  const untilLed = (by: readonly Replica[], withinMs = 60_000) => lookUntil((leaders) => leaders.some((leader) => by.includes(leader)), withinMs);
 
   const lease = async () => LeaseSpec.parse((await cluster.find(leaseResource, 'signalbox-operator'))?.['spec']);
 
@@ -94,6 +95,18 @@ describeWith(kubernetes, 'replicas of the operator', function () {
     const after = await lease();
     expect(after.leaseTransitions).to.equal(before.leaseTransitions + 1);
     expect(after.holderIdentity).not.to.equal(before.holderIdentity);
+  });
+
+  it('are led by the same when somebody deletes the Lease', async () => {
+    const first = await start();
+    await untilLed([first]);
+    await start();
+    const { renewTime, holderIdentity } = await lease();
+    // Just renewed: it is the other one that finds it missing first.
+    await eventually(async () => expect((await lease()).renewTime).not.to.equal(renewTime), { everyMs: 5 });
+    await cluster.remove(leaseResource, 'signalbox-operator');
+    await lookUntil(async () => (await lease()).holderIdentity === holderIdentity, givenBackMs);
+    await untilLed([first]);
   });
 
   it('are led by another one within 20 s when the leader is cut off, which leads no more by then', async () => {

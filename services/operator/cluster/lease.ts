@@ -78,26 +78,32 @@ async function keep(lease: ReturnType<typeof createLease>, { begun: heldAt, stop
 }
 
 function createLease({ cluster, key, identity }: LeaseOptions, timing: typeof defaults) {
-  let seen = { version: '', at: 0 };
+  /** No version: there is none, and as far as we know there never was. */
+  let seen = { version: '', at: Number.NEGATIVE_INFINITY };
+  let isHeld = false;
 
-  /** @returns whether we hold it now */
-  async function tryToHold(): Promise<boolean> {
+  async function attempt(): Promise<boolean> {
     const found = await cluster.get(resource, key);
+    const resourceVersion = found?.metadata.resourceVersion ?? '';
+    if (seen.version !== resourceVersion) seen = { version: resourceVersion, at: performance.now() };
+    const isUnchanged = performance.now() - seen.at >= timing.lastsMs;
     const spec = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(timing.lastsMs / 1000), renewTime: microTime(new Date()) };
-    if (!found) return (await cluster.create(resource, { metadata: key, spec: { ...spec, acquireTime: spec.renewTime, leaseTransitions: 0 } })) !== 'conflict';
-    const { resourceVersion } = found.metadata;
+    if (!found) {
+      // One that was deleted is made anew by the leader, who does not know of it yet.
+      if (!isHeld && !isUnchanged) return false;
+      return (await cluster.create(resource, { metadata: key, spec: { ...spec, acquireTime: spec.renewTime, leaseTransitions: 0 } })) !== 'conflict';
+    }
     const { holderIdentity, leaseTransitions = 0 } = Spec.parse(found['spec'] ?? {});
     const isOurs = holderIdentity === identity;
-    if (seen.version !== resourceVersion) seen = { version: resourceVersion, at: performance.now() };
-    const isFree = !holderIdentity || performance.now() - seen.at >= timing.lastsMs;
-    if (!isOurs && !isFree) return false;
+    if (!isOurs && holderIdentity && !isUnchanged) return false;
     const taken = isOurs ? spec : { ...spec, acquireTime: spec.renewTime, leaseTransitions: leaseTransitions + 1 };
     // With the version in it the patch is refused when somebody was quicker.
     return (await cluster.patch(resource, key, { metadata: { resourceVersion }, spec: taken })) !== undefined;
   }
 
   return {
-    tryToHold,
+    /** @returns whether we hold it now */
+    tryToHold: async (): Promise<boolean> => (isHeld = await attempt()),
     async release(): Promise<void> {
       const found = await cluster.get(resource, key);
       if (Spec.parse(found?.['spec'] ?? {}).holderIdentity !== identity) return;
