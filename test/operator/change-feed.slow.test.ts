@@ -1,4 +1,4 @@
-// A SyncedSecret while the change feed is down and the rest of the secrets service is not: on the real API server, with a real service.
+// How soon a SyncedSecret follows by the change feed, and while that is down and the rest of the secrets service is not: on the real API server, with a real service.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { createPlane } from '../../services/operator/plane.ts';
@@ -50,7 +50,7 @@ async function startProxy(upstream: string) {
   };
 }
 
-describeWith(kubernetes, 'a SyncedSecret through an outage of the change feed', function () {
+describeWith(kubernetes, 'a SyncedSecret with the change feed and without it', function () {
   this.timeout(180_000);
   let database: TestDatabase;
   let service: TestService;
@@ -92,6 +92,13 @@ describeWith(kubernetes, 'a SyncedSecret through an outage of the change feed', 
   }
   const passwordOf = async (name: string) => (await cluster.secretData(name))?.['PASSWORD'];
   const isFollowed = (name: string, withinMs: number) => eventually(async () => expect(await passwordOf(name)).to.equal(value), { withinMs });
+
+  it('follows a changed value within 3 s by the feed', async () => {
+    await change();
+    await isFollowed('rarely', 60_000);
+    await change();
+    await isFollowed('rarely', 3000);
+  });
 
   for (const outage of ['answers 503', 'hangs'] as const)
     it(`follows a changed value by its refreshInterval while the feed ${outage}, and by the feed when that is back`, async () => {
