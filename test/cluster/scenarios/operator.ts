@@ -1,5 +1,6 @@
 // The operator on a real node: kubelets that bring changed Secrets, workloads that roll, policies that are enforced, a leader that dies.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionList } from '../../../services/webhook-relay/contract.ts';
 import { eventually } from '../../support/wait.ts';
 import type { Clients } from '../clients.ts';
@@ -32,7 +33,7 @@ const workers = ['webhook-intake-service', 'webhook-intake-database-service'];
 export const operator: Scenario = {
   name: 'operator',
   proves:
-    'every relay follows a BrokerConnection without a restart, and what a deleted one holds is worked through; a changed secret is in its Secret within seconds and rolls its workload once, also after the leader was killed; the operator reaches the relay, the secrets service and the API server, and nothing else; the namespace goes with its objects',
+    'every relay follows a BrokerConnection without a restart, and what a deleted one holds is worked through; a changed secret is in its Secret within seconds and rolls its workload once, also after the leader was killed; nothing is written while nothing changes; the operator reaches the relay, the secrets service and the API server, and nothing else; the namespace goes with its objects',
   async run(stage) {
     await expectNoObjects();
     const signalbox = await stage.prepare();
@@ -61,6 +62,7 @@ export const operator: Scenario = {
     await disconnect(kubectl, clients, delivered);
     const shop = await synchronize(kubectl, clients, `docker.io/library/signalbox:${stage.tags.first}`);
     await handOver(outside, shop);
+    await expectSettled(kubectl);
     await expectFlows(signalbox, outside);
     await expectOneLeader(outside.kubectl);
     await deleteNamespace(kubectl);
@@ -301,6 +303,21 @@ async function kill(kubectl: Kubectl, pod: string): Promise<void> {
     if ((status.containerStatuses?.[0]?.restartCount ?? 0) === 0) throw new Error(`${pod} still runs; what asked its debugger ended with ${code}: ${stderr}`);
   };
   await eventually(restarted, { withinMs: 30_000, everyMs: 200 });
+}
+
+const settledMs = 5 * 60_000;
+
+/** Longer than a refresh interval. */
+async function expectSettled(kubectl: Kubectl): Promise<void> {
+  type List = { readonly items: readonly { kind: string; metadata: { name: string; resourceVersion: string } }[] };
+  const versions = async () => {
+    const { items } = await kubectl.get<List>(['signalbox,secrets']);
+    return items.map(({ kind, metadata }) => `${kind}/${metadata.name} ${metadata.resourceVersion}`).sort();
+  };
+  const before = await versions();
+  await step(`${settledMs / 60_000} minutes without a change: ${before.length} objects stay as they are`, () => pause(settledMs));
+  const after = await versions();
+  if (after.join() !== before.join()) throw new Error(`written without a change: ${after.filter((one) => !before.includes(one)).join(', ')}`);
 }
 
 async function expectFlows({ kubectl }: Installation, outside: Installation): Promise<void> {
