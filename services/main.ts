@@ -29,6 +29,11 @@ const command = createCommand(parts);
 /** Of the link digest; they may be given without its name. */
 const isShort = ['token', 'hash-password'].includes(process.argv[2] ?? '');
 const argv = isShort ? [...process.argv.slice(0, 2), 'digest', ...process.argv.slice(2)] : process.argv;
+// `signalbox help secrets run`: commander's own help knows the first word only.
+if (argv[2] === 'help' && argv.length > 3) {
+  argv.splice(2, 1);
+  argv.push('--help');
+}
 
 const completed = completedWord(argv.slice(2));
 for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands)) {

@@ -1,6 +1,6 @@
 // `signalbox <deployable> <subcommand>`: adds those of a deployable to the command, and runs them.
 import { type Command, Option } from 'commander';
-import type { Environment } from './platform/config/config.ts';
+import { ConfigError, type Environment } from './platform/config/config.ts';
 import type { Subcommand, SubcommandLoaders } from './platform/process/subcommand.ts';
 
 type CommandLine = {
@@ -17,6 +17,13 @@ export const dataFolderOption = () =>
 const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
   data === undefined ? environment : (await import('./laptop/data-folder.ts')).withLaptopSettings(data, environment);
 
+/** Says that the folder gave no address either, where one is missing. */
+const explainFolder = (data: string | undefined) => (error: unknown) => {
+  if (data === undefined || !(error instanceof ConfigError) || !error.faults.some((fault) => /^(DATABASE_URL|Ingest__BrokerUrl) is required/.test(fault)))
+    throw error;
+  throw new ConfigError([...error.faults, `--data ${data} is not a folder of 'npm start'`]);
+};
+
 /** Loads the one that is asked for, or all to tell of them. */
 export async function addSubcommands(parent: Command, loaders: SubcommandLoaders, parts: CommandLine): Promise<void> {
   const asked = parts.words[0] ?? '';
@@ -27,11 +34,14 @@ export async function addSubcommands(parent: Command, loaders: SubcommandLoaders
   }
 }
 
+/** What the folder of `signalbox up` has of them. */
+const ofFolder = ['DATABASE_URL', 'Ingest__BrokerUrl', 'Encryption__MasterKeys'];
+
 /** What it reads, and how it is called. */
 function helpOf(word: string, { settings, isForDataFolder, examples }: Subcommand): string {
-  const required = isForDataFolder ? ' (required, or --data)' : ' (required)';
+  const required = (name: string) => (isForDataFolder && ofFolder.includes(name) ? ' (required, or --data)' : ' (required)');
   const width = Math.max(0, ...Object.values(settings).map(({ name }) => name.length)) + 2;
-  const rows = Object.values(settings).map(({ name, summary, fallback }) => `  ${name.padEnd(width)}${summary}${fallback ? '' : required}`);
+  const rows = Object.values(settings).map(({ name, summary, fallback }) => `  ${name.padEnd(width)}${summary}${fallback ? '' : required(name)}`);
   const environment = rows.length === 0 ? ['Environment: nothing'] : ['Environment (each also as NAME_FILE):', ...rows];
   return ['', ...environment, '', ...examples.map((example) => `  signalbox ${word} ${example}`)].join('\n');
 }
@@ -61,6 +71,7 @@ function addSubcommand(
     const call = { options: given, rest: command.args, print, writeError, stopping: stop.signal };
     process.exitCode = await withDataFolder(environment, data)
       .then((settings) => run({ ...call, environment: settings }))
+      .catch(explainFolder(data))
       .finally(unhear);
   });
 }

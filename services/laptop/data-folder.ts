@@ -21,10 +21,16 @@ export const laptopSettings = (databaseUrl: string, data: string) => ({
   DATABASE_URL: databaseUrl,
 });
 
+/** The process that holds the folder; undefined when it died, or none does. */
+async function holderOf(file: string): Promise<number | undefined> {
+  const pid = Number(await readFile(file, 'utf8').catch(() => ''));
+  return pid > 0 && isProcessAlive(pid) ? pid : undefined;
+}
+
 /** One `signalbox up` a data folder. @throws Error that names the process which holds it; one that died holds nothing */
 export async function takeInstanceLock(file: string): Promise<{ close(): Promise<void> }> {
-  const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-  if (holder > 0 && holder !== process.pid && isProcessAlive(holder)) {
+  const holder = await holderOf(file);
+  if (holder !== undefined && holder !== process.pid) {
     throw new Error(`Signalbox already runs on this folder as process ${holder} (${file}); stop that one first, or give --data another folder`);
   }
   await writeFile(file, String(process.pid));
@@ -56,13 +62,17 @@ export function parseCredentials(text: string, file: string): Readonly<Record<st
 
 const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl)(_FILE)?$/;
 
-/** The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database or a broker. */
+/**
+ * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database or a broker.
+ * @throws Error when none runs
+ */
 export async function withLaptopSettings(data: string, environment: Environment): Promise<Environment> {
   if (Object.keys(environment).some((name) => namesServer.test(name) && environment[name])) return environment;
   const file = join(data, 'credentials.env');
   const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
   if (port === '') return environment;
+  if ((await holderOf(join(data, 'pid'))) === undefined) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
   const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data) };
   return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
 }

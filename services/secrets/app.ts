@@ -56,7 +56,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   const keyring = config.masterKeys;
   const keyCheck = createKeyCheck(keyring, database);
   health.addCheck('master keys', () => keyCheck.state());
-  if (keyring.fault !== undefined) log.error({ fault: keyring.fault }, 'master keys unusable: writes and reads of secrets are refused with 503');
+  if (keyring.fault !== undefined) log.error({ reason: keyring.fault }, 'master keys unusable: writes and reads of secrets are refused with 503');
 
   const audit = lifecycle.opened('audit', createAudit({ store: createAuditStore(database), log, metrics }));
   startHousekeeping({ database, lifecycle, log, clock, config });
@@ -74,7 +74,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   ];
   const consumerStore = createConsumerStore(database, clock);
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox secrets', log }));
-  const failures = { name: 'failed-credentials', requests: config.maxFailedCredentials, seconds: 300 };
+  const failures = { name: 'failed-credentials', requests: config.maxFailedCredentials, counted: 'requests with a missing or wrong credential', seconds: 300 };
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },

@@ -19,6 +19,11 @@ describe('bin/signalbox of a checkout', function () {
     expect(printed).to.contain('Usage: signalbox secrets run');
   });
 
+  it('tells of a subcommand by the word help, too', () => {
+    const printed = execFileSync(join(folder, 'signalbox'), ['help', 'secrets', 'run'], { encoding: 'utf8' });
+    expect(printed).to.contain('Usage: signalbox secrets run');
+  });
+
   it('says what is missing where nothing is installed', () => {
     const copy = join(temporaryDirectory('bare'), 'bin');
     execFileSync('cp', ['-r', folder, copy]);

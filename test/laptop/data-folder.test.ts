@@ -76,6 +76,7 @@ describe('withLaptopSettings', () => {
     await mkdir(join(folder, 'postgres'));
     await writeFile(join(folder, 'postgres', 'port'), '5433');
     await writeFile(join(folder, 'credentials.env'), "Jwt__Key='made'\n");
+    await writeFile(join(folder, 'pid'), String(process.pid));
   });
   after(() => rm(folder, { recursive: true }));
 
@@ -89,6 +90,11 @@ describe('withLaptopSettings', () => {
     it(`adds nothing beside ${name}: whoever names a server means no other`, async () => {
       expect(await withLaptopSettings(folder, { [name]: 'elsewhere' })).to.deep.equal({ [name]: 'elsewhere' });
     });
+
+  it('tells to start what does not run', async () => {
+    await writeFile(join(folder, 'pid'), String(spawnSync('true').pid));
+    expect(await withLaptopSettings(folder, {}).then(() => undefined, String)).to.contain('start it first (npm start)');
+  });
 });
 
 describe('takeInstanceLock', () => {

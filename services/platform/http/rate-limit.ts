@@ -25,6 +25,8 @@ export type Window = {
   /** Tells the limits of a service apart; seen by callers in the headers. */
   readonly name: string;
   readonly requests: number;
+  /** What is counted, for the one who is refused; `requests` unless given. */
+  readonly counted?: string;
   /** It begins with the first request of a key. */
   readonly seconds: number;
   /** A store that answers slower than this is treated as away. */
@@ -40,7 +42,7 @@ const warnEveryMs = 10_000;
  * A store that is away lets requests pass: the limit protects from load, and refusing everybody because nobody can
  * count would turn the loss of a helper into the loss of the service. It is logged and counted, so that it can be alerted on.
  */
-export function createRateLimit(parts: RateLimitParts, { name, requests, seconds, storeMs = 1000 }: Window): FailureLimit {
+export function createRateLimit(parts: RateLimitParts, { name, requests, counted = 'requests', seconds, storeMs = 1000 }: Window): FailureLimit {
   const { service, log } = parts;
   const limiter = createLimiter(parts, { name, requests, seconds });
   const labels = { labels: ['deployable', 'limit'] as const, series: [{ deployable: service, limit: name }] };
@@ -72,7 +74,7 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, seconds
     refused.inc({ deployable: service, limit: name });
     const wait = secondsLeft(usedUp);
     throw Common.tooMany({
-      detail: `At most ${requests} requests in ${seconds} s; the next in ${wait} s.`,
+      detail: `At most ${requests} ${counted} in ${seconds} s; the next in ${wait} s.`,
       headers: { ...headersOf(0, wait), 'Retry-After': String(wait) },
     });
   }

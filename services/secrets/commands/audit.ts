@@ -48,7 +48,7 @@ export const audit: Subcommand = {
   ],
   settings: databaseSettings,
   isForDataFolder: true,
-  async run({ environment, options, print, stopping }) {
+  async run({ environment, options, print, writeError, stopping }) {
     const { json, limit, ...filter } = readOptions(Options, options);
     const { databaseUrl } = readSettings(environment, databaseSettings);
     const rows: AuditEntry[] = [];
@@ -60,6 +60,7 @@ export const audit: Subcommand = {
       }
     });
     if (!json) print(tableOf(head, rows.map(cells)));
+    if (!json && rows.length === 0) writeError('no such entry');
     return 0;
   },
 };

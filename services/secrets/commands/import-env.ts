@@ -52,7 +52,9 @@ export const importEnv: Subcommand = {
 async function readEntries(file: string, { colons }: Wanted): Promise<DotenvEntry[]> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file).catch(explainFile(file, 'read')));
-    return parseDotenv(text, (name) => (colons ? name.replaceAll('__', ':') : name));
+    const entries = parseDotenv(text, (name) => (colons ? name.replaceAll('__', ':') : name));
+    if (entries.length === 0) throw new Error(`${file} holds no NAME=value`);
+    return entries;
   } catch (error) {
     if (error instanceof DotenvError) throw new Error(`${file} is not imported:\n${error.message}`, { cause: error });
     if (error instanceof TypeError) throw new Error(`${file} is not imported: it is not UTF-8`, { cause: error });
@@ -86,7 +88,8 @@ async function apply(steps: readonly Step[], stopping: AbortSignal): Promise<voi
 const explain =
   ({ application }: Wanted) =>
   (error: unknown): never => {
-    if (error instanceof Refusal && error.status === 404 && error.problem) throw new Error(`there is no application '${application}'`, { cause: error });
+    if (error instanceof Refusal && error.status === 404 && error.problem)
+      throw new Error(`there is no application '${application}', or SIGNALBOX_SECRETS_URL is another service`, { cause: error });
     if (error instanceof Refusal && error.status === 401) throw new Error('the service refuses Management__AdminApiKey', { cause: error });
     throw error;
   };
@@ -152,7 +155,7 @@ function requireAcceptable(entries: readonly DotenvEntry[], { as, environment: e
       .flatMap(({ error }) => error?.issues ?? [])
       .map(({ path, message }) => `line ${entry.line}: the ${path.join('.')} of ${entry.name} ${message}`),
   );
-  if (faults.length > 0) throw new Error(`the file is not imported:\n${faults.join('\n')}`);
+  if (faults.length > 0) throw new Error(`nothing was imported:\n${faults.join('\n')}`);
 }
 
 async function configurationPlanner({ management, application, environment: environmentSlug }: Target): Promise<Planner> {

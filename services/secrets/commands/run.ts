@@ -40,7 +40,9 @@ export const run: Subcommand = {
 type Wanted = { readonly environment: string; readonly secret: readonly WantedSecret[]; readonly isAllowed: (variable: string) => boolean };
 
 async function fetchVariables(client: ConsumerClient, { environment, secret, isAllowed }: Wanted): Promise<Variables> {
-  const configurations = await client.configurations(environment).catch(explain(`the application has no environment '${environment}'`));
+  const configurations = await client
+    .configurations(environment)
+    .catch(explain(`the application has no environment '${environment}', or SIGNALBOX_SECRETS_URL is another service`));
   requireAllowed(configurations, isAllowed);
   const secrets = secret.map(async ({ name, variable }) => {
     const missing = `secret '${name}' is not served in environment '${environment}': it is unknown there, or has no version that is active now`;

@@ -81,7 +81,8 @@ export function createRunner({ database, log, metrics, clock = () => new Date(),
     await withTimeout(saved, lastSaveMs, () => undefined);
     const seconds = (clock().getTime() - startedAt.getTime()) / 1000;
     durations.observe({ worker, outcome: status }, seconds);
-    log[failure ? 'warn' : 'info']({ worker, runId, seconds, ...counts, ...failure }, `run of the worker ${status}`);
+    if (failure?.error instanceof Stopped) log.info({ worker, runId, seconds, ...counts }, 'run of the worker stopped before it was done');
+    else log[failure ? 'warn' : 'info']({ worker, runId, seconds, ...counts, ...failure }, `run of the worker ${status}`);
     if (failure) throw failure.error;
   }
 
