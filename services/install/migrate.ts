@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { describeDatabaseFault, isUnavailable } from '../platform/postgres/errors.ts';
 import { retryUntil } from '../platform/time.ts';
-import { rolesOf, rolesScript, type RolesWanted } from './roles-sql.ts';
+import { rolesScript, type RolesWanted } from './roles-sql.ts';
 import { readDatabaseName, readTarget, type RolesTarget } from './settings.ts';
 import { createDatabase, createRoles, isLoginRefused, lacking } from './store.ts';
 
@@ -48,7 +48,7 @@ const waitMs = { roles: 300_000, 'one user': 0 };
 export async function migrateSchemas(command: MigrateCommand, services: readonly Migrated[]): Promise<void> {
   const { environment, withBackup = false, closeOtherDatabases: isServerOurs, log, print } = command;
   const schemas = schemasOf(services, command);
-  const target = await readTarget(environment, rolesOf({ schemas, withBackup }));
+  const target = await readTarget(environment, { schemas, withBackup });
   const setting = target.kind === 'roles' ? 'POSTGRES_URL' : 'DATABASE_URL';
   const retry = {
     timeoutMs: command.waitMs ?? waitMs[target.kind],

@@ -1,8 +1,8 @@
 // What `signalbox migrate` reads from the environment: one URL for everything, or a server with a role for each schema.
-import { ConfigError, type Environment, InvalidSetting, readAll, readSettings, type Setting } from '../platform/config/config.ts';
+import { ConfigError, type Environment, InvalidSetting, isGiven, readAll, readSettings, type Setting } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
 import { commonSettings, optional, secret, text, url } from '../platform/config/settings.ts';
-import { passwordVariable, userVariable } from './roles-sql.ts';
+import { passwordVariable, rolesOf, type RolesWanted, userVariable } from './roles-sql.ts';
 
 const protocols = ['postgres', 'postgresql'];
 const databaseUrl = optional(commonSettings.databaseUrl);
@@ -43,7 +43,7 @@ export type RolesTarget = {
   readonly database: string;
   /** Undefined when somebody else makes the roles. */
   readonly adminUrl: string | undefined;
-  /** By schema. */
+  /** By role, of those that somebody logs in as or that are made here. */
   readonly passwords: ReadonlyMap<string, string>;
   readonly urlOf: (schema: string) => string;
 };
@@ -51,17 +51,19 @@ export type RolesTarget = {
 type Target = RolesTarget | { readonly kind: 'one user'; readonly url: string };
 
 /** @throws ConfigError with every fault */
-export async function readTarget(environment: Environment, schemas: readonly string[]): Promise<Target> {
+export async function readTarget(environment: Environment, wanted: Pick<RolesWanted, 'schemas' | 'withBackup'>): Promise<Target> {
   const { databaseUrl: direct, postgresUrl: server = '' } = readSettings(environment, { databaseUrl, postgresUrl }, chooseOne);
   if (direct) return { kind: 'one user', url: direct.reveal() };
+  // Nobody logs in as the role of dumps here: its password is needed to make it.
+  const names = isGiven(environment, admin.adminPassword.name) ? rolesOf(wanted) : wanted.schemas;
   const [{ adminUser, adminPassword }, roles, users] = await readAll(
     () => readSettings(environment, admin),
-    () => readSettings(environment, Object.fromEntries(schemas.map((schema) => [schema, rolePassword(schema)]))),
-    () => readSettings(environment, Object.fromEntries(schemas.map((schema) => [schema, roleUser(schema)]))),
+    () => readSettings(environment, Object.fromEntries(names.map((name) => [name, rolePassword(name)]))),
+    () => readSettings(environment, Object.fromEntries(names.map((name) => [name, roleUser(name)]))),
   );
-  const renamed = schemas.filter((schema) => users[schema] !== schema).map(userVariable);
+  const renamed = names.filter((name) => users[name] !== name).map(userVariable);
   if (adminPassword && renamed.length > 0) throw new ConfigError([`${renamed.join(', ')}: roles that are made here have the names of their schemas`]);
-  const passwords = new Map(Object.entries(roles).map(([schema, password]) => [schema, password.reveal()]));
+  const passwords = new Map(Object.entries(roles).map(([name, password]) => [name, password.reveal()]));
   return {
     kind: 'roles',
     server: new URL(server).host,

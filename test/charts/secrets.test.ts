@@ -143,16 +143,21 @@ describeWith(helm, 'the keys of a pod', () => {
     for (const component of ['webhook-relay', 'webhook-intake-service', 'link-digest', 'migrate'])
       expect(keys[component], component).to.include('queues: pass').and.not.include('signalbox-credentials: postgres-broker-password');
     expect(keys['backup']).to.deep.equal(['dumps: password']);
-    expect(keys['migrate']).to.include('dumps: password').and.not.include('signalbox-credentials: postgres-backup-password');
-    for (const [component, own = []] of Object.entries(keys).filter(([component]) => !['backup', 'migrate'].includes(component)))
+    for (const [component, own = []] of Object.entries(keys).filter(([component]) => component !== 'backup'))
       expect(own, component).to.not.include('dumps: password');
     const environment = podsOf(await render(values)).flatMap(({ pod }) => containersOf(pod).flatMap(({ env = [] }) => env));
     expect(environment.filter(({ value }) => value?.startsWith('postgres://app-queues:$(BROKER_PASSWORD)@db.example.test'))).to.not.be.empty;
     expect(environment).to.deep.include.members([
       { name: 'PGUSER', value: 'app-dumps' },
       { name: 'POSTGRES_BROKER_USER', value: 'app-queues' },
-      { name: 'POSTGRES_BACKUP_USER', value: 'app-dumps' },
     ]);
+  });
+
+  it('include the one of the role of dumps for the migrate Job where it makes that role', async () => {
+    const backup = { enabled: true, database: { existingSecret: 'dumps' } };
+    expect((await keysByComponent({ backup }))['migrate']).to.include('dumps: password');
+    const made = merged(sets.get('postgres.external.createRoles=false') ?? {}, { backup });
+    expect((await keysByComponent(made))['migrate']?.join()).to.not.match(/dumps|backup/);
   });
 
   it('of a role under a name of its own are refused where the chart makes the roles', async () => {

@@ -2,10 +2,12 @@ import { expect } from 'chai';
 import { readTarget } from '../../services/install/settings.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
 
+const secrets = { schemas: ['secrets'] };
+
 describe('the target of a migration', () => {
   const faults = async (environment: Record<string, string>): Promise<readonly string[]> => {
     try {
-      await readTarget(environment, ['secrets']);
+      await readTarget(environment, secrets);
     } catch (error) {
       if (error instanceof ConfigError) return error.faults;
       throw error;
@@ -43,7 +45,7 @@ describe('the target of a migration', () => {
 
   it('has a user for each schema, whatever characters are in a password', async () => {
     const environment = { POSTGRES_URL: 'postgres://db:5433/one?sslmode=require', POSTGRES_SECRETS_PASSWORD: 'p@ss/w:rd%', POSTGRES_ADMIN_PASSWORD: '#' };
-    const target = await readTarget(environment, ['secrets']);
+    const target = await readTarget(environment, secrets);
     if (target.kind !== 'roles') throw new TypeError('a server with roles was given');
     const { adminUrl, server, database } = target;
     expect({ adminUrl, server, database, url: target.urlOf('secrets') }).to.deep.equal({
@@ -55,7 +57,18 @@ describe('the target of a migration', () => {
   });
 
   it('has the name that somebody else gave to a role', async () => {
-    const target = await readTarget({ POSTGRES_URL: 'postgres://db/one', POSTGRES_SECRETS_PASSWORD: 'a', POSTGRES_SECRETS_USER: 'app-secrets' }, ['secrets']);
+    const target = await readTarget({ POSTGRES_URL: 'postgres://db/one', POSTGRES_SECRETS_PASSWORD: 'a', POSTGRES_SECRETS_USER: 'app-secrets' }, secrets);
     expect(target.kind === 'roles' && target.urlOf('secrets')).to.equal('postgres://app-secrets:a@db/one');
+  });
+
+  it('wants the password of the role of dumps where it makes that role, and not else', async () => {
+    const environment = { POSTGRES_URL: 'postgres://db/one', POSTGRES_SECRETS_PASSWORD: 'a' };
+    const wanted = { schemas: ['secrets'], withBackup: true };
+    const target = await readTarget(environment, wanted);
+    expect(target.kind === 'roles' && [...target.passwords.keys()]).to.deep.equal(['secrets']);
+    const asAdmin = readTarget({ ...environment, POSTGRES_ADMIN_PASSWORD: 'a' }, wanted);
+    expect(await asAdmin.catch((error: unknown) => (error instanceof ConfigError ? error.faults : error))).to.deep.equal([
+      'POSTGRES_BACKUP_PASSWORD is required and not set',
+    ]);
   });
 });

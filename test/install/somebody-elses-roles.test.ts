@@ -62,7 +62,7 @@ describeWith(commandLine('psql'), 'the SQL of --print-roles', () => {
     await server.asAdmin('postgres', `drop role ${roles.join(', ')}`);
 
     for (let run = 0; run < 2; run++) expect(await psql(await printed())).to.deep.equal({ code: 0, stderr: '' });
-    await runMigrate(withoutAdmin());
+    await runMigrate(withoutAdmin(), { withBackup: true });
     expect(await state()).to.deep.equal(byCommand);
     for (const role of roles) expect(await refusal(server.urlOf(role, database), 'select 1')).to.equal(undefined);
   });

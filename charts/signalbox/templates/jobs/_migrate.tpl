@@ -1,4 +1,4 @@
-{{/* What the migrate Job is told: where Postgres is, the administrator's password, and a password for each role. */}}
+{{/* What the migrate Job is told: where Postgres is, the administrator's password, and a password for each role that it makes or logs in as. */}}
 
 {{/* root, services (names) */}}
 {{- define "signalbox.migrateEnvironment" -}}
@@ -24,7 +24,8 @@
 {{- if eq (include "signalbox.brokerKind" $root) "embedded" }}
 {{- $_ := set $roles "broker" (dict "path" "rabbitmq" "own" $root.Values.rabbitmq.database) }}
 {{- end }}
-{{- if $root.Values.backup.enabled }}
+{{- /* Nothing logs in as it here: its password is for who makes it. */}}
+{{- if and $root.Values.backup.enabled $makesRoles }}
 {{- $_ := set $roles "backup" (dict "path" "backup" "own" $root.Values.backup.database) }}
 {{- end }}
 {{- range $schema, $of := $roles }}
