@@ -120,11 +120,19 @@ async function migrate({ environment, print }: CommandParts, wanted: readonly st
   else await install.migrateSchemas(call, chosen);
 }
 
-type CredentialsOptions = { readonly secret: string; readonly namespace?: string; readonly label: Readonly<Record<string, string>> };
+type CredentialsOptions = {
+  readonly secret: string;
+  readonly namespace?: string;
+  readonly label: Readonly<Record<string, string>>;
+  readonly output?: 'yaml';
+};
 
-async function makeCredentials({ print, writeError }: CommandParts, wanted: readonly string[], { label, ...target }: CredentialsOptions): Promise<void> {
-  const { credentials } = await import('./install/credentials.ts');
-  await credentials({ ...target, labels: label, print, writeError }, await chosenOrAll(wanted));
+async function makeCredentials({ print, writeError }: CommandParts, wanted: readonly string[], options: CredentialsOptions): Promise<void> {
+  const { label: labels, output, ...target } = options;
+  const { credentials, credentialsManifest } = await import('./install/credentials.ts');
+  const chosen = await chosenOrAll(wanted);
+  if (output === undefined) await credentials({ ...target, labels, print, writeError }, chosen);
+  else print(credentialsManifest({ ...target, labels }, chosen));
 }
 
 function addInstallation(command: Command, parts: CommandParts): void {
@@ -147,6 +155,7 @@ function addInstallation(command: Command, parts: CommandParts): void {
     .requiredOption('--secret <name>', 'the Secret (required)')
     .option('--namespace <namespace>', "its namespace (default: the pod's, or that of the kubeconfig's context)")
     .addOption(new Option('--label <key=value>', 'a label of the Secret when it is created; may come several times').argParser(addLabel).default({}, 'none'))
+    .addOption(new Option('--output <format>', 'only print the Secret, with new values, for a repository that seals it; needs no cluster').choices(['yaml']))
     .addHelpText('after', credentialsHelp)
     .action((wanted: string[], options: CredentialsOptions) => makeCredentials(parts, wanted, options));
 }

@@ -1,4 +1,5 @@
 // `signalbox credentials`: what a fresh installation needs once, in a Secret of the cluster. What is there is never changed.
+import { stringify } from 'yaml';
 import type { Deployable } from '../platform/process/deployable.ts';
 import { generators, randomCredential } from '../platform/config/settings.ts';
 import { retryUntil } from '../platform/time.ts';
@@ -45,6 +46,15 @@ const kept = {
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
   'helm.sh/resource-policy': 'keep',
 };
+
+type Manifest = Pick<CredentialsCommand, 'secret' | 'namespace' | 'labels'>;
+
+/** The Secret as YAML with new values, for a repository that seals it: another one each time. Asks no cluster. */
+export function credentialsManifest({ secret: name, namespace, labels }: Manifest, deployables: readonly Deployable[]): string {
+  const metadata = { name, ...(namespace !== undefined && { namespace }), labels, annotations: kept };
+  const stringData = Object.fromEntries([...generatedCredentials(deployables)].map(([key, make]) => [key, make()]));
+  return stringify({ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', stringData });
+}
 
 type State = 'created' | 'kept' | 'EMPTY';
 type Makers = ReadonlyMap<string, () => string>;

@@ -66,13 +66,14 @@ Environment:
 
 Needs: create for secrets, get and patch for the Secret of that name.
 Prints for each key: created (made now), kept (was there), EMPTY (is there without a value; fill it, or delete the key and run this again).
-Values are never printed. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'
+Values are printed by --output yaml alone. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'
 
 Safe to run again at any time, also twice at once. To renew a credential, delete its key and run this again; then restart what uses it
 (the password of a role is set by 'signalbox migrate', those of RabbitMQ's users when RabbitMQ starts; that of the Postgres administrator is kept by the server itself).
 
   signalbox credentials --secret signalbox-credentials --namespace signalbox
-  signalbox credentials secrets --secret secrets-credentials --label team=platform`;
+  signalbox credentials secrets --secret secrets-credentials --label team=platform
+  signalbox credentials --secret signalbox-credentials --namespace signalbox --output yaml | kubeseal --format yaml > credentials.yaml`;
 
 export const traceHelp = `
 Environment (each also as NAME_FILE):

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { adminToken, newApplication, putSecret, secretValue } from '../services/secrets/service.ts';
+import { deployables } from '../../services/deployables.ts';
+import { generatedCredentials } from '../../services/install/credentials.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually, freePort } from '../support/wait.ts';
@@ -8,7 +10,7 @@ import { createForge, examplePayload, loggedDeliveries } from '../system/flow.ts
 import { type RolesServer, startRolesServer } from './server.ts';
 
 const database = 'signalbox';
-const firstKey = `first:${randomBytes(32).toString('base64')}`;
+const firstKey = `key-1:${randomBytes(32).toString('base64')}`;
 const credentials = {
   APP_ENV: 'development',
   Forge__WebhookSecrets: 'the secret of the forge',
@@ -85,6 +87,25 @@ describe('services that have a database role each', () => {
       const command = startProcess(args, { env: { ...env, ...more } });
       expect(await command.exited, command.lines.join('\n')).to.deep.equal({ code: 0, signal: null });
     }
+  });
+
+  // As of an installation whose Secret was lost, and whose volumes or Postgres were not.
+  it('stay closed to credentials that were made once more, and say so', async () => {
+    const made = generatedCredentials(await deployables.loadAll());
+    const again = (key: string) => made.get(key)?.() ?? '';
+    const env = { ...server.environment(database), POSTGRES_ADMIN_PASSWORD: again('postgres-admin-password') };
+    const migrated = startProcess(['migrate', '--wait', '0'], { env });
+    expect(await migrated.exited).to.deep.equal({ code: 1, signal: null });
+    expect(migrated.lines.join('\n')).to.match(/administrator \w+ is refused \(a server keeps the password that it was first started with/);
+
+    const port = String(await freePort());
+    const other = { ...credentials, Encryption__MasterKeys: again('Encryption__MasterKeys') };
+    running.push(startProcess(['serve', 'secrets'], { env: { ...other, DATABASE_URL: as('secrets'), PORT: port, METRICS_PORT: '0' } }));
+    const detail = "master key 'key-1' is not the one of that id that this database was sealed with";
+    await eventually(async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
+      return answer.status === 503 && (await answer.text()).includes(detail);
+    });
   });
 
   it('are never denied anything by the database', async () => {
