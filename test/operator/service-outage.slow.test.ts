@@ -1,4 +1,4 @@
-// How soon a SyncedSecret follows by the change feed, and while that is down and the rest of the secrets service is not: on the real API server, with a real service.
+// How soon a SyncedSecret follows by the change feed, and what becomes of it while the feed or the whole secrets service is down: all of it real.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { createPlane } from '../../services/operator/plane.ts';
@@ -13,20 +13,21 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually, freePort } from '../support/wait.ts';
 import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
 
-type Feed = 'works' | 'answers 503' | 'hangs';
+type State = 'works' | 'feed answers 503' | 'feed hangs' | 'away';
 
 /** In front of the service, for reads. */
 async function startProxy(upstream: string) {
-  let feed: Feed = 'works';
+  let state: State = 'works';
   const polls = new Set<ServerResponse>();
 
   function forward({ url = '', headers }: IncomingMessage, answer: ServerResponse): void {
     const isPoll = url.startsWith('/api/management/changes');
     if (isPoll) polls.add(answer.on('close', () => polls.delete(answer)));
-    if (isPoll && feed === 'answers 503') return void answer.writeHead(503).end();
+    if (state === 'away') return void answer.destroy();
+    if (isPoll && state === 'feed answers 503') return void answer.writeHead(503).end();
     const sent = request(new URL(url, upstream), { headers, agent: false }, (got) => {
       // A poll that began before the outage stays without an answer, too.
-      if (isPoll && feed === 'hangs') return void got.resume();
+      if (isPoll && state === 'feed hangs') return void got.resume();
       answer.writeHead(got.statusCode ?? 502, got.headers);
       got.pipe(answer);
     });
@@ -39,9 +40,9 @@ async function startProxy(upstream: string) {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${port}`,
-    set(next: Feed): void {
-      feed = next;
-      if (next !== 'hangs') for (const poll of polls) poll.destroy();
+    set(next: State): void {
+      state = next;
+      if (next !== 'feed hangs') for (const poll of polls) poll.destroy();
     },
     close(): void {
       server.close();
@@ -50,7 +51,7 @@ async function startProxy(upstream: string) {
   };
 }
 
-describeWith(kubernetes, 'a SyncedSecret with the change feed and without it', function () {
+describeWith(kubernetes, 'a SyncedSecret and the state of the secrets service', function () {
   this.timeout(180_000);
   let database: TestDatabase;
   let service: TestService;
@@ -100,8 +101,8 @@ describeWith(kubernetes, 'a SyncedSecret with the change feed and without it', f
     await isFollowed('rarely', 3000);
   });
 
-  for (const outage of ['answers 503', 'hangs'] as const)
-    it(`follows a changed value by its refreshInterval while the feed ${outage}, and by the feed when that is back`, async () => {
+  for (const outage of ['feed answers 503', 'feed hangs'] as const)
+    it(`follows a changed value by its refreshInterval while the ${outage}, and by the feed when that is back`, async () => {
       await change();
       for (const name of ['often', 'rarely']) await isFollowed(name, 60_000);
       const before = value;
@@ -112,4 +113,18 @@ describeWith(kubernetes, 'a SyncedSecret with the change feed and without it', f
       proxy.set('works');
       await isFollowed('rarely', 60_000);
     });
+
+  it('keeps the last good value and says PlaneUnavailable while the service is away, and follows when that is back', async () => {
+    const says = (reason: string) => eventually(async () => expect((await cluster.readyOf('SyncedSecret', 'often'))?.reason).to.equal(reason));
+    await isFollowed('often', 60_000);
+    await says('Synced');
+    const before = value;
+    proxy.set('away');
+    await change();
+    await says('PlaneUnavailable');
+    expect(await passwordOf('often')).to.equal(before);
+    proxy.set('works');
+    for (const name of ['often', 'rarely']) await isFollowed(name, 60_000);
+    await says('Synced');
+  });
 });
