@@ -91,7 +91,7 @@ type FileOptions = {
   readonly emptySince: EmptySinceOf;
 };
 
-/** By namespace. After a restart queues have to be found empty anew, so that nothing goes too early. */
+/** By namespace, since this process leads: queues have to be found empty anew, so that nothing goes too early. */
 type EmptySinceOf = Map<string, EmptySince>;
 
 async function keepFile(options: FileOptions, context: ReconcileContext): Promise<{ againAfterMs: number }> {
