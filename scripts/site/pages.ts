@@ -16,6 +16,28 @@ export const pages: readonly string[] = ['README.md', 'CHANGELOG.md', 'CONTRIBUT
 
 export const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
+type Block = {
+  /** What stands behind the fence: for a shell block what it needs, as docs/README.md has it; `sh` runs beside npm start. */
+  readonly mark: string;
+  readonly text: string;
+  /** The file that the block is, by the comment in its first line. */
+  readonly file?: string;
+  /** The heading above it. */
+  readonly section: string;
+};
+
+/** In their order. */
+export function blocksOf(page: string): readonly Block[] {
+  let section = '';
+  return [...textOf(page).matchAll(/^#+ (.*?)$|^( *)```(\S.*?)\n(.*?)^\2```$/gms)].flatMap(([, heading, indent = '', mark = '', body = '']) => {
+    section = heading ?? section;
+    if (heading !== undefined) return [];
+    const text = body.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd();
+    const [, file] = /^(?:#|\/\/) ([a-z-]+\.[a-z]+)$/.exec(text.split('\n', 1)[0] ?? '') ?? [];
+    return [{ mark, text, section, ...(file !== undefined && { file }) }];
+  });
+}
+
 /** That of a heading's text without its formatting. */
 export const anchorOf = (heading: string): string =>
   heading

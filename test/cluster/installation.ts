@@ -45,7 +45,7 @@ export type InstallationParts = {
 const restricted = ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
 
 /** The tags that the images in the test's cluster have; the chart's own name one version each. */
-const standIns: Values = { postgres: { image: { tag: '18' } }, rabbitmq: { image: { tag: '4-management' } }, redis: { image: { tag: '8' } } };
+export const standIns: Values = { postgres: { image: { tag: '18' } }, rabbitmq: { image: { tag: '4-management' } }, redis: { image: { tag: '8' } } };
 
 /** Makes the namespace; nothing is installed yet. */
 export async function createInstallation({ namespace, tag, ingressAddress, program = 'helm' }: InstallationParts): Promise<Installation> {

@@ -3,6 +3,7 @@ import type { Scenario } from './scenario.ts';
 import { apply } from './scenarios/apply.ts';
 import { backup } from './scenarios/backup.ts';
 import { cronJobs } from './scenarios/cron-jobs.ts';
+import { docs } from './scenarios/docs.ts';
 import { flows } from './scenarios/flows.ts';
 import { helm3, helm4 } from './scenarios/helm.ts';
 import { install } from './scenarios/install.ts';
@@ -34,4 +35,5 @@ export const scenarios: readonly Scenario[] = [
   highAvailability,
   operator,
   operatorRemoval,
+  docs,
 ];

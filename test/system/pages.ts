@@ -1,28 +1,14 @@
 // The pages of the documentation, as tests follow them: their shell blocks, and a clean clone to run them in.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { blocksOf } from '../../scripts/site/pages.ts';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.ts';
 import { eventually } from '../support/wait.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-type Block = {
-  /** What stands behind the fence: for a shell block what it needs, as docs/README.md has it; `sh` runs beside npm start. */
-  readonly mark: string;
-  readonly text: string;
-  /** The file that the block is, by the comment in its first line. */
-  readonly file?: string;
-};
-
-/** In their order. @param page below the repository's root */
-export const blocksOf = (page: string): readonly Block[] =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/^( *)```(\S.*?)\n(.*?)^\1```$/gms)].map(([, indent = '', mark = '', body = '']) => {
-    const text = body.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd();
-    const [, file] = /^(?:#|\/\/) ([a-z-]+\.[a-z]+)$/m.exec(text.split('\n', 1)[0] ?? '') ?? [];
-    return { mark, text, ...(file !== undefined && { file }) };
-  });
-
+/** @param page below the repository's root */
 export const shellBlocks = (page: string, mark = 'sh'): readonly string[] => blocksOf(page).flatMap((block) => (block.mark === mark ? [block.text] : []));
 
 /** The JSON that a page shows as an answer. */
@@ -40,7 +26,7 @@ export type Clone = {
   stop(): Promise<number | null>;
 };
 
-const strictCurl = 'curl() { command curl --fail-with-body "$@"; }';
+export const strictCurl = 'curl() { command curl --fail-with-body "$@"; }';
 
 /** A folder that stands for a clean clone: the repository's own files, and no data yet. */
 export function cleanClone(): Clone {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { createAnchors, hasScheme, pages, root, targetOf, textOf } from '../../scripts/site/pages.ts';
+import { blocksOf, createAnchors, hasScheme, pages, root, targetOf, textOf } from '../../scripts/site/pages.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 
 const withoutBlocks = (text: string) => text.replaceAll(/^ *```.*?^ *```$/gms, '');
@@ -50,6 +50,10 @@ describe('the pages', () => {
   it('say of each shell block what it needs', () => {
     const marks = pages.flatMap((page) => [...textOf(page).matchAll(/^ *```(sh\b.*|bash.*|shell.*)$/gm)].map(([, mark = '']) => `${page}: ${mark}`));
     expect(marks.filter((mark) => !/: sh( cluster| settings| account| other)?$/.test(mark))).to.deep.equal([]);
+  });
+
+  it('have shell blocks that bash can read', () => {
+    for (const { mark, text } of pages.flatMap(blocksOf)) if (/^sh\b/.test(mark)) execFileSync('bash', ['-n'], { input: text });
   });
 });
 
