@@ -24,6 +24,8 @@ const shownWithinMs = 10_000;
 /** @throws Error in plain words when nothing runs, or the event does not appear */
 export async function demo(options: { environment: Environment; data: string; portBase: number; print: (text: string) => void }): Promise<void> {
   const { environment, data, portBase, print } = options;
+  const show = (service: string, status: number, [first, ...others]: readonly string[]) =>
+    print([`${service.padEnd(9)}  ${status}  ${first ?? ''}`, ...others.map((line) => `${' '.repeat(11)}${line}`), ''].join('\n'));
   const credentials = await readCredentials(join(data, 'credentials.env'), environment);
   const relay = `http://127.0.0.1:${portOf('webhook-relay', portBase)}`;
   const intake = `http://127.0.0.1:${portOf('webhook-intake', portBase)}`;
@@ -31,23 +33,22 @@ export async function demo(options: { environment: Environment; data: string; po
   const deliveryId = randomUUID();
   const begun = performance.now();
   const accepted = await deliver(relay, credentials('Forge__WebhookSecrets'), deliveryId);
-  print(`relay   202  ${accepted.id}\n        delivery ${deliveryId}, score ${accepted.priority.finalScore}: ${accepted.priority.description}\n`);
+  show('relay', 202, [accepted.id, `delivery ${deliveryId}, score ${accepted.priority.finalScore}: ${accepted.priority.description}`]);
 
   const event = await shown(intake, credentials('Intake__AccessTokens'), deliveryId);
   const ms = Math.round(performance.now() - begun);
-  print(`intake  200  /api/v1/events/${event.id}\n        ${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms\n`);
+  show('intake', 200, [`/api/v1/events/${event.id}`, `${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms`]);
 
   const keys = { ingestToken: credentials('Ingest__Token'), password: credentials('Digest__AdminPassword') };
   const links = await ranked(`http://127.0.0.1:${portOf('link-digest', portBase)}`, keys);
-  print(
-    `digest  202  a newsletter, its links ranked:\n${links.map(({ priorityScore, title }) => `        ${priorityScore.toFixed(2)}  ${title}\n`).join('')}\n`,
-  );
+  if ('retryAfter' in links) show('digest', 429, [`too many logins: its links can be read again in ${links.retryAfter} s`]);
+  else show('digest', 202, ['a newsletter, its links ranked:', ...links.map(({ priorityScore, title }) => `${priorityScore.toFixed(2)}  ${title}`)]);
 
   const bookmark = await bookmarked(`http://127.0.0.1:${portOf('bookmarks', portBase)}`, credentials('Bookmarks__ApiKeys'));
-  print(`bookmarks  201  /api/bookmarks/${bookmark.id}\n           "${bookmark.title}", found by "nalbo", and deleted again\n`);
+  show('bookmarks', 201, [`/api/bookmarks/${bookmark.id}`, `"${bookmark.title}", found by "nalbo", and deleted again`]);
 
   const listing = await triaged(`http://127.0.0.1:${portOf('listings', portBase)}`, credentials('Listings__AccessTokens'));
-  print(`listings  200  /api/properties/${listing.id}\n          "${listing.address}", found by "exampl", ${listing.priceMonthly} a month\n`);
+  show('listings', 200, [`/api/properties/${listing.id}`, `"${listing.address}", found by "exampl", ${listing.priceMonthly} a month`]);
 }
 
 const newsletter = `From: Signalbox <demo@example.org>
@@ -60,17 +61,21 @@ Content-Type: text/html; charset=utf-8
 <p><a href="https://example.org/signalbox/signals">Signals and interlocking</a></p>
 `.replaceAll('\n', '\r\n');
 
-/** The same newsletter each time, so that there is one of it. @returns its links, as they are ranked */
+/** The same newsletter each time, so that there is one of it. @returns its links, as they are ranked, or when the next login is allowed */
 async function ranked(service: string, { ingestToken, password }: { ingestToken: string; password: string }) {
   const ask = async (path: string, init: RequestInit) => {
     const response = await fetch(`${service}/api${path}`, init);
-    if (!response.ok) throw new Error(`The link digest answered ${response.status}: ${await response.text()}`);
+    if (!response.ok) throw await refusalOf(response);
     return response.json();
   };
+  const refusalOf = async (response: Response) => new Error(`The link digest answered ${response.status}: ${await response.text()}`);
   const mail = { 'Content-Type': 'message/rfc822', 'X-Ingest-Token': ingestToken };
   await ask('/ingest/email', { method: 'POST', headers: mail, body: newsletter });
   const login = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
-  const { data } = z.object({ data: z.object({ token: z.string() }) }).parse(await ask('/auth/login', login));
+  const response = await fetch(`${service}/api/auth/login`, login);
+  if (response.status === 429) return { retryAfter: response.headers.get('Retry-After') };
+  if (!response.ok) throw await refusalOf(response);
+  const { data } = z.object({ data: z.object({ token: z.string() }) }).parse(await response.json());
   for (const deadline = Date.now() + shownWithinMs; Date.now() < deadline; await sleep(100)) {
     const links = RankedLinks.parse(await ask('/links/prioritized', { headers: { Authorization: `Bearer ${data.token}` } })).data;
     const own = links.filter(({ url }) => url.startsWith('https://example.org/signalbox/'));

@@ -63,7 +63,7 @@ async function rowsOf(database: Database, id: string) {
   const refusals = (await database.all(rejected, id)).map(({ receivedAt, event, isSigned }) => ({
     place: 'relay, rejected',
     since: receivedAt,
-    detail: `401 for event ${event}: ${isSigned ? 'the signature matches none of Forge__WebhookSecrets' : 'without the header X-Hub-Signature-256'}`,
+    detail: `401 for event ${event}: ${isSigned ? 'the signature is malformed, or matches none of Forge__WebhookSecrets' : 'without the header X-Hub-Signature-256'}`,
   }));
   const rows = (await database.all(kept, id)).map(({ spooledAt, reason, ...row }) => ({
     place: "relay's database",
@@ -74,6 +74,6 @@ async function rowsOf(database: Database, id: string) {
 }
 
 function stateOf({ tries, replayedAt, refusedAt }: Pick<Kept, 'tries' | 'replayedAt' | 'refusedAt'>): string {
-  if (replayedAt) return `published ${replayedAt.toISOString()}`;
+  if (replayedAt) return `published ${replayedAt.toISOString()}, was spooled`;
   return refusedAt ? `given up ${refusedAt.toISOString()}: no broker takes it` : `spooled: published once a broker is back; refused ${tries} times`;
 }

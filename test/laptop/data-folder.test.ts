@@ -86,6 +86,10 @@ describe('withLaptopSettings', () => {
     expect(settings).to.have.property('BROKER_URL_1').that.equals(settings['DATABASE_URL']).and.contains(':5433/');
   });
 
+  it('says that a folder holds nothing', async () => {
+    expect(await withLaptopSettings(join(folder, 'nowhere'), {}).then(() => undefined, String)).to.contain('nowhere holds no Postgres');
+  });
+
   for (const name of ['DATABASE_URL', 'BROKER_URL_2', 'Broker__EnvironmentFile', 'Ingest__BrokerUrl_FILE'])
     it(`adds nothing beside ${name}: whoever names a server means no other`, async () => {
       expect(await withLaptopSettings(folder, { [name]: 'elsewhere' })).to.deep.equal({ [name]: 'elsewhere' });

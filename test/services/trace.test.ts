@@ -74,7 +74,7 @@ describe('signalbox trace', () => {
     const { isFound, lines } = await traced('refused-1');
     expect(isFound).to.equal(true);
     expect(lines.slice(1).sort()).to.deep.equal([
-      'relay, rejected  2026-01-02T03:04:05.678Z  401 for event push: the signature matches none of Forge__WebhookSecrets',
+      'relay, rejected  2026-01-02T03:04:05.678Z  401 for event push: the signature is malformed, or matches none of Forge__WebhookSecrets',
       'relay, rejected  2026-01-02T03:04:05.678Z  401 for event push: without the header X-Hub-Signature-256',
     ]);
     expect((await traced(answered)).lines, 'by the id of the answer').to.have.length(2);

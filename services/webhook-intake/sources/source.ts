@@ -67,11 +67,19 @@ export const sharedToken: Verification = {
   by: 'credential',
   inQuery: true,
   createGuard: (secrets) =>
-    guard({ header: tokenHeader, description: 'A value of the setting of the source, such as `Sources__HealthchecksSecrets`.' }, secrets, (headers, query) => {
-      const inQuery = parseQuery(query, undefined, undefined, { maxKeys: 0 })['token'];
-      const given = [headers[tokenHeader.toLowerCase()] ?? [], inQuery ?? []].flat();
-      return given.length === 1 ? given[0] : undefined;
-    }),
+    guard(
+      {
+        header: tokenHeader,
+        description: 'A value of the setting of the source, such as `Sources__HealthchecksSecrets`.',
+        form: `${tokenHeader}: <value>\` or \`?token=<value>`,
+      },
+      secrets,
+      (headers, query) => {
+        const inQuery = parseQuery(query, undefined, undefined, { maxKeys: 0 })['token'];
+        const given = [headers[tokenHeader.toLowerCase()] ?? [], inQuery ?? []].flat();
+        return given.length === 1 ? given[0] : undefined;
+      },
+    ),
 };
 
 /** The whole value of the header Authorization, whatever it looks like. */
@@ -88,19 +96,21 @@ export const authorizationValue: Verification = {
 
 type Present = (headers: IncomingHttpHeaders, query: string) => string | undefined;
 
-function guard({ header, description }: { readonly header: string; readonly description: string }, secrets: readonly Secret[], present: Present): Guard {
+type Shown = { readonly header: string; readonly description: string; readonly form?: string };
+
+function guard({ header, description, form }: Shown, secrets: readonly Secret[], present: Present): Guard {
   const isValid = isOneOf(secrets);
   return {
     name: header.toLowerCase(),
     scheme: { type: 'apiKey', in: 'header', name: header, description },
     check(headers, query) {
-      if (!isValid(present(headers, query) ?? '')) throw refused(header);
+      if (!isValid(present(headers, query) ?? '')) throw refused(header, form);
     },
   };
 }
 
-/** @param header where the credential belongs */
-export const refused = (header: string) => credentialRefused(`${header}: <value>`, { 'WWW-Authenticate': header });
+/** @param header where the credential belongs @param form how it is sent, where the header is not the one way */
+export const refused = (header: string, form = `${header}: <value>`) => credentialRefused(form, { 'WWW-Authenticate': header });
 
 /** Of a text that a vendor sends, however long: more serves no title and no column. */
 const maxTextLength = 500;
