@@ -22,7 +22,7 @@ const shown: Readonly<Record<string, RegExp>> = {
   'docs/listings.md': /"created":1.*"status":"approved".*"notes":"call on Monday".*"changedAt".*0 rejected.*"outcome":"created"/s,
   'docs/newsletters.md': /"title": "On queues".*"priorityScore".*true/s,
   'docs/secrets-command.md': /DB_PASSWORD +created.*Http:Timeout +created/s,
-  'docs/secrets.md': /"value":"open sesame".*"cursor":/s,
+  'docs/secrets.md': /"value": "open sesame".*"cursor":/s,
   'docs/sources.md': /"duplicate":/,
   'docs/webhook-intake.md': /"status":.*"payload":.*"bucketHours":6.*"NEW":.*no dead letters/s,
   'docs/webhook-relay.md': /"connections":.*"brokers":.*"eventCount":.*"added":\[\].*"deleted":1/s,
