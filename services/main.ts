@@ -3,6 +3,7 @@ import { addWorkerHelp, createCommand } from './command.ts';
 import { addCompletion, completedWord } from './completion.ts';
 import { deployables } from './deployables.ts';
 import { hasCode } from './platform/errors.ts';
+import { addSubcommands } from './subcommands.ts';
 
 const { names, workerNames } = deployables;
 const writeError = (text: string) => void process.stderr.write(`${text}\n`);
@@ -39,7 +40,7 @@ const completed = completedWord(argv.slice(2));
 for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands)) {
   const parent = command.command(word).description(summary);
   if (word !== (completed ?? argv[2])) continue;
-  const [{ addSubcommands }, { subcommands }] = await Promise.all([import('./subcommands.ts'), load()]);
+  const { subcommands } = await load();
   await addSubcommands(parent, subcommands, { ...parts, words: completed === undefined ? argv.slice(3) : [] });
 }
 addCompletion(command, { serve: names, migrate: names, credentials: names, worker: workerNames });

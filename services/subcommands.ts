@@ -1,6 +1,6 @@
 // `signalbox <deployable> <subcommand>`: adds those of a deployable to the command, and runs them.
 import { type Command, Option } from 'commander';
-import { ConfigError, type Environment } from './platform/config/config.ts';
+import type { Environment } from './platform/config/config.ts';
 import type { Subcommand, SubcommandLoaders } from './platform/process/subcommand.ts';
 
 type CommandLine = {
@@ -16,13 +16,6 @@ export const dataFolderOption = () =>
 
 const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
   data === undefined ? environment : (await import('./laptop/data-folder.ts')).withLaptopSettings(data, environment);
-
-/** Says that the folder gave no address either, where one is missing. */
-const explainFolder = (data: string | undefined) => (error: unknown) => {
-  if (data === undefined || !(error instanceof ConfigError) || !error.faults.some((fault) => /^(DATABASE_URL|Ingest__BrokerUrl) is required/.test(fault)))
-    throw error;
-  throw new ConfigError([...error.faults, `--data ${data} is not a folder of 'npm start'`]);
-};
 
 /** Loads the one that is asked for, or all to tell of them. */
 export async function addSubcommands(parent: Command, loaders: SubcommandLoaders, parts: CommandLine): Promise<void> {
@@ -71,7 +64,6 @@ function addSubcommand(
     const call = { options: given, rest: command.args, print, writeError, stopping: stop.signal };
     process.exitCode = await withDataFolder(environment, data)
       .then((settings) => run({ ...call, environment: settings }))
-      .catch(explainFolder(data))
       .finally(unhear);
   });
 }

@@ -136,9 +136,9 @@ async function takeIn(ingest: Ingest, given: AsyncIterable<Given>, clock: () => 
   for await (const one of given) {
     const faults: Faults = new Map();
     const item = 'value' in one ? parseInto(NewProperty, one.value, { root: 'item', faults }) : undefined;
-    const rejected = 'errors' in one ? one : { index: one.index, errors: Object.fromEntries(faults) };
     if (item) batch.push(item);
-    else if (result.rejected.push(rejected) > maxRejected) throw tooManyRejected(result);
+    else if (result.rejected.push('errors' in one ? one : { index: one.index, errors: Object.fromEntries(faults) }) > maxRejected)
+      throw tooManyRejected(result);
     if (batch.length === maxIngestItems) await store();
   }
   if (batch.length > 0) await store();
