@@ -79,8 +79,8 @@ describe('npm start', function () {
     const demo = startProcess(['demo', '--data', data, '--port-base', portBase]);
     const { code } = await demo.exited;
     expect(demo.lines.join('\n'))
-      .to.match(/relay +202/)
-      .and.to.match(/intake +200 {2}\/api\/v1\/events\/[0-9a-f-]{36}/);
+      .to.match(/relay {6}202/)
+      .and.to.match(/intake {5}200 {2}\/api\/v1\/events\/[0-9a-f-]{36}/);
     expect(code).to.equal(0);
 
     const [, id = ''] = /delivery ([0-9a-f-]{36}),/.exec(demo.lines.join('\n')) ?? [];

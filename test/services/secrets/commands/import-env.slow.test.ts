@@ -183,7 +183,7 @@ describe('signalbox secrets import-env', () => {
 
     it('an unknown application or environment', async () => {
       const { slug } = await newApplication(running.url);
-      expect(await refusal({ slug: 'nobody' })).to.match(/^there is no application 'nobody', or /);
+      expect(await refusal({ slug: 'nobody' })).to.equal("there is no application 'nobody', or SIGNALBOX_SECRETS_URL is another service");
       expect(await refusal({ slug, more: ['--environment', 'moon'] })).to.equal(`application '${slug}' has no environment 'moon'`);
     });
 

@@ -135,7 +135,7 @@ describe('signalbox secrets run', () => {
     });
 
     it('an unknown environment', async () => {
-      expect(await refusal(['--environment', 'moon'])).to.match(/^the application has no environment 'moon', or /);
+      expect(await refusal(['--environment', 'moon'])).to.equal("the application has no environment 'moon', or SIGNALBOX_SECRETS_URL is another service");
     });
 
     it('a key that is wrong', async () => {
