@@ -18,6 +18,7 @@ function fallbackOf({ fallback, generate, isSecret }: Setting<unknown>): string 
   if (!fallback) return generate ? 'required; `npm start` generates it' : 'required';
   const { value } = fallback;
   if (value === undefined || isSecret) return 'none';
+  if (value === '') return 'empty';
   if (value instanceof RegExp) return `\`${value.source}\``;
   return Array.isArray(value) ? (value.length === 0 ? 'empty' : `\`${value.join(',')}\``) : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }
