@@ -1,5 +1,5 @@
 // `signalbox <deployable> <subcommand>`: adds those of a deployable to the command, and runs them.
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import type { Environment } from './platform/config/config.ts';
 import type { Subcommand, SubcommandLoaders } from './platform/process/subcommand.ts';
 
@@ -31,12 +31,23 @@ export async function addSubcommands(parent: Command, loaders: SubcommandLoaders
 const ofFolder = ['DATABASE_URL', 'Ingest__BrokerUrl', 'Encryption__MasterKeys'];
 
 /** What it reads, and how it is called. */
-function helpOf(word: string, { settings, isForDataFolder, examples }: Subcommand): string {
+function helpOf(word: string, { settings, settingFamilies = [], isForDataFolder, examples }: Subcommand): string {
   const required = (name: string) => (isForDataFolder && ofFolder.includes(name) ? ' (required, or --data)' : ' (required)');
-  const width = Math.max(0, ...Object.values(settings).map(({ name }) => name.length)) + 2;
-  const rows = Object.values(settings).map(({ name, summary, fallback }) => `  ${name.padEnd(width)}${summary}${fallback ? '' : required(name)}`);
+  const all = [
+    ...Object.values(settings).map((setting) => ({ ...setting, isOptional: setting.fallback !== undefined })),
+    ...settingFamilies.map((family) => ({ ...family, isOptional: true })),
+  ];
+  const width = Math.max(0, ...all.map(({ name }) => name.length)) + 2;
+  const rows = all.map(({ name, summary, isOptional }) => `  ${name.padEnd(width)}${summary}${isOptional ? '' : required(name)}`);
   const environment = rows.length === 0 ? ['Environment: nothing'] : ['Environment (each also as NAME_FILE):', ...rows];
   return ['', ...environment, '', ...examples.map((example) => `  signalbox ${word} ${example}`)].join('\n');
+}
+
+/** Of `[list|show]` the words are offered by completion. */
+function argumentOf(operands: string): Argument {
+  const argument = new Argument(operands);
+  if (operands.includes('|')) argument.argChoices = argument.name().split('|');
+  return argument;
 }
 
 function addSubcommand(
@@ -45,9 +56,13 @@ function addSubcommand(
   { environment, print, writeError }: CommandLine,
 ): void {
   command.description(summary);
-  if (operands !== undefined) command.argument(operands);
-  for (const { flags, summary: about, required } of options)
-    command.addOption(new Option(flags, required ? `${about} (required)` : about).makeOptionMandatory(required ?? false));
+  if (operands !== undefined) command.addArgument(argumentOf(operands));
+  for (const { flags, summary: about, required, values } of options) {
+    const option = new Option(flags, required ? `${about} (required)` : about).makeOptionMandatory(required ?? false);
+    // Not its `choices()`: the subcommand itself refuses, all options at fault together.
+    if (values) option.argChoices = [...values];
+    command.addOption(option);
+  }
   if (isForDataFolder) command.addOption(dataFolderOption());
   // It has been told what is wrong, or `--help` was asked for.
   if (usageExitCode !== undefined) command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode));

@@ -9,7 +9,7 @@ import { createLog, type Log } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
-import { describeDatabaseFault } from '../platform/postgres/errors.ts';
+import { explainDatabase } from '../platform/postgres/errors.ts';
 import { migrate } from '../platform/postgres/migrations.ts';
 import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
@@ -129,7 +129,9 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
   const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(data, password, lifecycle));
 
-  for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explainDatabase);
+  const addressOf = given.databaseUrl ? 'DATABASE_URL' : `${data}, with the password ${postgresPassword},`;
+  const explain = (error: unknown) => explainDatabase(error, addressOf);
+  for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
   const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(
@@ -147,11 +149,6 @@ export async function startEverything(deployables: readonly Deployable[], parts:
         .map((setting) => [setting.name, generated[setting.name] ?? null]),
     ),
   }));
-}
-
-function explainDatabase(error: unknown): never {
-  const fault = describeDatabaseFault(error, 'DATABASE_URL');
-  throw fault === undefined ? error : new Error(fault, { cause: error });
 }
 
 async function ownPostgres(data: string, password: string, lifecycle: Lifecycle): Promise<string> {

@@ -56,6 +56,8 @@ describeWith(need, 'completion in bash', function () {
     ['signalbox serve link', 'link-digest'],
     ['signalbox worker cl', 'cleanup'],
     ['signalbox secrets run --env', '--environment'],
+    ['signalbox secrets import-env --as ', 'configuration', 'secrets'],
+    ['signalbox webhook-intake dead-letters s', 'show', 'send-back'],
   ] as const)
     it(`knows what follows “${line}”`, () => {
       expect(offered(line)).to.have.members(words);

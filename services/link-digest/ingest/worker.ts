@@ -2,7 +2,7 @@
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { toError } from '../../platform/errors.ts';
-import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
+import { createSchemaCheck, type MigrationSource, requireSchema } from '../../platform/postgres/migrations.ts';
 import { createPool } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import { sleepUntil, systemClock } from '../../platform/time.ts';
@@ -29,8 +29,7 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
     const { broker, handler, checkSchema } = await openIngest(runtime, config, { name, migrations, pool });
     const { stopping } = runtime.lifecycle;
     const deadline = AbortSignal.any([stopping, AbortSignal.timeout(longestRunMs)]);
-    const schema = await checkSchema();
-    if (!schema.ok) throw new Error(schema.detail);
+    await requireSchema(checkSchema);
     await broker.ready(connectTimeoutMs);
     let inWork = 0;
     let lastError: Error | undefined;

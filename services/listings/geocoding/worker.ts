@@ -1,4 +1,5 @@
 // `signalbox worker geocoding`: coordinates for listings, and another attempt at failed mails; once, or again and again.
+import { explainDatabase } from '../../platform/postgres/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
 import { createPool } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
@@ -32,7 +33,7 @@ export const createGeocodingWorker = (migrations: MigrationSource): Worker<Geoco
     // A run that is told to stop ends before its pool does.
     runtime.lifecycle.onStop('run of the geocoding worker', () => running.then(() => undefined));
     const failed = (await running).find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
+    if (failed?.status === 'rejected') explainDatabase(failed.reason);
   },
 });
 

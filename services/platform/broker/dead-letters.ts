@@ -1,6 +1,6 @@
 // A command for dead letters: what is in the dead-letter queue of each connection and why, back to where it came from, or away.
 import { z } from 'zod';
-import type { Environment, Settings } from '../config/config.ts';
+import type { Environment, SettingFamily, Settings } from '../config/config.ts';
 import { describeError } from '../errors.ts';
 import { readOptions, type Subcommand } from '../process/subcommand.ts';
 import { tableOf, visible } from '../process/table.ts';
@@ -15,6 +15,7 @@ type DeadLettersCommand = {
   readonly queues: Topology['queues'];
   readonly summary: string;
   readonly settings: Settings;
+  readonly settingFamilies?: readonly SettingFamily[];
   /** The connections that the environment names, each to be opened when its turn comes. */
   readonly read: (environment: Environment) => Promise<readonly { readonly name: string; readonly open: () => Broker }[]>;
   /** The body of a message as people read it; as it is unless given. */
@@ -31,7 +32,14 @@ const actionNames = ['list', 'show', 'send-back', 'drop'] as const;
 /** An empty one would mean all: `drop --reason "$unset"`. */
 const Wanted = z.string().refine((text) => text.trim() !== '', { error: 'must not be empty' });
 
-export function createDeadLettersCommand({ queues, summary, settings, read, bodyOf = ({ body }) => Promise.resolve(body) }: DeadLettersCommand): Subcommand {
+export function createDeadLettersCommand({
+  queues,
+  summary,
+  settings,
+  settingFamilies = [],
+  read,
+  bodyOf = ({ body }) => Promise.resolve(body),
+}: DeadLettersCommand): Subcommand {
   const names = queues.map(({ name }) => name);
   const Options = z.object({
     queue: z.enum(names, { error: `must be one of ${names.join(', ')}` }).optional(),
@@ -45,12 +53,13 @@ export function createDeadLettersCommand({ queues, summary, settings, read, body
     examples: ['dead-letters list', 'dead-letters send-back --reason "timed out"'],
     operands: `[${actionNames.join('|')}]`,
     options: [
-      ...(names.length > 1 ? [{ flags: '--queue <queue>', summary: `only those that came from it: ${names.join(', ')}` }] : []),
+      ...(names.length > 1 ? [{ flags: '--queue <queue>', summary: 'only those that came from it', values: names }] : []),
       { flags: '--reason <text>', summary: 'only those whose reason holds this text, in any case' },
       { flags: '--message <id>', summary: 'only this message' },
       { flags: '--limit <count>', summary: 'at most so many of each connection, oldest first; 100 unless given' },
     ],
     settings,
+    settingFamilies,
     isForDataFolder: true,
     async run({ environment, options, rest, print, writeError, stopping }) {
       const { limit, ...wanted } = readOptions(Options, options);

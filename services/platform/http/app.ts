@@ -142,8 +142,8 @@ function asProblem(error: unknown, requestId: string, log: Log): Problem {
     return Common.unavailable({ detail: 'A server that this service needs does not answer in time; try again.', headers: retryLater });
   }
   if (isUnmigrated(error)) {
-    log.error({ error, requestId }, 'database schema missing, run the migrations');
-    return Common.unavailable({ detail: 'The database of this service is not migrated yet.', headers: retryLater });
+    log.error({ error, requestId }, 'database schema missing, run signalbox migrate');
+    return Common.unavailable({ detail: 'The database of this service is not migrated yet: `signalbox migrate` does it.', headers: retryLater });
   }
   log.error({ error, requestId }, 'request failed');
   return Common.failure({ detail: `Request ${requestId} failed.` });

@@ -2,7 +2,7 @@
 import type { Secret } from '../config/secret.ts';
 import { silentLog } from '../log.ts';
 import { describeDatabaseFault, isUnavailable } from './errors.ts';
-import { createSchemaCheck, type MigrationSource } from './migrations.ts';
+import { createSchemaCheck, type MigrationSource, requireSchema } from './migrations.ts';
 import { createPool, type Database, statement } from './pool.ts';
 
 /** A statement over the whole of a large table may take its time. */
@@ -20,8 +20,7 @@ export async function withDatabase<T>(url: Secret, migrations: MigrationSource, 
   const database = createPool(url.reveal(), { schema, log: silentLog, maxConnections: 2, statementMs });
   try {
     if ((await database.first(isClosed, schema))?.isClosed) throw new Error(`the user of DATABASE_URL may not read the schema ${schema}`);
-    const { ok, detail } = await (await createSchemaCheck(database, migrations))();
-    if (!ok) throw new Error(detail);
+    await requireSchema(await createSchemaCheck(database, migrations));
     return await work(database);
   } catch (error) {
     const fault =

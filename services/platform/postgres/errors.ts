@@ -69,6 +69,12 @@ const words: Readonly<Record<string, string>> = {
   '57P03': 'it is starting or stopping; try again in a moment',
 };
 
+/** For `catch`. @param setting that has the address. @throws what it is given, in words when it stands between a program and its database */
+export function explainDatabase(error: unknown, setting = 'DATABASE_URL'): never {
+  const fault = describeDatabaseFault(error, setting);
+  throw fault === undefined ? error : new Error(fault, { cause: error });
+}
+
 /**
  * What stands between a command and its database, and what to do: a sentence without host, user or password; undefined when something else
  * went wrong than getting there.

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { CheckResult } from '../http/health.ts';
 import type { Log } from '../log.ts';
 import { type Database, statement, transactionOn } from './pool.ts';
-import { isUnmigrated } from './errors.ts';
+import { explainDatabase, isUnmigrated } from './errors.ts';
 
 export type MigrationSource = {
   readonly schema: string;
@@ -86,6 +86,14 @@ export async function createSchemaCheck(database: Database, { schema, directory 
       if (!isUnmigrated(error)) throw error;
     });
     const found = row?.version ?? 0;
-    return found >= needed ? { ok: true } : { ok: false, detail: `schema ${schema} is at version ${found}, version ${needed} is needed: run the migrations` };
+    return found >= needed
+      ? { ok: true }
+      : { ok: false, detail: `schema ${schema} is at version ${found}, version ${needed} is needed: run signalbox migrate` };
   };
+}
+
+/** @param check of `createSchemaCheck`. @throws Error in words when the database cannot be reached, or its schema is older than this release */
+export async function requireSchema(check: () => Promise<CheckResult>): Promise<void> {
+  const { ok, detail } = await check().catch(explainDatabase);
+  if (!ok) throw new Error(detail);
 }

@@ -1,6 +1,6 @@
 // A command of a deployable, as `signalbox <deployable> <subcommand>` runs it.
 import type { z } from 'zod';
-import type { Environment, Settings } from '../config/config.ts';
+import type { Environment, SettingFamily, Settings } from '../config/config.ts';
 
 type SubcommandCall = {
   readonly environment: Environment;
@@ -22,10 +22,11 @@ export type Subcommand = {
   readonly examples: readonly [string, string];
   /** What stands after the options, for `--help`: `[file]`, `<command...>`. */
   readonly operands?: string;
-  /** Flags as commander has them: `--environment <slug>`; `--secret <name...>` may come several times. */
-  readonly options: readonly { readonly flags: string; readonly summary: string; readonly required?: boolean }[];
+  /** Flags as commander has them: `--environment <slug>`; `--secret <name...>` may come several times. `values`: those that there are, for `--help` and completion. */
+  readonly options: readonly { readonly flags: string; readonly summary: string; readonly required?: boolean; readonly values?: readonly string[] }[];
   /** What it reads of the environment, for `--help` and the settings table. */
   readonly settings: Settings;
+  readonly settingFamilies?: readonly SettingFamily[];
   /** Works on what `signalbox up` keeps, where the environment names neither a database nor a broker: it takes `--data`. */
   readonly isForDataFolder?: true;
   /** When its options or operands are wrong; 1 unless given. */

@@ -38,9 +38,9 @@ export const audit: Subcommand = {
   examples: ['audit --application shop --outcome not-found', 'audit --from 2026-03-01 --json'],
   options: [
     { flags: '--application <slug>', summary: 'as the request named it' },
-    { flags: '--plane <plane>', summary: planes.join(', ') },
-    { flags: '--action <action>', summary: actions.join(', ') },
-    { flags: '--outcome <outcome>', summary: outcomes.join(', ') },
+    { flags: '--plane <plane>', summary: 'how it came', values: planes },
+    { flags: '--action <action>', summary: 'what was asked', values: actions },
+    { flags: '--outcome <outcome>', summary: 'how it ended', values: outcomes },
     { flags: '--from <time>', summary: 'not before: a date, or a date and time' },
     { flags: '--to <time>', summary: 'before' },
     { flags: '--limit <count>', summary: 'at most so many; 100 unless given' },

@@ -31,7 +31,7 @@ export const importEnv: Subcommand = {
   options: [
     { flags: '--application <slug>', summary: 'which application', required: true },
     { flags: '--environment <slug>', summary: 'which of its environments', required: true },
-    { flags: '--as <kind>', summary: 'configuration or secrets', required: true },
+    { flags: '--as <kind>', summary: 'what its lines become', required: true, values: Options.shape.as.options },
     { flags: '--colons', summary: 'each __ of a name becomes : in the key, as .NET reads it' },
     { flags: '--overwrite', summary: 'add a version to secrets whose value cannot be compared because SIGNALBOX_APPLICATION_KEY is not set' },
     { flags: '--dry-run', summary: 'only show what would be done' },

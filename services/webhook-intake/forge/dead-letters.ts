@@ -2,7 +2,7 @@
 import type { DeadLetter } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { connectTimeoutMs, createDeadLettersCommand } from '../../platform/broker/dead-letters.ts';
-import { readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
+import { brokerUrlFamily, readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
 import { returnsOf } from '../../platform/broker/outcomes.ts';
 import { type Environment, readSettings, type Values } from '../../platform/config/config.ts';
 import { describeError, toError } from '../../platform/errors.ts';
@@ -18,6 +18,7 @@ export const createDeadLetters = (settings: typeof brokerSettings): Subcommand =
     queues: forgeTopology.queues,
     summary: 'list, show, send back or drop the dead letters of the forge queues',
     settings,
+    settingFamilies: [brokerUrlFamily],
     bodyOf: unpacked,
     async read(environment) {
       const { config, connections } = await readWithBrokers(environment, () => readSettings(environment, settings));

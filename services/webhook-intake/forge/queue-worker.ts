@@ -6,7 +6,7 @@ import type { Environment } from '../../platform/config/config.ts';
 import type { CheckResult } from '../../platform/http/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import type { MigrationSource } from '../../platform/postgres/migrations.ts';
+import { type MigrationSource, requireSchema } from '../../platform/postgres/migrations.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import { every } from '../../platform/time.ts';
@@ -102,8 +102,7 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
     isExclusive: false,
     async run({ counts, stopping }) {
       const deadline = AbortSignal.any([stopping, timeout(longestRunMs)]);
-      const schema = await checkSchema();
-      if (!schema.ok) throw new Error(schema.detail);
+      await requireSchema(checkSchema);
       await connected(counts, async (connections) => {
         connections.configure(await configured(environment, config));
         await connections.drain(deadline);

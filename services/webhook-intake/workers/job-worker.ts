@@ -1,5 +1,6 @@
 // A job as the `signalbox` command runs it: once, or again and again.
 import type { WriteStream } from 'node:tty';
+import { explainDatabase } from '../../platform/postgres/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
 import { createPool, type Pool } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
@@ -54,7 +55,7 @@ export function createJobWorker<Config extends { readonly databaseUrl: Secret }>
     },
     async once(runtime, config) {
       const { runner, job } = await open(runtime, config, { terminal: process.stderr });
-      await runOnce(runtime, runner, job);
+      await runOnce(runtime, runner, job).catch(explainDatabase);
     },
   };
 }

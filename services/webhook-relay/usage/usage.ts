@@ -104,7 +104,7 @@ export function createUsage({ store, reservations, connections, database, clock 
     async reset(name: string): Promise<number> {
       const { period, brokers } = await current();
       const found = brokers.find(({ broker }) => broker.toLowerCase() === name.toLowerCase());
-      if (!found) throw Problems.connectionMissing();
+      if (!found) throw Problems.connectionMissing({ detail: `The connections are ${brokers.map(({ broker }) => broker).join(', ')}.` });
       const count = await store.reset(found.broker, period);
       changed();
       return count;

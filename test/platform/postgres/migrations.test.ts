@@ -110,9 +110,9 @@ describe('migrate', () => {
     }
 
     it('says which version is needed when there is none yet, or an older one', async () => {
-      expect(await check(second)).to.deep.equal({ ok: false, detail: 'schema notes is at version 0, version 2 is needed: run the migrations' });
+      expect(await check(second)).to.deep.equal({ ok: false, detail: 'schema notes is at version 0, version 2 is needed: run signalbox migrate' });
       await run(first);
-      expect(await check(second)).to.deep.equal({ ok: false, detail: 'schema notes is at version 1, version 2 is needed: run the migrations' });
+      expect(await check(second)).to.deep.equal({ ok: false, detail: 'schema notes is at version 1, version 2 is needed: run signalbox migrate' });
     });
 
     it('takes its own version and newer ones', async () => {

@@ -83,7 +83,8 @@ describe('a worker as a process', function () {
       const nowhere = start(['service'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
       const bare = start(['service'], { DATABASE_URL: place.url });
       expect(await Promise.all([nowhere.exited, bare.exited])).to.deep.equal([ended(1), ended(1)]);
-      expect(bare.lines.join()).to.contain('run the migrations');
+      expect(nowhere.lines.join()).to.contain('the database of DATABASE_URL cannot be reached: nothing listens there');
+      expect(bare.lines.join()).to.contain('run signalbox migrate');
     });
 
     it('ends with 1 when a connection cannot be reached, has worked through the others, and tells no password', async () => {

@@ -268,7 +268,7 @@ describe('signalbox secrets backup and restore', () => {
     it('a database without the schema, or none at all', async () => {
       const target = await createTestDatabase();
       targets.push(target);
-      expect((await restore(target.url, file)).err).to.match(/^schema secrets is at version 0, version \d+ is needed: run the migrations\n$/);
+      expect((await restore(target.url, file)).err).to.match(/^schema secrets is at version 0, version \d+ is needed: run signalbox migrate\n$/);
       const nowhere = `postgres://u:hidden@127.0.0.1:${await freePort()}/x`;
       expect((await restore(nowhere, file)).err).to.equal(
         'the database of DATABASE_URL cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)\n',

@@ -154,8 +154,10 @@ describe('broker usage', () => {
     });
 
     for (const name of ['BROKER_URL_4', 'unknown', '%20']) {
-      it(`answers 404 to the unknown broker '${name}'`, async () => {
-        expect((await administer(relay.url, 'DELETE', `/broker/usage/current/${name}`)).status).to.equal(404);
+      it(`answers 404 to the unknown broker '${name}', and names those that there are`, async () => {
+        const { status, body } = await administer(relay.url, 'DELETE', `/broker/usage/current/${name}`);
+        expect(status).to.equal(404);
+        expect(body).to.have.property('detail').that.matches(/^The connections are BROKER_URL_\d+(, BROKER_URL_\d+)*\.$/);
       });
     }
   });
