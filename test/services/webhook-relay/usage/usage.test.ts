@@ -157,7 +157,9 @@ describe('broker usage', () => {
       it(`answers 404 to the unknown broker '${name}', and names those that there are`, async () => {
         const { status, body } = await administer(relay.url, 'DELETE', `/broker/usage/current/${name}`);
         expect(status).to.equal(404);
-        expect(body).to.have.property('detail').that.matches(/^The connections are BROKER_URL_\d+(, BROKER_URL_\d+)*\.$/);
+        expect(body)
+          .to.have.property('detail')
+          .that.matches(/^The connections are BROKER_URL_\d+(, BROKER_URL_\d+)*\.$/);
       });
     }
   });
