@@ -25,6 +25,8 @@ type Walk = {
 const walks: readonly Walk[] = [
   { page: 'docs/install.md', shown: /Phase: +Succeeded.*Rollback was a success.*release "signalbox" uninstalled/s },
   { page: 'docs/install.md', section: '3. Install' },
+  { page: 'docs/on-call.md', shown: /^intake, event log /m },
+  { page: 'docs/sources.md', shown: /deployment.apps\/signalbox-webhook-intake restarted/ },
   { page: 'docs/operator.md', section: 'Install' },
   { page: 'docs/applications.md', shown: /^open sesame$.*^open sesame\+ .*^open sesame$/ms },
   { page: 'docs/operator.md', shown: /"signalbox-operator" uninstalled.*customresourcedefinition.* deleted/s },
@@ -37,7 +39,8 @@ const namespaces = ['signalbox', 'shop'].map(createKubectl);
 
 export const docs: Scenario = {
   name: 'docs',
-  proves: 'each block that install, operator, applications, upgrade, credentials and operations mark `sh cluster` runs as it stands, page by page',
+  proves:
+    'each block that install, on-call, sources, operator, applications, upgrade, credentials and operations mark `sh cluster` runs as it stands, page by page',
   async run({ tags, afterwards }) {
     await expectNothing();
     afterwards(() => removeAll());
