@@ -40,7 +40,7 @@ const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
   if (key === undefined || value === undefined) throw new InvalidArgumentError('must be KEY=VALUE');
   return { ...before, [key]: value };
 };
-const servicesArgument = new Argument('[service...]', `all unless given: ${names.join(', ')}`);
+const servicesArgument = new Argument('[service...]', `default: all of them, ${names.join(', ')}`);
 const dataOption = new Option('--data <folder>', 'where everything is kept').default('.signalbox');
 const portBaseOption = new Option('--port-base <port>', 'the relay listens on the port after it, the other services on the five after that')
   .argParser(port)

@@ -119,7 +119,7 @@ export const BookmarkFilterQuery = z.object({
     .optional()
     .transform((choice) => choice && isTrue(choice))
     .meta({ description: 'Only favorites, or only the others' }),
-  limit: queryInteger({ min: 1, max: maxPage }).meta({ description: 'A page of the list; `Link` leads to the next one. All of it unless given' }),
+  limit: queryInteger({ min: 1, max: maxPage }).meta({ description: 'A page of the list; `Link` leads to the next one. Default: all of it' }),
 });
 
 export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Only tells what would be done' }) });

@@ -1,8 +1,8 @@
 // What `--help` of the commands says below their options: what they read, and how they are called.
 
-const ofEveryProcess = `  LOG_LEVEL                    trace, debug, info, warn, error or fatal; info unless given
-  METRICS_PORT                 of metrics and health; 9090 unless given
-  OTEL_EXPORTER_OTLP_ENDPOINT  where traces go; none unless given`;
+const ofEveryProcess = `  LOG_LEVEL                    trace, debug, info, warn, error or fatal; default: info
+  METRICS_PORT                 of metrics and health; default: 9090
+  OTEL_EXPORTER_OTLP_ENDPOINT  where traces go; default: none are sent`;
 
 export const serveHelp = `
 Environment (each also as NAME_FILE): the settings of the services, docs/settings.md, and
@@ -48,7 +48,7 @@ Environment (each also as NAME_FILE), one of the two:
   POSTGRES_URL             postgres://HOST:PORT/DATABASE without a user: each schema belongs to a role of its own name
     POSTGRES_<SCHEMA>_PASSWORD   of each role: POSTGRES_RELAY_PASSWORD, POSTGRES_INTAKE_PASSWORD, …
     POSTGRES_<SCHEMA>_USER       its name, where somebody else makes it under another one than the schema's
-    POSTGRES_ADMIN_USER          postgres unless given: a superuser, or one with CREATEROLE and CREATEDB
+    POSTGRES_ADMIN_USER          a superuser, or one with CREATEROLE and CREATEDB; default: postgres
     POSTGRES_ADMIN_PASSWORD      makes what is missing of database, roles and schemas, and sets the passwords of the roles.
                                  Without it nothing is made: the SQL to run is printed, and waited for.
 

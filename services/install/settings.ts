@@ -19,7 +19,7 @@ const admin = {
 export const migrateSettings = { databaseUrl, postgresUrl, ...admin };
 export const roleFamilies = [
   { name: passwordVariable('<schema>'), shape: 'secret', summary: 'The password of each role' },
-  { name: userVariable('<schema>'), shape: 'text', summary: 'The name of a role that somebody else makes; that of the schema unless given' },
+  { name: userVariable('<schema>'), shape: 'text', summary: 'The name of a role that somebody else makes; default: that of the schema' },
 ];
 
 // Anything else would have to be normalised as the server does (SASLprep) before it is hashed here.

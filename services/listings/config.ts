@@ -24,7 +24,7 @@ const parsePattern = (source: string): RegExp => {
 /** A link of the form that daft.ie has: `/for-rent/<slug>/<digits>`. */
 const linkPattern: Setting<RegExp> = {
   name: 'Ingest__LinkPattern',
-  summary: 'Regular expression, in any case, of links in alert mails that lead to a listing; its first group is the sourceId. Links of daft.ie unless given',
+  summary: 'Regular expression, in any case, of links in alert mails that lead to a listing; its first group is the sourceId. Default: links of daft.ie',
   shape: 'regular expression',
   isSecret: false,
   parse: parsePattern,

@@ -170,7 +170,7 @@ export const SecretApplicationSpec = z.object({
     .meta(keyedBy('environment', 'secret'))
     .describe('Values of secrets, taken from Secrets of Kubernetes; each change is a new version. What is taken out stays in the service.'),
   apiKeySecretRef: KeyRef.describe('The Secret that the operator writes the key of the application into. One that is there and not its own is left as it is.'),
-  rotateEvery: Duration.optional().describe('How old the key may become, such as 720h; it is never rotated by time unless given.'),
+  rotateEvery: Duration.optional().describe('How old the key may become, such as 720h. Default: it is not rotated by time.'),
   deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What becomes of the application in the service when this object is deleted.'),
   existing: z.enum(['Fail', 'Adopt']).default('Fail').describe('What to do with an application that is there and belongs to no object; Adopt rotates its key.'),
 });
@@ -202,7 +202,7 @@ export const SyncedSecretSpec = z
     environment: environmentSlug,
     target: z
       .object({
-        name: Name.optional().describe("The name of the Secret; the object's own unless given."),
+        name: Name.optional().describe("The name of the Secret. Default: the object's own."),
         type: z.string().max(253).default('Opaque').meta(immutable('type')).describe('The type of the Secret. Immutable.'),
         labels: Texts.default({}).describe('Labels of the Secret; those that are taken out stay.'),
         annotations: Texts.default({}).describe('Annotations of the Secret; those that are taken out stay.'),

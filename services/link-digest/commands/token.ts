@@ -19,7 +19,7 @@ const Options = z.object({
 export const token: Subcommand = {
   summary: 'print an access token of the link digest for a machine',
   examples: ['token', 'token --minutes 525600'],
-  options: [{ flags: '--minutes <number>', summary: 'how long it is valid; Jwt__ExpiryMinutes unless given, which is 60 by default' }],
+  options: [{ flags: '--minutes <number>', summary: 'how long it is valid; default: Jwt__ExpiryMinutes, or 60' }],
   settings: tokenSettings,
   async run({ environment, options, print }) {
     const { minutes } = readOptions(Options, options);

@@ -56,7 +56,7 @@ export function createDeadLettersCommand({
       ...(names.length > 1 ? [{ flags: '--queue <queue>', summary: 'only those that came from it', values: names }] : []),
       { flags: '--reason <text>', summary: 'only those whose reason holds this text, in any case' },
       { flags: '--message <id>', summary: 'only this message' },
-      { flags: '--limit <count>', summary: 'at most so many of each connection, oldest first; 100 unless given' },
+      { flags: '--limit <count>', summary: 'at most so many of each connection, oldest first; default: 100' },
     ],
     settings,
     settingFamilies,

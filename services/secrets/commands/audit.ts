@@ -43,7 +43,7 @@ export const audit: Subcommand = {
     { flags: '--outcome <outcome>', summary: 'how it ended', values: outcomes },
     { flags: '--from <time>', summary: 'not before: a date, or a date and time' },
     { flags: '--to <time>', summary: 'before' },
-    { flags: '--limit <count>', summary: 'at most so many; 100 unless given' },
+    { flags: '--limit <count>', summary: 'at most so many; default: 100' },
     { flags: '--json', summary: 'a JSON object on each line, with every column' },
   ],
   settings: databaseSettings,

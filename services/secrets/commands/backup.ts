@@ -16,7 +16,7 @@ const Options = z.object({ output: z.string().optional() });
 export const backup: Subcommand = {
   summary: 'write all applications, configuration and secrets into one sealed file, beside running services',
   examples: ['backup --output secrets.backup', "backup | ssh vault 'cat > secrets.backup'"],
-  options: [{ flags: '--output <file>', summary: 'standard output unless given; a file is there only once it is whole' }],
+  options: [{ flags: '--output <file>', summary: 'default: standard output; a file is there only once it is whole' }],
   settings: backupSettings,
   isForDataFolder: true,
   async run({ environment, options, writeError, stopping }) {
