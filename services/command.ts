@@ -89,7 +89,7 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
 
   command
     .command('operator')
-    .description('keep the BrokerConnections, SecretApplications and SyncedSecrets of a Kubernetes cluster')
+    .description('reconcile the BrokerConnections, SecretApplications and SyncedSecrets of a Kubernetes cluster')
     .addHelpText('after', operatorHelp)
     .action(() => traced(environment, 'operator', async () => (await import('./serve.ts')).operate(call)));
 }

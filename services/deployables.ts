@@ -24,7 +24,7 @@ const withSubcommands: Readonly<Record<string, { readonly summary: string; reado
     summary: 'make access tokens and password hashes of the link digest, measure its extraction and run it again, return dead letters',
     load: () => import('./link-digest/commands/main.ts'),
   },
-  bookmarks: { summary: 'take the bookmark files of browsers, and write them', load: () => import('./bookmarks/commands/main.ts') },
+  bookmarks: { summary: 'import and export bookmark files of browsers', load: () => import('./bookmarks/commands/main.ts') },
   secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('./secrets/commands/main.ts') },
   listings: { summary: 'import listings', load: () => import('./listings/commands/main.ts') },
 };

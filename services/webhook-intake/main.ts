@@ -109,7 +109,7 @@ export const deployable: Deployable<ServiceConfig> = {
       create: ({ runtime, ...parts }) => cleanupJob({ log: runtime.log, ...parts }),
     }),
     maintenance: createJobWorker({
-      summary: 'Makes partitions ahead, and takes up again what died: claims, runs, dead letters, failed deliveries',
+      summary: 'Creates partitions ahead, and retries what was given up: stale claims and runs, dead letters, failed deliveries',
       migrations,
       everyMs: maintenanceEveryMs,
       read: readMaintenanceConfig,

@@ -22,7 +22,7 @@ const Options = z.object({
 type Wanted = z.output<typeof Options>;
 
 export const importEnv: Subcommand = {
-  summary: 'take a dotenv file over into an application, without showing its values',
+  summary: 'import a dotenv file into an application, without showing its values',
   examples: [
     'import-env .env --application shop --environment production --as secrets',
     'import-env appsettings.env --application shop --environment production --as configuration --colons --dry-run',

@@ -16,7 +16,7 @@ import { backupSettings } from './settings.ts';
 import { createRestoreStore, type RestoreStore } from './store.ts';
 
 export const restore: Subcommand = {
-  summary: 'put a backup into an empty, migrated database, sealed anew under the first master key',
+  summary: 'restore a backup into an empty, migrated database, encrypted under the first master key',
   examples: ['restore secrets.backup', 'restore < secrets.backup'],
   operands: '[file]',
   options: [],

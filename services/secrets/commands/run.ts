@@ -14,7 +14,7 @@ export const run: Subcommand = {
   examples: ['run --environment production -- node server.js', 'run --environment production --secret database-password=PGPASSWORD -- psql'],
   operands: '<command...>',
   options: [
-    { flags: '--environment <slug>', summary: 'whose configuration and secrets', required: true },
+    { flags: '--environment <slug>', summary: 'environment to read configuration and secrets from', required: true },
     { flags: '--secret <name...>', summary: 'NAME or NAME=VARIABLE; several, or several times; put -- before the command' },
     { flags: '--allow-unsafe-names', summary: 'take configuration entries that decide what code runs, such as PATH or LD_PRELOAD' },
   ],
