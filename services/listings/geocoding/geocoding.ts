@@ -38,11 +38,11 @@ export function createGeocoding({ store, provider, cacheDays, stopping, clock, l
   async function lookUp(from: Provider, listing: Unplaced): Promise<Outcome> {
     const known = await store.cached(from.name, listing, after(-cacheDays * dayMs));
     if (known) return { kind: 'cached', ...known };
-    const nextAtMs = performance.now() + from.intervalMs;
     const answer = await from.locate(listing, stopping);
     if (answer.kind === 'found') await store.cache(from.name, listing, answer, clock());
-    // Also after the last one: the next run, of this process or of another, begins with a request.
-    await sleepUntil(stopping, Math.max(0, nextAtMs - performance.now()));
+    // From the answer, since a request may be held up on its way. Also after the last one: the next run, of this process or of another,
+    // begins with a request.
+    await sleepUntil(stopping, from.intervalMs);
     return answer;
   }
 
