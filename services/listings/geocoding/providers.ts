@@ -18,7 +18,7 @@ export type Answer =
 
 export type Provider = {
   readonly name: 'nominatim' | 'google';
-  /** At least between the beginnings of two requests. */
+  /** From an answer to the next request. */
   readonly intervalMs: number;
   /** Never rejects. */
   locate(place: Place, stopping: AbortSignal): Promise<Answer>;
