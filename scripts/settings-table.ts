@@ -75,6 +75,6 @@ export async function settingsFile(): Promise<Record<string, string>> {
     }),
     ...verbSections,
   ].join('\n');
-  const names = [...page.matchAll(/^\| `(\w+__\w+)`/gm)].map(([, name = '']) => name);
+  const names = [...page.matchAll(/^\| `(\w*[a-z]\w*)`/gm)].map(([, name = '']) => name);
   return { 'docs/settings.md': page, 'services/setting-names.json': `${JSON.stringify([...new Set([...names, postgresPassword])].sort(), null, 2)}\n` };
 }

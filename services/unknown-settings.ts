@@ -14,13 +14,16 @@ const groupOf = (name: string) => name.split('__', 1)[0]?.toLowerCase() ?? '';
 /** More differences than these are another name. */
 const mostDifferences = 3;
 
-/** Of the variables with `__` those that are nearly a setting, or in the group of some: others are not ours. @param known as `Scoring__OwnerLogins` */
+/** `Scoring__File`, `TrustedProxies`. */
+const ofOurForm = /__|^[A-Z][a-z]+[A-Z][a-z]+$/;
+
+/** Of the variables of our form those that are nearly a setting, or in the group of some: others are not ours. @param known as `Scoring__OwnerLogins` */
 export function findUnknownSettings(environment: Environment, known: readonly string[]): Unknown[] {
   const exact = new Set(known);
   const groups = new Set(known.map(groupOf));
   const given = Object.keys(environment).map((name) => name.replace(/_FILE$/, ''));
   return [...new Set(given)]
-    .filter((name) => name.includes('__') && !exact.has(name))
+    .filter((name) => ofOurForm.test(name) && !exact.has(name))
     .flatMap((name) => {
       const suggestion = closest(name, known);
       return suggestion !== undefined || groups.has(groupOf(name)) ? [{ name, suggestion }] : [];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { findUnknownSettings, warnOfUnknownSettings } from '../../services/unknown-settings.ts';
 import { captureLog } from '../platform/captured-log.ts';
 
-const known = ['Scoring__OwnerLogins', 'Scoring__File', 'Broker__AuthToken'];
+const known = ['Scoring__OwnerLogins', 'Scoring__File', 'Broker__AuthToken', 'TrustedProxies'];
 
 describe('findUnknownSettings', () => {
   it('names the setting that was meant, in either form', () => {
@@ -19,8 +19,12 @@ describe('findUnknownSettings', () => {
     ]);
   });
 
+  it('finds one without a group', () => {
+    expect(findUnknownSettings({ TrustedProxy: '10.0.0.0/8' }, known)).to.deep.equal([{ name: 'TrustedProxy', suggestion: 'TrustedProxies' }]);
+  });
+
   it('says nothing of settings, of their files, and of what is not ours', () => {
-    const environment = { Scoring__File: 'x', Broker__AuthToken_FILE: 'y', npm_config__x: '1', PATH: '/bin', OTHER__SETTING: '1', __CF: '1' };
+    const environment = { Scoring__File: 'x', Broker__AuthToken_FILE: 'y', npm_config__x: '1', PATH: '/bin', PathExt: '.COM', OTHER__SETTING: '1', __CF: '1' };
     expect(findUnknownSettings(environment, known)).to.deep.equal([]);
   });
 });
