@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'chai';
 import { helm, render } from '../charts/chart.ts';
+import { podsOf } from '../charts/manifests.ts';
 import { describeWith } from '../support/need.ts';
 import { runbooks } from './shipped.ts';
 
@@ -48,6 +49,15 @@ describe('runbooks', () => {
   }
 
   describeWith(helm, 'beside the chart', () => {
+    it('select by labels that pods have', async () => {
+      // That of `helm test` is an object of the chart, and has the labels of those.
+      const pods = podsOf(await render({ backup: { enabled: true } })).filter(({ owner }) => owner.kind !== 'Pod');
+      const known = new Set(pods.flatMap(({ pod }) => Object.entries(pod.metadata?.labels ?? {}).map((label) => label.join('='))));
+      const selectors = runbooks.flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/ -l (app\.\S*)/g)].map(([, selector = '']) => selector));
+      expect(selectors).to.not.be.empty;
+      expect(selectors.filter((one) => !known.has(one) && one !== 'app.kubernetes.io/name=signalbox-operator')).to.deep.equal([]);
+    });
+
     it('name workloads that the chart has', async () => {
       const objects = await render({ monitoring: { serviceMonitor: { enabled: true } }, backup: { enabled: true } });
       const known = new Set(objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`));
