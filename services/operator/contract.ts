@@ -66,7 +66,7 @@ const Key = z
   .string()
   .min(1)
   .max(253)
-  .regex(/^[-._a-zA-Z0-9]+$/);
+  .regex(/^\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$/);
 const KeyRef = z.object({ name: Name.describe('The name of the object, in the same namespace.'), key: Key.describe('The key in it.') });
 export type KeyRef = z.output<typeof KeyRef>;
 
@@ -107,7 +107,12 @@ const conditions = {
 export const BrokerConnectionSpec = z.object({
   position: z.int().min(1).max(99).meta(immutable('position')).describe('The number of the broker: brokers are asked in this order. Immutable.'),
   urlSecretRef: KeyRef.describe('The key of a Secret that holds the amqp or amqps URL.'),
-  monthlyLimit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe('Messages a month; 0 publishes nothing, none given is no limit.'),
+  monthlyLimit: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Messages a month; 0 publishes nothing. Default: Broker__MonthlyMessageLimit of the relay, 2000000 unless set.'),
 });
 export type BrokerConnectionSpec = z.output<typeof BrokerConnectionSpec>;
 export const BrokerConnectionStatus = z.object({
@@ -156,7 +161,10 @@ export const SecretApplicationSpec = z.object({
     .default([])
     .meta({ 'x-kubernetes-list-type': 'set' })
     .describe('Names of environments, beside local; the service makes their slugs.'),
-  prune: z.boolean().default(false).describe('Whether an environment that is taken out is deleted, with its values.'),
+  prune: z
+    .boolean()
+    .default(false)
+    .describe('Whether environments that are not named here are deleted with their values, also those made by hand; local never is.'),
   configuration: z
     .array(ConfigurationEntry)
     .max(1000)

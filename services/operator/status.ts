@@ -20,6 +20,9 @@ export function clusterRefusal(error: unknown): Readiness | undefined {
   return notReady('ValueRefused', `Kubernetes refuses it: ${error.message}`);
 }
 
+/** The same is refused however often it is tried: only another object helps. */
+export const isInvalid = (error: unknown): boolean => error instanceof ClusterError && error.status === 422;
+
 /** Longer ones are cut: what the definitions take. */
 const longestMessage = 1000;
 

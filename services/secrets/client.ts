@@ -24,11 +24,18 @@ export class Refusal extends Error {
   readonly problem: ProblemDocument | undefined;
 
   constructor(status: number, problem: ProblemDocument | undefined) {
-    const said = problem ? [problem.title, problem['detail']].filter((text) => typeof text === 'string').join(': ') : 'no problem document';
-    super(`the secrets service answered ${status} (${said})`);
+    super(`the secrets service answered ${status} (${problem ? saidBy(problem) : 'no problem document'})`);
     this.status = status;
     this.problem = problem;
   }
+}
+
+const Faults = z.record(z.string(), z.array(z.string())).catch({});
+
+/** What a person can act on: of a request that is not valid, which members and why. */
+function saidBy({ title, detail, errors }: ProblemDocument): string {
+  const faults = Object.entries(Faults.parse(errors)).map(([member, texts]) => `${member} ${texts.join(', ')}`);
+  return [title, faults.length > 0 ? faults.join('; ') : detail].filter((text) => typeof text === 'string').join(': ');
 }
 
 /** No response, or none that the contract knows; whether a write was done is unknown. */

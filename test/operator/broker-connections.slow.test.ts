@@ -232,4 +232,15 @@ describeWith(kubernetes, 'a BrokerConnection in a namespace without a relay', ()
     await saysMissing('is ready');
     expect((await cluster.secretData('brokers'))?.['brokers.env']).to.include("BROKER_URL_1='amqp://alone'");
   });
+
+  it('says TargetNotOwned of a file that is not its own any more, and makes it anew when that is deleted', async () => {
+    await cluster.cluster.patch(
+      secretResource,
+      { namespace: cluster.namespace, name: 'brokers' },
+      { metadata: { annotations: { 'signalbox.dev/owner': null } } },
+    );
+    await eventually(async () => expect((await cluster.readyOf('BrokerConnection', 'alone'))?.reason).to.equal('TargetNotOwned'));
+    await cluster.remove(secretResource, 'brokers');
+    await eventually(async () => expect((await cluster.secretData('brokers'))?.['brokers.env']).to.include('amqp://alone'));
+  });
 });

@@ -40,6 +40,7 @@ const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
   ['BrokerConnection', 'a negative limit', { monthlyLimit: -1 }, /monthlyLimit/],
   ['BrokerConnection', 'a Secret whose name is none', { urlSecretRef: { name: 'Not A Name', key: 'url' } }, /urlSecretRef\.name/],
   ['BrokerConnection', 'a key that no Secret can have', { urlSecretRef: { name: 'brokers', key: 'a/b' } }, /urlSecretRef\.key/],
+  ['SecretApplication', 'a key with two dots first', { apiKeySecretRef: { name: 'shop', key: '..data' } }, /apiKeySecretRef\.key/],
   ['BrokerConnection', 'an unknown member', { monthlyLimits: 3 }, /unknown field "spec\.monthlyLimits"/],
   ['SecretApplication', 'an empty name', { applicationName: '' }, /applicationName/],
   ['SecretApplication', 'an environment twice', { environments: ['a', 'a'] }, /environments/],

@@ -6,7 +6,7 @@ import { createSecretApplications } from '../../services/operator/secret-applica
 import { annotationOf, configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createSyncedSecrets } from '../../services/operator/synced-secrets/controller.ts';
 import { createConsumerClient, createManagementClient, type ManagementClient, Refusal } from '../../services/secrets/client.ts';
-import { silentLog } from '../../services/platform/log.ts';
+import { type CapturedLog, captureLog } from '../platform/captured-log.ts';
 import { adminToken, migrations, secretValue, startService, type TestService } from '../services/secrets/service.ts';
 import { kubernetes } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
@@ -23,6 +23,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
   let cluster: TestCluster;
   let operator: RunningOperator;
   let management: ManagementClient;
+  let captured: CapturedLog;
 
   before(async () => {
     database = await createTestDatabase({ schema: 'secrets', migrations });
@@ -45,7 +46,8 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
   const start = (namespace = cluster.namespace, isFed = true) => {
     const plane = createPlane({ baseUrl: service.url, adminKey: adminToken });
     const feed = isFed && { feed: plane.follow };
-    return runControllers(() => [createSecretApplications(plane), createSyncedSecrets(plane)], namespace, { log: silentLog, ...feed });
+    captured = captureLog('warn');
+    return runControllers(() => [createSecretApplications(plane), createSyncedSecrets(plane)], namespace, { log: captured.log, ...feed });
   };
   const specOf = (applicationName: string) => ({ applicationName, apiKeySecretRef: { name: 'key-of-next', key: 'api-key' } });
   const apply = (name: string, spec: object) =>
@@ -264,12 +266,15 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
         configuration: [
           { environment: 'local', key: 'a', value: '1' },
           { environment: 'nowhere', key: 'b', value: '2' },
+          { environment: 'local', key: 'c', value: '' },
         ],
         secretValues: [{ environment: 'local', secret: 'password', valueFrom: { secretKeyRef: { name: 'absent', key: 'password' } } }],
       });
       const message = await isReady('SecretApplication', 'partly', 'ValueMissing');
-      expect(message).to.include('Secret absent').and.include('configuration nowhere b');
+      for (const part of ['Secret absent', 'configuration nowhere b', 'value must not be empty']) expect(message).to.include(part);
       expect((await management.configurations('partly')).map(({ key }) => key)).to.deep.equal(['a']);
+      await apply('partly', { applicationName: 'Partly', configuration: [{ environment: 'nowhere', key: 'b', value: '2' }] });
+      await isReady('SecretApplication', 'partly', 'NotFound');
     });
   });
 
@@ -384,9 +389,10 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       await prepare('label', { password: secretValue('label') });
       const data = [{ key: 'PASSWORD', secret: 'password' }];
       await sync('label', { data, target: { labels: { team: 'not a label' } } });
-      expect(await isReady('SyncedSecret', 'label', 'ValueRefused'))
-        .to.include('Kubernetes refuses it')
-        .and.include('not a label');
+      expect(await isReady('SyncedSecret', 'label', 'ValueRefused')).to.match(/Kubernetes refuses it.*not a label/s);
+      await sync('label', { data });
+      await isReady('SyncedSecret', 'label', 'Synced');
+      expect(captured.lines().filter(({ key }) => key === `${cluster.namespace}/label`)).to.deep.equal([]);
     });
 
     it('stays the owner of its Secret, whatever annotations it wishes for', async () => {

@@ -48,7 +48,9 @@ export function createBrokerConnections(): Controller {
         concerns: (secret, caches) => {
           const { namespace, name } = secret.metadata;
           const isReferred = (caches['BrokerConnection']?.list(namespace) ?? []).some((object) => specOf(object)?.urlSecretRef.name === name);
-          return isReferred || annotationOf(secret, 'owner') === owner ? [namespace] : [];
+          // Not by its annotation: somebody may have taken that off, or made the Secret before.
+          const isFile = (caches['Pod']?.list(namespace) ?? []).some((pod) => readPod(pod).fileSecret === name);
+          return isReferred || isFile ? [namespace] : [];
         },
       },
     ],
@@ -149,7 +151,7 @@ async function readWishes(objects: readonly KubeObject[], namespace: string, { c
     if (!spec) continue;
     const { position, monthlyLimit: limit, urlSecretRef } = spec;
     const url = secretText(await secret(urlSecretRef.name), urlSecretRef.key)?.trim();
-    wishes.push({ name, uid, createdAt, position, limit, url, source: `Secret ${urlSecretRef.name} with a text at ${urlSecretRef.key}` });
+    wishes.push({ name, uid, createdAt, position, limit, url, source: urlSecretRef });
   }
   return wishes;
 }

@@ -2,7 +2,7 @@
 import { parseDotenv } from '../../platform/config/dotenv.ts';
 import { parseBrokerUrl } from '../../platform/broker/environment.ts';
 import { type ConnectionList, forgeTopology } from '../../webhook-relay/contract.ts';
-import type { BrokerConnectionStatus, Reason } from '../contract.ts';
+import type { BrokerConnectionStatus, KeyRef, Reason } from '../contract.ts';
 import { notReady, type Readiness } from '../status.ts';
 
 /** A connection that somebody wishes for. */
@@ -14,8 +14,8 @@ export type Wish = {
   readonly limit: number | undefined;
   /** Undefined where its Secret has none. */
   readonly url: string | undefined;
-  /** Which Secret and key it is to come from, for a person. */
-  readonly source: string;
+  /** Which Secret and key it is to come from. */
+  readonly source: KeyRef;
 };
 
 export type Refused = { readonly reason: Reason; readonly message: string };
@@ -91,15 +91,16 @@ function stillDraining(position: number, { draining, empty }: Present, now: Date
 
 const byAge = (one: Wish, other: Wish) => (one.createdAt + one.uid < other.createdAt + other.uid ? -1 : 1);
 
-function faultOf({ url, source }: Wish): Refused | undefined {
-  if (url === undefined) return { reason: 'SecretMissing', message: `there is no ${source}` };
-  if (/[\r\n\0']/.test(url)) return { reason: 'InvalidUrl', message: `the URL of ${source} holds a quote or a line break` };
+function faultOf({ url, source: { name, key } }: Wish): Refused | undefined {
+  if (url === undefined) return { reason: 'SecretMissing', message: `there is no Secret ${name} with a text at ${key}` };
+  const place = `the URL at ${key} of the Secret ${name}`;
+  if (/[\r\n\0']/.test(url)) return { reason: 'InvalidUrl', message: `${place} holds a quote or a line break` };
   try {
     parseBrokerUrl(url);
     return undefined;
   } catch (error) {
     // Its words repeat nothing of the URL.
-    return { reason: 'InvalidUrl', message: `the URL of ${source} ${error instanceof Error ? error.message : 'is none'}` };
+    return { reason: 'InvalidUrl', message: `${place} ${error instanceof Error ? error.message : 'is none'}` };
   }
 }
 

@@ -92,6 +92,11 @@ export function createCluster({ transport, identity, onEventFailure = () => unde
       const call = { method: 'PATCH', path: pathOf(resource, key), body: patch, contentType: 'application/merge-patch+json', query: { fieldManager } } as const;
       return unless(404, answered(resource, transport.json(call)), undefined);
     },
+    async tryApply(resource, object) {
+      const query = { fieldManager, force: 'true', dryRun: 'All' };
+      const path = pathOf(resource, object.metadata);
+      await transport.json({ method: 'PATCH', path, body: whole(resource, object), contentType: 'application/apply-patch+yaml', query });
+    },
     async remove(resource, { uid, ...key }) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
       const call = { method: 'DELETE', path: pathOf(resource, key), body, contentType: 'application/json' } as const;

@@ -40,6 +40,8 @@ export type Cluster = {
   applyStatus(resource: Resource, key: Key, status: object): Promise<KubeObject | undefined>;
   /** A merge patch; undefined when the object is gone. */
   patch(resource: Resource, key: Key, patch: object): Promise<KubeObject | undefined>;
+  /** Nothing is changed. @throws ClusterError where the API server would not take a server-side apply of the object */
+  tryApply(resource: Resource, object: Desired): Promise<void>;
   /** Only the very object; it is no fault when it is gone. */
   remove(resource: Resource, object: Pick<Metadata, 'name' | 'namespace' | 'uid'>): Promise<void>;
   /** A Kubernetes Event on an object: what people care about. Best effort: never throws. */

@@ -96,6 +96,7 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
         else if (type !== 'BOOKMARK') keep(readObject(object, resource));
       }
     } catch (error) {
+      if (silence.signal.aborted) throw new Error(`nothing was heard for ${timing.silenceMs} ms`, { cause: error });
       if (!(error instanceof ClusterError) || error.status !== gone) throw error;
       version = undefined;
     } finally {

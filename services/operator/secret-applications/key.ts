@@ -32,6 +32,9 @@ export async function keepKey(subject: Subject, context: ReconcileContext): Prom
     await removeFormer(subject, context);
     return { id: application.id, apiKey: keySecret.apiKey, rotatedAt: keySecret.rotatedAt };
   }
+  // A key that its Secret does not take would be lost, and the next one, too.
+  const place = { namespace: object.metadata.namespace, name: spec.apiKeySecretRef.name };
+  await context.cluster.tryApply(secretResource, { metadata: place, data: { [spec.apiKeySecretRef.key]: encode(pending) } });
   // There is a place for the key before there is a key: a crash from here on leads to a rotation, and so does a Secret that cannot be written.
   const claimed = await describeSecret(subject, context, { secret, application: application?.id ?? pending });
   const keyed = application

@@ -6,7 +6,7 @@ import type { KubeObject } from '../cluster/cluster.ts';
 import type { ReconcileContext } from '../controller.ts';
 import { planeFailure, unlessMissing } from '../plane.ts';
 import { configMapResource, configMapText, createReader, secretResource, secretText } from '../secrets.ts';
-import { clusterRefusal, type Readiness } from '../status.ts';
+import { clusterRefusal, isInvalid, type Readiness } from '../status.ts';
 import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
 import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
 
@@ -16,7 +16,7 @@ export type Outcome = {
   readonly applicationId?: string;
   readonly lastRotatedAt?: string;
   readonly againAfterMs: number;
-  /** The service was away: to be tried again with growing pauses. */
+  /** Not of what the object says: to be tried again with growing pauses. */
   readonly failure?: Error;
 };
 
@@ -44,7 +44,7 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
   } catch (error) {
     const failure = planeFailure(error) ?? clusterRefusal(error);
     if (!failure) throw error;
-    return { readiness: { ...failure, isReady: false }, againAfterMs: resyncMs, failure: toError(error) };
+    return { readiness: { ...failure, isReady: false }, againAfterMs: resyncMs, ...(!isInvalid(error) && { failure: toError(error) }) };
   }
 }
 
@@ -81,7 +81,7 @@ async function keepContents(subject: Subject, { apiKey }: Keyed, context: Reconc
       await perform(action, { slug, mark: markOf(object), management });
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429 || error.status === 401) throw error;
-      problems.push({ reason: 'ValueRefused', message: `${nameOf(action)}: ${error.message}` });
+      problems.push({ reason: error.status === 404 ? 'NotFound' : 'ValueRefused', message: `${nameOf(action)}: ${error.message}` });
     }
   }
   return problems;

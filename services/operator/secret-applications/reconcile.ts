@@ -106,13 +106,18 @@ export function planContents(wanted: Wanted, contents: Contents, mark: string): 
   const missing = wanted.secretValues.filter((each) => !contents.values.some((value) => isSameValue(value, each)));
   return [
     ...describing(wanted, contents),
-    ...wanted.environments.filter((name) => !present.has(slugOf(name))).map((name): Action => ({ do: 'create-environment', name })),
+    ...wanted.environments
+      .filter(isFirstOfItsSlug)
+      .filter((name) => !present.has(slugOf(name)))
+      .map((name): Action => ({ do: 'create-environment', name })),
     ...(wanted.prune ? contents.environments.filter((slug) => !slugs.has(slug)) : []).map((slug): Action => ({ do: 'delete-environment', slug })),
     ...planConfiguration(wanted, contents, mark),
     ...[...new Set(missing.map(({ secret }) => secret))].filter((name) => !secrets.has(name)).map((secret): Action => ({ do: 'create-secret', secret })),
     ...missing.map((each): Action => ({ do: 'set-value', ...each })),
   ];
 }
+
+const isFirstOfItsSlug = (name: string, index: number, names: readonly string[]) => names.findIndex((other) => slugOf(other) === slugOf(name)) === index;
 
 function describing({ description }: Wanted, contents: Contents): Action[] {
   return description === undefined || description === contents.description ? [] : [{ do: 'describe', name: contents.name, description }];

@@ -9,7 +9,7 @@ import type { ReconcileContext } from '../controller.ts';
 import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
 import { annotationOf, encodedData, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
-import { clusterRefusal, notReady, type Readiness } from '../status.ts';
+import { clusterRefusal, isInvalid, notReady, type Readiness } from '../status.ts';
 import { compose, contentHash, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
 import { TemplateError } from './template.ts';
 
@@ -21,7 +21,7 @@ export type Outcome = {
   /** When the content last became another. */
   readonly lastSyncedAt?: string;
   readonly againAfterMs: number;
-  /** The service was away: to be tried again with growing pauses. */
+  /** Not of what the object says: to be tried again with growing pauses. */
   readonly failure?: Error;
 };
 
@@ -45,7 +45,7 @@ export async function sync(subject: Subject, context: ReconcileContext): Promise
   } catch (error) {
     const readiness = clusterRefusal(error);
     if (!readiness) throw error;
-    return fail(readiness, toError(error));
+    return fail(readiness, isInvalid(error) ? undefined : toError(error));
   }
 }
 
@@ -87,7 +87,8 @@ async function write(subject: Subject, { data, versions }: Values, context: Reco
   await removeFormer(subject, context);
   const { hash, changedAt, writtenAt } = written;
   const rolled = await rollOut(subject, { hash, changedAt }, context);
-  const message = [`${Object.keys(data).length} keys`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
+  const count = Object.keys(data).length;
+  const message = [`${count} ${count === 1 ? 'key' : 'keys'}`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
   const readiness: Readiness = { isReady: true, reason: 'Synced', message };
   const againAfterMs = Math.min(refreshMs(spec), rolled.againAfterMs);
   return { readiness, target, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs };

@@ -13,7 +13,7 @@ const wish = (name: string, position: number, more: Partial<Wish> = {}): Wish =>
   position,
   limit: undefined,
   url: `amqp://u:p@${name}`,
-  source: `Secret ${name} with a text at url`,
+  source: { name, key: 'url' },
   ...more,
 });
 const nothing: Present = { text: undefined, draining: {}, empty: new Set(), given: new Set(), held: new Set() };
@@ -77,6 +77,7 @@ describe('the file of connections', () => {
       const { text, refused } = planFile([wish('a', 1, { url })], present, now);
       expect(refused.get('a')).to.include({ reason });
       expect(refused.get('a')?.message).not.to.match(/@|:\/\/|'/);
+      expect(refused.get('a')?.message).to.match(url === undefined ? /^there is no Secret a with a text at url$/ : /^the URL at url of the Secret a /);
       expect(lines(text)).to.deep.equal([`BROKER_URL_1='amqp://u:p@good'`]);
       expect(lines(planFile([wish('a', 1, { url })], nothing, now).text)).to.deep.equal([]);
     });

@@ -81,6 +81,10 @@ describe('the contents of an application', () => {
     expect(plan(want).map((action) => action.do)).to.deep.equal(['create-environment', 'create-configuration', 'create-secret', 'set-value']);
   });
 
+  it('have one environment of two names that are one slug', () => {
+    expect(plan({ environments: ['Staging', 'staging'] })).to.deep.equal([{ do: 'create-environment', name: 'Staging' }]);
+  });
+
   it('lose environments with prune only, and local never', () => {
     const have = { environments: ['local', 'old'] };
     expect(plan({}, have)).to.deep.equal([]);

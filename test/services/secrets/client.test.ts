@@ -101,6 +101,7 @@ describe('the client of the secrets service', () => {
     if (!(invalid instanceof Refusal)) throw new TypeError('not a Refusal', { cause: invalid });
     expect(invalid.status).to.equal(400);
     expect(invalid.problem).to.deep.include({ status: 400, errors: { key: ['must not be empty'], value: ['must not be empty'] } });
+    expect(invalid.message).to.equal('the secrets service answered 400 (Bad Request: key must not be empty; value must not be empty)');
     const refused = await failureOf(createManagementClient({ baseUrl: running.url, credential: 'wrong' }).applications());
     expect(refused)
       .to.be.instanceOf(Refusal)
