@@ -323,7 +323,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       expect(await cluster.secretData('lasting')).to.deep.equal({ PASSWORD: value });
     });
 
-    it('rolls a workload once for a change, and not for the first content or a restart of the operator', async () => {
+    it('rolls a workload once for a change, once for a Secret that was deleted, and not for the first content or a restart of the operator', async () => {
       await prepare('rolled', { password: secretValue('first') });
       const labels = { app: 'rolled' };
       const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'none' }] } };
@@ -339,6 +339,8 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       operator = await start();
       await management.setValues('rolled', 'password', [{ environmentSlug: 'production', value: secretValue('fourth') }]);
       await eventually(async () => expect(await generation()).to.equal(3));
+      await cluster.remove(secretResource, 'rolled');
+      await eventually(async () => expect(await generation()).to.equal(4));
     });
 
     it('is settled with all that belongs to it: nothing is written when it is read again, nor by an operator that starts', async () => {
@@ -419,10 +421,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       await prepare('wrong', { password: secretValue('wrong') });
       await sync('wrong', { template: { conf: 'a\n{{ secrets password }}' } });
       expect(await isReady('SyncedSecret', 'wrong', 'InvalidTemplate')).to.include('template conf, line 2');
-      await cluster.apply(synced, {
-        metadata: { name: 'early' },
-        spec: { applicationRef: { name: 'later' }, environment: 'production', data: [{ key: 'A', secret: 'password' }] },
-      });
+      await sync('early', { applicationRef: { name: 'later' }, data: [{ key: 'A', secret: 'password' }] });
       await isReady('SyncedSecret', 'early', 'ApplicationNotReady');
       await cluster.apply(secretResource, { metadata: { name: 'bad-key' }, data: { key: Buffer.from('key_of_nobody').toString('base64') } });
       const spec = { apiKeySecretRef: { name: 'bad-key', key: 'key' }, environment: 'production', data: [{ key: 'A', secret: 'password' }] };

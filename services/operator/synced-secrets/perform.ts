@@ -9,7 +9,7 @@ import type { ReconcileContext } from '../controller.ts';
 import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
 import { annotationOf, encodedData, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
-import { clusterRefusal, isInvalid, notReady, type Readiness } from '../status.ts';
+import { clusterRefusal, isInvalid, notReady, type Readiness, statusOf } from '../status.ts';
 import { compose, contentHash, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
 import { TemplateError } from './template.ts';
 
@@ -127,25 +127,16 @@ async function readPlane(client: ConsumerClient, sources: ReturnType<typeof sour
 type Written = { readonly hash: string; readonly changedAt: Date | undefined; readonly writtenAt: string };
 
 /** Undefined when a Secret of that name is not ours. */
-async function writeTarget({ object, spec, writes }: Subject, data: Readonly<Record<string, string>>, context: ReconcileContext): Promise<Written | undefined> {
+async function writeTarget(subject: Subject, data: Readonly<Record<string, string>>, context: ReconcileContext): Promise<Written | undefined> {
+  const { object, spec, writes } = subject;
   const { cluster, now } = context;
   const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
   const owner = ownerOf('SyncedSecret', object.metadata.name);
-  const { labels, annotations: noted, type, deletionPolicy } = spec.target;
+  const { labels, annotations: noted, deletionPolicy } = spec.target;
   const reference = { apiVersion, kind: 'SyncedSecret', name: object.metadata.name, uid: object.metadata.uid, controller: true };
   const ownerReference = deletionPolicy === 'Delete' ? reference : undefined;
   const found = await cluster.get(secretResource, key);
-  if (!found) {
-    const salt = randomBytes(16).toString('hex');
-    const hash = contentHash(data, salt);
-    const notes = { ...noted, [annotations.owner]: owner, [annotations.salt]: salt, [annotations.contentHash]: hash };
-    const metadata = { ...key, labels, annotations: notes, ownerReferences: ownerReference ? [ownerReference] : [] };
-    // Never applied: that would change one that somebody made just now.
-    const created = await cluster.create(secretResource, { metadata, type, data });
-    if (created === 'conflict') return undefined;
-    writes.note(created);
-    return { hash, changedAt: undefined, writtenAt: created.metadata.creationTimestamp };
-  }
+  if (!found) return createTarget(subject, { data, owner, ownerReferences: ownerReference ? [ownerReference] : [] }, context);
   if (annotationOf(found, 'owner') !== owner) return undefined;
   const { metadata } = found;
   const salt = annotationOf(found, 'salt') ?? randomBytes(16).toString('hex');
@@ -167,6 +158,25 @@ async function writeTarget({ object, spec, writes }: Subject, data: Readonly<Rec
   if (written && patch) writes.note(written);
   const changed = annotationOf(written, 'contentChangedAt');
   return { hash, changedAt: changed === undefined ? undefined : new Date(changed), writtenAt: changed ?? metadata.creationTimestamp };
+}
+
+type Creation = Pick<Values, 'data'> & { readonly owner: string; readonly ownerReferences: NonNullable<KubeObject['metadata']['ownerReferences']> };
+
+async function createTarget({ object, spec, writes }: Subject, creation: Creation, { cluster, now }: ReconcileContext): Promise<Written | undefined> {
+  const { data, owner, ownerReferences } = creation;
+  const { labels, annotations: noted, type } = spec.target;
+  const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
+  const salt = randomBytes(16).toString('hex');
+  const hash = contentHash(data, salt);
+  // One that was deleted may have held something else: who uses it is rolled.
+  const changedAt = statusOf(object)['target'] === key.name ? now() : undefined;
+  const stamp = changedAt && { [annotations.contentChangedAt]: changedAt.toISOString() };
+  const notes = { ...noted, [annotations.owner]: owner, [annotations.salt]: salt, [annotations.contentHash]: hash, ...stamp };
+  // Never applied: that would change one that somebody made just now.
+  const created = await cluster.create(secretResource, { metadata: { ...key, labels, annotations: notes, ownerReferences }, type, data });
+  if (created === 'conflict') return undefined;
+  writes.note(created);
+  return { hash, changedAt, writtenAt: changedAt?.toISOString() ?? created.metadata.creationTimestamp };
 }
 
 /** A target that the object named before goes as it would go with the object. */
