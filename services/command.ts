@@ -195,6 +195,7 @@ function addTrace(command: Command, { environment, print }: CommandParts): void 
     .addOption(dataFolderOption())
     .addHelpText('after', traceHelp)
     .action(async (id: string, { data }: { data: string }) => {
+      if (id.trim() === '') throw new Error('the delivery id is empty');
       const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('./laptop/data-folder.ts')]);
       const isFound = await trace(id, { environment: await withLaptopSettings(data, environment), print }, await deployables.loadTracers());
       if (!isFound) process.exitCode = 1;

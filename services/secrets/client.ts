@@ -182,7 +182,8 @@ const isUnreached = (error: unknown) => (error instanceof Refusal ? unreachedSta
 
 /** What fetch throws, in words of this client: fetch has one TypeError for every network failure, with what happened as its cause. */
 function explain(error: unknown, { baseUrl, timeoutMs }: Sending): unknown {
-  if (error instanceof DOMException && error.name === 'TimeoutError') return new NoAnswer(`no answer from ${baseUrl} within ${timeoutMs} ms`);
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    return new NoAnswer(`no answer from ${baseUrl} within ${timeoutMs} ms; does a NetworkPolicy or firewall let this program through`);
   if (!(error instanceof TypeError)) return error;
   return new NoAnswer(`the secrets service at ${baseUrl} cannot be reached: ${reasonOf(error.cause)}`, { cause: error });
 }

@@ -17,7 +17,7 @@ const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'
 const unavailableStates = /^(08|53|57P|25006|55000)/;
 
 const isConnectTimeout = (error: unknown): boolean =>
-  error instanceof Error && /timeout exceeded when trying to connect|^timeout expired$/i.test(error.message);
+  error instanceof Error && /timeout exceeded when trying to connect|terminated due to connection timeout|^timeout expired$/i.test(error.message);
 
 /** True when the database could not be asked at all, so that the same question may succeed later as it is. */
 export function isUnavailable(error: unknown): boolean {

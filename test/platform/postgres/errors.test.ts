@@ -91,7 +91,8 @@ describe('describeDatabaseFault', () => {
   });
 
   it('knows a server that does not answer in time, and all addresses of a host refused at once', () => {
-    expect(describeDatabaseFault(new Error('timeout exceeded when trying to connect'))).to.match(/^the database cannot be reached: it does not answer; /);
+    for (const message of ['timeout exceeded when trying to connect', 'Connection terminated due to connection timeout', 'timeout expired'])
+      expect(describeDatabaseFault(new Error(message))).to.match(/^the database cannot be reached: it does not answer; /);
     expect(describeDatabaseFault(Object.assign(new AggregateError([coded('ECONNREFUSED')]), { code: 'ECONNREFUSED' }))).to.contain('nothing listens there');
   });
 

@@ -191,7 +191,9 @@ describe('the client of the secrets service, when it is not there', () => {
   it('waits no longer than it was told, also within an answer', async () => {
     const { options, requests } = await start((_, response) => void response.writeHead(200).write('{'));
     const failure = await failureOf(createConsumerClient({ ...options, timeoutMs: 1000 }).configurations('local'));
-    expect(failure).to.be.instanceOf(NoAnswer).with.property('message', `no answer from ${options.baseUrl} within 1000 ms`);
+    expect(failure)
+      .to.be.instanceOf(NoAnswer)
+      .with.property('message', `no answer from ${options.baseUrl} within 1000 ms; does a NetworkPolicy or firewall let this program through`);
     expect(requests).to.have.length(1);
   });
 
