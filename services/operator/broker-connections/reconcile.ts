@@ -58,12 +58,13 @@ export function planFile(wishes: readonly Wish[], present: Present, now: Date): 
       taken.set(position, wish);
       const fault = faultOf(wish);
       if (fault) refused.set(name, fault);
-      // The last good one stays.
-      const url = fault ? before.get(position)?.url : wish.url;
+      // The last good one stays, though not that of an object that was deleted.
+      const lastGood = Object.hasOwn(present.draining, String(position)) ? undefined : before.get(position)?.url;
+      const url = fault ? lastGood : wish.url;
       if (url !== undefined) after.set(position, { url, limit });
     }
   }
-  const untaken = [...before].filter(([position]) => !taken.has(position));
+  const untaken = [...before].filter(([position]) => !after.has(position));
   for (const [position, connection] of untaken) if (present.held.has(position)) after.set(position, connection);
   const left = untaken.filter(([position]) => !present.held.has(position));
   const draining = Object.fromEntries(left.flatMap(([position]) => stillDraining(position, present, now)));

@@ -60,6 +60,13 @@ describe('the file of connections', () => {
     expect(plan.draining).to.deep.equal({});
   });
 
+  it('publishes no more to the connection of a deleted object for a new one whose URL is missing', () => {
+    const present = { ...nothing, text: `BROKER_URL_1='amqp://old'\nBROKER_LIMIT_1=0\n`, draining: { 1: now.toISOString() } };
+    const plan = planFile([wish('new', 1, { url: undefined })], present, now);
+    expect(lines(plan.text)).to.deep.equal([`BROKER_URL_1='amqp://old'`, 'BROKER_LIMIT_1=0']);
+    expect([plan.draining, plan.refused.get('new')?.reason]).to.deep.equal([present.draining, 'SecretMissing']);
+  });
+
   it('leaves a position to the installation that gives it itself', () => {
     const { text, refused } = planFile([wish('a', 1)], { ...nothing, given: new Set([1]) }, now);
     expect([lines(text), refused.get('a')?.reason]).to.deep.equal([[], 'Conflict']);
