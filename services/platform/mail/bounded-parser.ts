@@ -65,7 +65,7 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
 
   async function inTurn(raw: Buffer, early: ReturnType<typeof hand> | undefined): Promise<Parsed<z.output<S>>> {
     // The limit of the thread is of its heap; postal-mime keeps a line of a body in 2.6 KB outside of it.
-    const before = process.memoryUsage.rss();
+    let before = process.memoryUsage.rss();
     const grownMiB = () => (process.memoryUsage.rss() - before) / mebibyte;
     // A thread that ended with the mail before it has not parsed this one.
     const handed = early?.thread.hasEnded === false ? early : hand(raw);
@@ -73,7 +73,10 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     let watch: NodeJS.Timeout | undefined;
     let isUsable = false;
     try {
-      if (!(await withTimeout(handed.thread.ready, startMs, () => false))) return unavailable(`the parser did not start in ${startMs} ms`);
+      const started = await withTimeout(handed.thread.ready, startMs, () => undefined);
+      if (!started) return unavailable(`the parser did not start in ${startMs} ms`);
+      // What a new thread takes for itself is not the mail's.
+      before = Math.max(before, started.rss);
       watch = setInterval(() => grownMiB() > memoryMiB && exceeded.resolve(tooMuchMemory), watchEveryMs);
       const parsed = await withTimeout(Promise.race([handed.answer.then(read), exceeded.promise]), parseMs, () => tooLong);
       isUsable = parsed !== tooLong && parsed !== tooMuchMemory && grownMiB() < keptMiB;
@@ -113,7 +116,7 @@ type ParserThread = ReturnType<typeof startThread>;
 /** It holds no process: what is under way is held by the timer of its deadline. */
 function startThread(module: URL, { data, memoryMiB }: { readonly data: unknown; readonly memoryMiB: number }) {
   const worker = new Worker(module, { workerData: data, env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 16 } });
-  const ready = Promise.withResolvers<boolean>();
+  const ready = Promise.withResolvers<{ readonly rss: number }>();
   const answers: PromiseWithResolvers<ThreadAnswer>[] = [];
   let hasEnded = false;
   const fail = (error: Error) => {
@@ -122,7 +125,7 @@ function startThread(module: URL, { data, memoryMiB }: { readonly data: unknown;
     for (const { reject } of answers) reject(error);
   };
   ready.promise.catch(() => undefined); // perhaps nobody waits
-  worker.on('message', (message: ThreadMessage) => (message.kind === 'ready' ? ready.resolve(true) : answers.shift()?.resolve(message)));
+  worker.on('message', (message: ThreadMessage) => (message.kind === 'ready' ? ready.resolve(message) : answers.shift()?.resolve(message)));
   worker.once('error', fail).once('exit', (code) => fail(new Error(`the parser ended with ${code}`)));
   worker.unref(); // which a listener undoes
   return {

@@ -4,7 +4,8 @@ import { describeError } from '../errors.ts';
 
 /** What a parse came to, or why the mail is refused. */
 export type ThreadAnswer = { readonly kind: 'parsed'; readonly value: unknown } | { readonly kind: 'refused'; readonly reason: string };
-export type ThreadMessage = { readonly kind: 'ready' } | ThreadAnswer;
+/** `rss`: of the whole process, in bytes, before the first mail. */
+export type ThreadMessage = { readonly kind: 'ready'; readonly rss: number } | ThreadAnswer;
 
 /** Called once by the module that the thread runs. @param parse what it throws is why the mail is refused */
 export function serveParser(parse: (raw: Uint8Array) => Promise<unknown>): void {
@@ -20,5 +21,5 @@ export function serveParser(parse: (raw: Uint8Array) => Promise<unknown>): void 
   parentPort?.on('message', (raw: Uint8Array) => {
     last = last.then(() => answer(raw));
   });
-  say({ kind: 'ready' });
+  say({ kind: 'ready', rss: process.memoryUsage.rss() });
 }
