@@ -65,8 +65,8 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
 
   async function inTurn(raw: Buffer, early: ReturnType<typeof hand> | undefined): Promise<Parsed<z.output<S>>> {
     // The limit of the thread is of its heap; postal-mime keeps a line of a body in 2.6 KB outside of it.
-    let before = process.memoryUsage.rss();
-    const grownMiB = () => (process.memoryUsage.rss() - before) / mebibyte;
+    const before = process.memoryUsage.rss();
+    const grownMiB = (since: number) => (process.memoryUsage.rss() - since) / mebibyte;
     // A thread that ended with the mail before it has not parsed this one.
     const handed = early?.thread.hasEnded === false ? early : hand(raw);
     const exceeded = Promise.withResolvers<typeof tooMuchMemory>();
@@ -75,11 +75,10 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     try {
       const started = await withTimeout(handed.thread.ready, startMs, () => undefined);
       if (!started) return unavailable(`the parser did not start in ${startMs} ms`);
-      // What a new thread takes for itself is not the mail's.
-      before = Math.max(before, started.rss);
-      watch = setInterval(() => grownMiB() > memoryMiB && exceeded.resolve(tooMuchMemory), watchEveryMs);
+      watch = setInterval(() => grownMiB(before) > memoryMiB && exceeded.resolve(tooMuchMemory), watchEveryMs);
       const parsed = await withTimeout(Promise.race([handed.answer.then(read), exceeded.promise]), parseMs, () => tooLong);
-      isUsable = parsed !== tooLong && parsed !== tooMuchMemory && grownMiB() < keptMiB;
+      // What a new thread took for itself is not kept of the mail.
+      isUsable = parsed !== tooLong && parsed !== tooMuchMemory && grownMiB(Math.max(before, started.rss)) < keptMiB;
       return parsed;
     } catch (error) {
       return hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY') ? tooMuchMemory : refused(describeError(error));
