@@ -129,7 +129,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
   const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(data, password, lifecycle));
 
-  const addressOf = given.databaseUrl ? 'DATABASE_URL' : `${data}, with the password ${postgresPassword},`;
+  const addressOf = given.databaseUrl ? 'DATABASE_URL' : `${data}, whose password is ${postgresPassword},`;
   const explain = (error: unknown) => explainDatabase(error, addressOf);
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
   const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...generated }).filter(([name]) => !isGiven(environment, name));

@@ -132,11 +132,9 @@ async function writeTarget(subject: Subject, data: Readonly<Record<string, strin
   const { cluster, now } = context;
   const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
   const owner = ownerOf('SyncedSecret', object.metadata.name);
-  const { labels, annotations: noted, deletionPolicy } = spec.target;
-  const reference = { apiVersion, kind: 'SyncedSecret', name: object.metadata.name, uid: object.metadata.uid, controller: true };
-  const ownerReference = deletionPolicy === 'Delete' ? reference : undefined;
+  const { labels, annotations: noted } = spec.target;
   const found = await cluster.get(secretResource, key);
-  if (!found) return createTarget(subject, { data, owner, ownerReferences: ownerReference ? [ownerReference] : [] }, context);
+  if (!found) return createTarget(subject, data, context);
   if (annotationOf(found, 'owner') !== owner) return undefined;
   const { metadata } = found;
   const salt = annotationOf(found, 'salt') ?? randomBytes(16).toString('hex');
@@ -151,7 +149,7 @@ async function writeTarget(subject: Subject, data: Readonly<Record<string, strin
   };
   const patch = planTarget(
     target,
-    { data, hash, labels, annotations: { ...noted, [annotations.owner]: owner, [annotations.salt]: salt }, ownerReference },
+    { data, hash, labels, annotations: { ...noted, [annotations.owner]: owner, [annotations.salt]: salt }, ownerReference: ownerReferenceOf(subject) },
     now(),
   );
   const written = patch ? await cluster.patch(secretResource, key, patch) : found;
@@ -160,12 +158,18 @@ async function writeTarget(subject: Subject, data: Readonly<Record<string, strin
   return { hash, changedAt: changed === undefined ? undefined : new Date(changed), writtenAt: changed ?? metadata.creationTimestamp };
 }
 
-type Creation = Pick<Values, 'data'> & { readonly owner: string; readonly ownerReferences: NonNullable<KubeObject['metadata']['ownerReferences']> };
+/** By it the Secret goes with the object; undefined where it stays. */
+function ownerReferenceOf({ object: { metadata }, spec }: Subject) {
+  const { name, uid } = metadata;
+  return spec.target.deletionPolicy === 'Delete' ? { apiVersion, kind: 'SyncedSecret', name, uid, controller: true } : undefined;
+}
 
-async function createTarget({ object, spec, writes }: Subject, creation: Creation, { cluster, now }: ReconcileContext): Promise<Written | undefined> {
-  const { data, owner, ownerReferences } = creation;
+async function createTarget(subject: Subject, data: Readonly<Record<string, string>>, { cluster, now }: ReconcileContext): Promise<Written | undefined> {
+  const { object, spec, writes } = subject;
   const { labels, annotations: noted, type } = spec.target;
   const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
+  const owner = ownerOf('SyncedSecret', object.metadata.name);
+  const ownerReference = ownerReferenceOf(subject);
   const salt = randomBytes(16).toString('hex');
   const hash = contentHash(data, salt);
   // One that was deleted may have held something else: who uses it is rolled.
@@ -173,7 +177,11 @@ async function createTarget({ object, spec, writes }: Subject, creation: Creatio
   const stamp = changedAt && { [annotations.contentChangedAt]: changedAt.toISOString() };
   const notes = { ...noted, [annotations.owner]: owner, [annotations.salt]: salt, [annotations.contentHash]: hash, ...stamp };
   // Never applied: that would change one that somebody made just now.
-  const created = await cluster.create(secretResource, { metadata: { ...key, labels, annotations: notes, ownerReferences }, type, data });
+  const created = await cluster.create(secretResource, {
+    metadata: { ...key, labels, annotations: notes, ownerReferences: ownerReference ? [ownerReference] : [] },
+    type,
+    data,
+  });
   if (created === 'conflict') return undefined;
   writes.note(created);
   return { hash, changedAt, writtenAt: changedAt?.toISOString() ?? created.metadata.creationTimestamp };
