@@ -9,6 +9,8 @@ import { withTimeout } from '../time.ts';
 export type Statement<Row, Values extends readonly unknown[]> = {
   readonly name: string;
   readonly text: string;
+  /** The parameters of `text`, where they are not the values themselves (rows.ts). */
+  readonly encode?: (values: Values) => readonly unknown[];
   /** Only for the compiler. */
   readonly types?: (values: Values) => Row;
 };
@@ -150,13 +152,13 @@ type Runner = { query(question: string | pg.QueryConfig, values?: unknown[]): Pr
 
 /** What can be asked of a pool or of one connection alike. */
 export function questionsTo(runner: Runner): Omit<Database, 'transaction' | 'whileLocked'> {
-  const ask = (question: { name: string; text: string }, values: readonly unknown[]) =>
-    runner.query({ name: question.name, text: question.text, values: [...values] });
+  const ask = <Values extends readonly unknown[]>({ name, text, encode }: Statement<unknown, Values>, values: Values) =>
+    runner.query({ name, text, values: [...(encode ? encode(values) : values)] });
   return {
-    async all<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
+    async all<Row, Values extends readonly unknown[]>(question: Statement<Row, Values>, ...values: Values) {
       return (await ask(question, values)).rows as Row[]; // the statement's declaration says what its columns are
     },
-    async first<Row>(question: { name: string; text: string }, ...values: readonly unknown[]) {
+    async first<Row, Values extends readonly unknown[]>(question: Statement<Row, Values>, ...values: Values) {
       return (await ask(question, values)).rows[0] as Row | undefined; // as above
     },
     run: async (command, ...values) => (await ask(command, values)).rowCount ?? 0,
