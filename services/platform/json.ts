@@ -40,7 +40,7 @@ export function refuseCostly(body: Buffer, maxValues: number): void {
   if (isCostly(body, maxValues)) throw tooManyValues(maxValues);
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What stands at a path of member names; undefined where one is missing. */
 export const memberAt = (value: unknown, ...path: readonly string[]): unknown =>
@@ -51,3 +51,41 @@ export const isStorable = (text: string): boolean => text.isWellFormed() && !tex
 
 /** Each character that cannot be stored becomes U+FFFD. To ask first takes a third of the time of mending all. */
 export const storable = (text: string): string => (isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\ufffd'));
+
+// Members of JSON that others wrote. One of another kind than asked for counts as absent.
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function objectAt(value: unknown, ...path: readonly string[]): JsonObject | undefined {
+  const found = memberAt(value, ...path);
+  return isObject(found) ? found : undefined;
+}
+
+/** Undefined for an empty text too. */
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = memberAt(value, ...path);
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
+
+/** Whole numbers up to 2^53 only. */
+export function integerAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = memberAt(value, ...path);
+  return Number.isSafeInteger(found) ? Number(found) : undefined;
+}
+
+/** The member `id` as text, from a whole number or a text; undefined where there is none. */
+export function idOf(object: unknown): string | undefined {
+  const id = memberAt(object, 'id');
+  return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '') ? String(id) : undefined;
+}
+
+/** A time as ISO 8601 text, or as seconds since 1970; undefined for one that Postgres does not take. */
+export function timeAt(value: unknown, ...path: readonly string[]): Date | undefined {
+  const found = memberAt(value, ...path);
+  if (typeof found !== 'string' && typeof found !== 'number') return undefined;
+  return storableTime(new Date(typeof found === 'number' ? found * 1000 : found));
+}
+
+// The years 1 to 9999: JavaScript writes any other with a sign, which Postgres refuses.
+const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999];
+export const storableTime = (time: Date): Date | undefined => (time.getTime() >= firstMs && time.getTime() <= lastMs ? time : undefined);

@@ -1,9 +1,9 @@
-// What is read of a delivery: the relay's headers, the payload, and the payload's members.
+// The delivery that a message carries: the headers of the relay, and the payload.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Delivery } from '../../platform/broker/broker.ts';
 import { describeError } from '../../platform/errors.ts';
-import { isCostly, isObject, memberAt, storable } from '../../platform/json.ts';
+import { isCostly, storable, storableTime, textAt } from '../../platform/json.ts';
 import { messageHeaders } from '../../webhook-relay/contract.ts';
 
 export type Envelope = ReturnType<typeof readEnvelope>;
@@ -60,41 +60,3 @@ export async function readPayload({ body, contentEncoding }: Packed, maxValues: 
 
 /** owner/name */
 export const repositoryOf = (payload: unknown): string | null => storable(textAt(payload, 'repository', 'full_name') ?? '') || null;
-
-// What a forge sends is its own affair, so a member of another kind than expected counts as absent.
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function objectAt(value: unknown, ...path: readonly string[]): JsonObject | undefined {
-  const found = memberAt(value, ...path);
-  return isObject(found) ? found : undefined;
-}
-
-/** Undefined for an empty text too. */
-export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = memberAt(value, ...path);
-  return typeof found === 'string' && found !== '' ? found : undefined;
-}
-
-/** Whole numbers only; ids of the forge are below 2^53. */
-export function integerAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = memberAt(value, ...path);
-  return Number.isSafeInteger(found) ? Number(found) : undefined;
-}
-
-/** The forge's own id of an object, as text; undefined where there is none. */
-export function idOf(object: unknown): string | undefined {
-  const id = memberAt(object, 'id');
-  return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '') ? String(id) : undefined;
-}
-
-/** A time of the forge: ISO 8601, or seconds since 1970 as some of its objects have it. */
-export function timeAt(value: unknown, ...path: readonly string[]): Date | undefined {
-  const found = memberAt(value, ...path);
-  if (typeof found !== 'string' && typeof found !== 'number') return undefined;
-  return storableTime(new Date(typeof found === 'number' ? found * 1000 : found));
-}
-
-// The years 1 to 9999: JavaScript writes any other with a sign, which Postgres refuses.
-const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999];
-const storableTime = (time: Date): Date | undefined => (time.getTime() >= firstMs && time.getTime() <= lastMs ? time : undefined);

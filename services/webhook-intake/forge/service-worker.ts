@@ -2,12 +2,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
-import { storable } from '../../platform/json.ts';
+import { integerAt, objectAt, storable, textAt } from '../../platform/json.ts';
 import { type LoggedEvent, measureEvents, storeEvents } from '../event-log.ts';
 import type { Notice } from '../notifications/notice.ts';
 import { noRules, type Rules } from '../notifications/rules.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { integerAt, objectAt, readEnvelope, readPayload, repositoryOf, textAt } from './delivery.ts';
+import { readEnvelope, readPayload, repositoryOf } from './delivery.ts';
 
 type ServiceWorkerParts = BatchWorkerParts & {
   readonly database: Database;

@@ -1,8 +1,7 @@
 // All writing of typed rows: changes as rows of their table, and the processing state of rows.
 import { v7 as uuidv7 } from 'uuid';
-import { isObject, storable } from '../../platform/json.ts';
+import { isObject, type JsonObject, storable } from '../../platform/json.ts';
 import { type Database, statement, type Statement } from '../../platform/postgres/pool.ts';
-import type { JsonObject } from '../forge/delivery.ts';
 import { allTables } from './tables.ts';
 import { type Change, type Column, columnsOf, type ForgeEvent, readColumn, type TypedTable } from './typed-table.ts';
 

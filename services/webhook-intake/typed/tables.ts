@@ -1,8 +1,7 @@
 // The typed tables: the items of each, what they can be filtered by, and what an event means for them. A member of an item is a column: a
 // migration adds it.
 import { z } from 'zod';
-import { isObject, memberAt } from '../../platform/json.ts';
-import { idOf, integerAt, type JsonObject, objectAt, textAt } from '../forge/delivery.ts';
+import { idOf, integerAt, isObject, type JsonObject, memberAt, objectAt, textAt } from '../../platform/json.ts';
 import { account, bigInteger, type Change, commentKinds, flag, type ForgeEvent, integer, stateAsReceived, stateOf, text, time } from './typed-table.ts';
 import { TypedItem, type TypedTable, typedTable } from './typed-table.ts';
 

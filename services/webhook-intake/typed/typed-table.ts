@@ -1,10 +1,10 @@
 // What a typed table is: its items and their columns, what they can be filtered by, and which changes an event means for it.
 import { z } from 'zod';
-import { memberAt, storable } from '../../platform/json.ts';
+import { idOf, integerAt, type JsonObject, memberAt, storable, timeAt } from '../../platform/json.ts';
 import { queryChoice, Timestamp } from '../../platform/schema.ts';
 import { listOf, ProcessingState, processingStates } from '../contract.ts';
 import { filterText, type TimePage, timePage } from '../dashboard/paging.ts';
-import { type Envelope, idOf, integerAt, type JsonObject, timeAt } from '../forge/delivery.ts';
+import type { Envelope } from '../forge/delivery.ts';
 
 // The kinds of members of an item. One that is not nullable is required: an object without it has no row.
 /** @param example for the API description */
