@@ -16,8 +16,7 @@ import { fileRoutes } from './files/files.ts';
 import { createImporter } from './files/import.ts';
 import { folderRoutes } from './folders.ts';
 import { listRoutes } from './lists/lists.ts';
-import { createListStore } from './lists/store.ts';
-import { createCatalogueSnapshots } from './snapshots.ts';
+import { createCatalogueSnapshots, createListStore } from './lists/store.ts';
 import { createStore } from './store.ts';
 
 export type BookmarksParts = {

@@ -25,7 +25,7 @@ import { loginPath, loginRoute } from './login/login.ts';
 import { createLoginStore } from './login/store.ts';
 import { bearer, createTokens } from './login/tokens.ts';
 import { measureDigest } from './metrics.ts';
-import { createNewsletterStore } from './newsletters/arrivals.ts';
+import { createArrivals } from './newsletters/arrivals.ts';
 import { newsletterRoutes } from './newsletters/newsletters.ts';
 import { createNewsletterLists } from './newsletters/store.ts';
 import { createScores } from './scoring/scores.ts';
@@ -62,16 +62,17 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
   const mails = createRateLimit(counting, { name: 'mails', requests: config.mailsPerHour, seconds: 3600 });
   const tokens = createTokens({ config, clock });
   const links = createLinkStore(database);
+  const decisions = createScoreStore(database);
   const newsletters = createNewsletterLists(database);
   const openSnapshot = createSnapshots(database, snapshotLimits);
   measureDigest({ links, metrics });
   startHousekeeping({ database, lifecycle, log, clock, rawMailsDays: config.rawMailsDays });
   const routes = [
     ...tagged(tags.ingest, [
-      ingestRoute({ broker, newsletters: createNewsletterStore(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
+      ingestRoute({ broker, newsletters: createArrivals(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
     ]),
     ...tagged(tags.login, [loginRoute({ config, store: createLoginStore(database), tokens, clock })]),
-    ...tagged(tags.links, linkRoutes({ store: links, scores: createScores(createScoreStore(database), { weights: config, clock }), openSnapshot })),
+    ...tagged(tags.links, linkRoutes({ store: links, scores: createScores(decisions, { weights: config, clock }), decisions, openSnapshot })),
     ...tagged(tags.newsletters, newsletterRoutes(newsletters)),
     ...tagged(tags.authors, authorRoutes(createAuthorStore(database))),
     ...tagged(tags.statistics, [statsRoute(newsletters, links)]),

@@ -1,25 +1,7 @@
 // The link digest's settings.
-import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
-import type { Secret } from '../platform/config/secret.ts';
+import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, decimal, integer, optional, processSettings, randomCredential, secretList, secretUrl } from '../platform/config/settings.ts';
-import { isPasswordHash } from './login/password.ts';
-import { tokenSettings } from './login/token-settings.ts';
-
-const passwords = secretList('Digest__AdminPassword', {
-  summary: "The administrator's password, which `npm start` generates, without a comma; not looked at when a hash is given",
-  generate: randomCredential,
-});
-
-const hashes = secretList('Digest__AdminPasswordHash', { summary: "The administrator's password as `signalbox digest hash-password` prints it" });
-
-const passwordHashes: Setting<readonly Secret[]> = {
-  ...hashes,
-  parse(value) {
-    const parsed = hashes.parse(value);
-    if (!parsed.every((hash) => isPasswordHash(hash.reveal()))) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
-    return parsed;
-  },
-};
+import { loginSettings, tokenSettings } from './login/settings.ts';
 
 const weight = (name: string, what: string, value: number) =>
   decimal(`LinkScoring__${name}Weight`, { summary: `Weight in the score of a link: ${what}`, min: 0, max: 1, default: value });
@@ -58,9 +40,7 @@ export const settings = {
   ...commonSettings,
   ...tokenSettings,
   appEnv: processSettings.appEnv,
-  adminPasswords: optional(passwords),
-  adminPasswordHashes: optional(passwordHashes),
-  loginAttempts: integer('Digest__LoginAttempts', { summary: 'Logins that an address may try in 15 minutes', min: 1, max: 1_000_000, default: 5 }),
+  ...loginSettings,
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
   ingestTokens: secretList('Ingest__Token', { summary: 'Tokens of mail relays', generate: randomCredential }),
   maxMailBytes: integer('Ingest__MaxRequestBodyBytes', { summary: 'The largest mail that is taken in', min: 1024, max: 104_857_600, default: 10_485_760 }),

@@ -1,5 +1,4 @@
-// Everything the link digest says on the wire, and what its parts hand to each other.
-
+// Everything the link digest says on the wire.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Count, Timestamp } from '../platform/schema.ts';
@@ -244,66 +243,3 @@ export const Problems = problems({
   newsletterMissing: { status: 404, title: 'No such newsletter' },
   authorMissing: { status: 404, title: 'No such author' },
 });
-
-/** A mail as its parser leaves it: what links and authors are extracted from. */
-export type ParsedMail = {
-  /** Decoded; null where there is none, or nothing in it. */
-  readonly subject: string | null;
-  /** Of its Date header. */
-  readonly date: Date | null;
-  /** The address of From. */
-  readonly from: string | null;
-  /** The first address of To. */
-  readonly to: string | null;
-  readonly html: string | null;
-  readonly text: string | null;
-  /** The targets of List-Unsubscribe. */
-  readonly unsubscribe: readonly string[];
-};
-
-export type FoundAuthor = {
-  /** The byline, else the handle. */
-  readonly name: string;
-  /** On its platform, without `@`. */
-  readonly handle: string | null;
-  /** The author's own host; null with a handle. */
-  readonly customDomain: string | null;
-};
-
-export type FoundLink = {
-  /** One identity for each address: `identityOf` of the extraction. */
-  readonly url: string;
-  /** As it stands in the mail. */
-  readonly foundUrl: string;
-  readonly title: string;
-  readonly authors: readonly FoundAuthor[];
-};
-
-export type RawMail = { readonly sha256: Buffer; readonly raw: Buffer; readonly receivedAt: Date };
-
-/** What extraction makes of a mail. `receivedAt` of the raw mail stands in where it has no date. */
-export type Newsletter = {
-  readonly title: string | null;
-  readonly receivedDate: Date;
-  readonly destinationEmail: string | null;
-  readonly links: readonly FoundLink[];
-  /** The bytes of the mail, compressed with Brotli; without it they are kept as they came. */
-  readonly compressed?: Uint8Array;
-};
-
-/** Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction, but that mails stored at once share one. */
-export type NewsletterStore = {
-  /** What became of these bytes: `rejection` is why they were refused, null where they were stored. Undefined when they are new. */
-  outcomeOf(sha256: Buffer): Promise<{ readonly rejection: string | null } | undefined>;
-  /** Nothing is changed by a duplicate. New links are Awaiting and have their score, which counts this newsletter. */
-  store(mail: RawMail, newsletter: Newsletter): Promise<'stored' | 'duplicate'>;
-  /** Kept, and shown by `status=rejected` only. */
-  reject(mail: RawMail, reason: string): Promise<'rejected' | 'duplicate'>;
-  /** All, oldest first, those refused among them. */
-  all(): AsyncIterable<RawMail>;
-  /** How many mails `all` has. */
-  countMails(): Promise<number>;
-  /** What an improved extraction makes of stored bytes: links keep their status, weights and first appearance; links that are found no more leave the newsletter,
-   *  and are deleted when no newsletter holds them and they are Awaiting. */
-  replace(sha256: Buffer, newsletter: Newsletter): Promise<void>;
-};

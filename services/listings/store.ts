@@ -1,4 +1,4 @@
-// All SQL of listings and presets; that of mails and of geocoding is beside them.
+// All SQL of listings and of the prices they had.
 import knex from 'knex';
 import { type Database, statement, toColumns } from '../platform/postgres/pool.ts';
 import { gradesFrom, type PriceChange, type Property, type PropertyUpdate, type Status, type Stats } from './contract.ts';

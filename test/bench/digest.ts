@@ -2,11 +2,10 @@
 import { deepStrictEqual } from 'node:assert';
 import PostalMime from 'postal-mime';
 import { readConfig } from '../../services/link-digest/config.ts';
-import type { RawMail } from '../../services/link-digest/contract.ts';
 import { consumeOptions, createMailHandler } from '../../services/link-digest/ingest/consumer.ts';
 import { toMail, toMessage } from '../../services/link-digest/ingest/queue.ts';
-import { createNewsletterReader } from '../../services/link-digest/mails/newsletters.ts';
-import { createNewsletterStore } from '../../services/link-digest/newsletters/arrivals.ts';
+import { createNewsletterReader, type RawMail } from '../../services/link-digest/mails/reader.ts';
+import { createArrivals } from '../../services/link-digest/newsletters/arrivals.ts';
 import type { Delivery } from '../../services/platform/broker/broker.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
@@ -63,7 +62,7 @@ async function run({ rounds }: Pace) {
   const postgres = await startPostgres();
   await migrate(postgres.url, { schema: 'digest', directory: migrations }, silentLog);
   const pool = createPool(postgres.url, { schema: 'digest', log: silentLog });
-  const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(postgres.url)), clock: () => new Date() });
+  const newsletters = createArrivals(pool, { weights: readConfig(environmentOf(postgres.url)), clock: () => new Date() });
   const { handle } = createMailHandler({ newsletters, read: createNewsletterReader(), log: silentLog, metrics: createMetrics() });
   let round = 0;
 

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tokenSettings } from '../../services/link-digest/login/token-settings.ts';
+import { tokenSettings } from '../../services/link-digest/login/settings.ts';
 import { createTokens } from '../../services/link-digest/login/tokens.ts';
 import { readSettings } from '../../services/platform/config/config.ts';
 import { systemClock } from '../../services/platform/time.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { deployables } from '../../services/deployables.ts';
-import { tokenSettings } from '../../services/link-digest/login/token-settings.ts';
+import { tokenSettings } from '../../services/link-digest/login/settings.ts';
 import { createTokens } from '../../services/link-digest/login/tokens.ts';
 import { readSettings } from '../../services/platform/config/config.ts';
 import { generators, randomCredential } from '../../services/platform/config/settings.ts';

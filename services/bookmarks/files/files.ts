@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { answer, Content, route, streamedBody } from '../../platform/http/route.ts';
 import { ImportQuery, ImportResult, Problems } from '../contract.ts';
-import type { OpenSnapshot } from '../snapshots.ts';
+import type { OpenSnapshot } from '../lists/store.ts';
 import { exportAll } from './export.ts';
 import type { Importer } from './import.ts';
 

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { answer, Content, route } from '../../platform/http/route.ts';
 import { version } from '../../platform/version.ts';
 import { Bookmark, BookmarkFilterQuery, Folder } from '../contract.ts';
-import type { OpenSnapshot } from '../snapshots.ts';
 import { cursor, encodePosition, type Position } from './search.ts';
-import type { BookmarkFilter, FoundBookmark, ListStore, Snapshot } from './store.ts';
+import type { BookmarkFilter, FoundBookmark, ListStore, OpenSnapshot, Snapshot } from './store.ts';
 
 const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor }).refine(
   ({ q, after }) => after === undefined || (after.minusRank !== undefined) === (q !== undefined),

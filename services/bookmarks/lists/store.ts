@@ -1,7 +1,8 @@
 // All SQL of the lists, and of what is read from one snapshot. A list comes with the revision that it belongs to, by one statement or in one transaction.
+import type { Readable } from 'node:stream';
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { readByCursor } from '../../platform/postgres/snapshots.ts';
+import { createSnapshots, readByCursor, type SnapshotLimits } from '../../platform/postgres/snapshots.ts';
 import type { Bookmark, Folder } from '../contract.ts';
 import { bookmarkColumns } from '../store.ts';
 import { escapedWords, type Position, spaced } from './search.ts';
@@ -98,9 +99,24 @@ export const createListStore = (database: Database) => ({
   },
 });
 
-export const snapshotOn = (database: Database) => ({
+const snapshotOn = (database: Database) => ({
   revision: () => revisionOf(database),
   folders: async () => listed(await database.all(folders)).rows,
   /** All that match, a few at a time. One list at a time. */
   bookmarks: (filter: BookmarkFilter, after?: Position) => readByCursor<FoundBookmark>(database, select(filter, after)),
 });
+
+export type OpenSnapshot = ReturnType<typeof createCatalogueSnapshots>;
+
+/** Long texts that are written from one snapshot of the catalogue, each with the revision of that snapshot. */
+export function createCatalogueSnapshots(database: Database, limits: SnapshotLimits) {
+  const open = createSnapshots(database, limits);
+  /** @throws Problem 503 */
+  return async (write: (snapshot: Snapshot) => AsyncIterable<string>): Promise<{ readonly revision: string; readonly text: Readable }> => {
+    const { head, text } = await open(async (frozen) => {
+      const snapshot = snapshotOn(frozen);
+      return { head: await snapshot.revision(), pieces: write(snapshot) };
+    });
+    return { revision: head, text };
+  };
+}

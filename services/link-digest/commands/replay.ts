@@ -6,9 +6,8 @@ import { createProgress } from '../../platform/process/input.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { systemClock } from '../../platform/time.ts';
 import type { storingSettings } from '../config.ts';
-import type { NewsletterStore, RawMail } from '../contract.ts';
-import { createNewsletterReader, type NewsletterReader } from '../mails/newsletters.ts';
-import { createNewsletterStore } from '../newsletters/arrivals.ts';
+import { createNewsletterReader, type NewsletterReader, type RawMail } from '../mails/reader.ts';
+import { type Arrivals, createArrivals } from '../newsletters/arrivals.ts';
 
 const migrations = { schema: 'digest', directory: new URL('../migrations/', import.meta.url) };
 const Options = z.object({ dryRun: z.boolean().default(false) });
@@ -26,14 +25,14 @@ export const createReplay = (settings: typeof storingSettings): Subcommand => ({
     const { dryRun } = readOptions(Options, options);
     const config = readSettings(environment, settings);
     return withDatabase(config.databaseUrl, migrations, (database) => {
-      const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
+      const newsletters = createArrivals(database, { weights: config, clock: systemClock });
       return replayAll({ newsletters, read: createNewsletterReader(), dryRun, print, stopping });
     });
   },
 });
 
 type Replay = {
-  readonly newsletters: NewsletterStore;
+  readonly newsletters: Arrivals;
   readonly read: NewsletterReader;
   readonly dryRun: boolean;
   readonly print: (text: string) => void;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { systemClock } from '../../platform/time.ts';
-import { tokenSettings } from '../login/token-settings.ts';
+import { tokenSettings } from '../login/settings.ts';
 import { createTokens } from '../login/tokens.ts';
 
 const mostMinutes = 5_256_000;

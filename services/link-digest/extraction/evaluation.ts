@@ -1,6 +1,6 @@
 // How much of what people labelled in mails the extraction finds, and how much of what it finds they labelled. Pure.
 import { z } from 'zod';
-import type { FoundAuthor, FoundLink } from '../contract.ts';
+import type { FoundAuthor, FoundLink } from './extraction.ts';
 
 const Author = z.strictObject({ name: z.string(), handle: z.string().nullable().default(null), customDomain: z.string().nullable().default(null) });
 

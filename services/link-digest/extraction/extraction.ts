@@ -1,5 +1,4 @@
 // The links of a mail: each once, with the best of its titles and its authors. Pure.
-import type { FoundAuthor, FoundLink, ParsedMail } from '../contract.ts';
 import type { Candidate } from './candidates.ts';
 import { linksOfHtml } from './html-links.ts';
 import { decode, identityOf, placeOf } from './identity.ts';
@@ -7,6 +6,40 @@ import { isNoise, isNoisePage } from './noise.ts';
 import { defaultRules, type Rules } from './rules.ts';
 import { linksOfText } from './text-links.ts';
 import { cutTitle, tidy } from './texts.ts';
+
+/** A mail as its parser leaves it: the input of the extraction. */
+export type ParsedMail = {
+  /** Decoded; null where the mail has no subject, or a blank one. */
+  readonly subject: string | null;
+  /** The time of the Date header; null where there is none, or an impossible one. */
+  readonly date: Date | null;
+  /** The address of From. */
+  readonly from: string | null;
+  /** The first address of To. */
+  readonly to: string | null;
+  readonly html: string | null;
+  readonly text: string | null;
+  /** The targets of List-Unsubscribe. */
+  readonly unsubscribe: readonly string[];
+};
+
+export type FoundAuthor = {
+  /** The byline, else the handle. */
+  readonly name: string;
+  /** The name on its platform, without `@`. */
+  readonly handle: string | null;
+  /** The author's own host; null with a handle. */
+  readonly customDomain: string | null;
+};
+
+export type FoundLink = {
+  /** The one identity of all spellings of the address: `identityOf`. */
+  readonly url: string;
+  /** The address as it stands in the mail. */
+  readonly foundUrl: string;
+  readonly title: string;
+  readonly authors: readonly FoundAuthor[];
+};
 
 /** What an address of a mail leads to. */
 type Target = { readonly identity: string; readonly url: URL; readonly isNoise: boolean };

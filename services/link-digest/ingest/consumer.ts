@@ -5,12 +5,12 @@ import { codeOf, describeError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { forScrape, type Metrics } from '../../platform/metrics.ts';
 import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
-import type { NewsletterStore, RawMail } from '../contract.ts';
-import type { NewsletterReader } from '../mails/newsletters.ts';
+import type { NewsletterReader, RawMail } from '../mails/reader.ts';
+import type { Arrivals } from '../newsletters/arrivals.ts';
 import { ingestQueue, ingestTopology, mailOf } from './queue.ts';
 
 type MailHandlerParts = {
-  readonly newsletters: Pick<NewsletterStore, 'outcomeOf' | 'store' | 'reject' | 'replace'>;
+  readonly newsletters: Pick<Arrivals, 'outcomeOf' | 'store' | 'reject' | 'replace'>;
   readonly read: NewsletterReader;
   readonly log: Log;
   readonly metrics: Metrics;

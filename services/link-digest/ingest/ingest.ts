@@ -7,8 +7,8 @@ import { credentialRefused, type Guard, isOneOf, type Limit } from '../../platfo
 import { answer, rawBody, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import { Common } from '../../platform/problem.ts';
-import type { NewsletterStore } from '../contract.ts';
 import { Success, success } from '../envelope.ts';
+import type { Arrivals } from '../newsletters/arrivals.ts';
 import { toMail, toMessage } from './queue.ts';
 
 export const ingestPath = '/api/ingest';
@@ -29,7 +29,7 @@ export function createIngestGuard(tokens: readonly Secret[], limit: Limit): Guar
 
 export type IngestParts = {
   readonly broker: Pick<Broker, 'publish'>;
-  readonly newsletters: Pick<NewsletterStore, 'outcomeOf'>;
+  readonly newsletters: Pick<Arrivals, 'outcomeOf'>;
   readonly maxMailBytes: number;
   readonly clock: () => Date;
   readonly log: Log;

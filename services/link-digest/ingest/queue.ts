@@ -1,7 +1,7 @@
 // The queue of mails: its topology, and how a mail travels in a message.
 import { createHash } from 'node:crypto';
 import type { Delivery, Message, Topology } from '../../platform/broker/broker.ts';
-import type { RawMail } from '../contract.ts';
+import type { RawMail } from '../mails/reader.ts';
 
 export const ingestQueue = 'newsletter.ingest';
 

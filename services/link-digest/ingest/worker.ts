@@ -7,8 +7,8 @@ import { createPool } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import { sleepUntil, systemClock } from '../../platform/time.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
-import { createNewsletterReader } from '../mails/newsletters.ts';
-import { createNewsletterStore } from '../newsletters/arrivals.ts';
+import { createNewsletterReader } from '../mails/reader.ts';
+import { createArrivals } from '../newsletters/arrivals.ts';
 import { consumeMails, createMailHandler, measureQueue } from './consumer.ts';
 import { ingestQueue, ingestTopology } from './queue.ts';
 
@@ -72,7 +72,7 @@ export async function openIngest({ log, metrics, health, lifecycle }: Runtime, c
   health.addCheck('schema', checkSchema);
   const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name, queueType }));
   measureQueue(broker, metrics);
-  const newsletters = createNewsletterStore(database, { weights: config, clock: systemClock });
+  const newsletters = createArrivals(database, { weights: config, clock: systemClock });
   const handler = createMailHandler({ newsletters, read: createNewsletterReader(), log, metrics });
   return { database, broker, handler, checkSchema };
 }

@@ -8,10 +8,16 @@ import { Page, type PageRequest, paginationOf, success, Success } from '../envel
 import { pageParameters, readOptionalPage, rowsOf, usualPerPage } from '../paging.ts';
 import { changeStatus } from '../scoring/learning.ts';
 import type { Explanation, Scores } from '../scoring/scores.ts';
+import type { ScoreStore } from '../scoring/store.ts';
 import { type LinkFilter, type LinkOrder, LinkQuery, readLinkQuery } from './query.ts';
 import { createLinkStore, type LinkStore, type ListedLink } from './store.ts';
 
-type LinkParts = { readonly store: LinkStore; readonly scores: Scores; readonly openSnapshot: OpenSnapshot };
+type LinkParts = {
+  readonly store: LinkStore;
+  readonly scores: Scores;
+  readonly decisions: Pick<ScoreStore, 'decide'>;
+  readonly openSnapshot: OpenSnapshot;
+};
 type Wanted = { readonly filter: LinkFilter; readonly sort: LinkOrder; readonly page: PageRequest };
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the link' }) });
@@ -125,7 +131,7 @@ const singleRoutes = (parts: LinkParts) => [
     answers: { 200: Success(LinkItem) },
     problems: [Problems.linkMissing],
     async handle({ params: { id }, body: { status } }) {
-      if (!isGuid(id) || !(await changeStatus(parts.store, id, status))) throw Problems.linkMissing();
+      if (!isGuid(id) || !(await changeStatus(parts.decisions, id, status))) throw Problems.linkMissing();
       // Another change may have followed already.
       return success({ ...(await findLink(parts, id)), status });
     },

@@ -1,8 +1,8 @@
-// All SQL of links: lists of them, one with what belongs to it, and what is decided on it.
+// All SQL of links as they are read: lists, and one link with its authors and newsletters.
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { readByCursor } from '../../platform/postgres/snapshots.ts';
-import { type LinkDetail, type LinkItem, type LinkStatus, linkStatuses, type Stats } from '../contract.ts';
+import { type LinkDetail, type LinkItem, linkStatuses, type Stats } from '../contract.ts';
 import type { LinkFilter, LinkOrder } from './query.ts';
 
 const builder = knex({ client: 'pg' });
@@ -72,27 +72,7 @@ const totals = statement<Totals>(
   from links`,
 );
 
-const lock = statement<{ title: string; status: LinkStatus }, [id: string]>('links.lock', 'select title, status from links where id = $1 for no key update');
-
-const setStatus = statement<unknown, [id: string, status: LinkStatus]>('links.setStatus', 'update links set status = $2, scored_at = null where id = $1');
-
-const teachAuthors = statement<unknown, [linkId: string, step: number]>(
-  'links.teachAuthors',
-  `
-  with taught as (
-    select id from authors where id in (select author_id from link_authors where link_id = $1) order by identity for no key update)
-  update authors set weight = greatest(-1, least(1, weight + $2::numeric)) from taught where authors.id = taught.id`,
-);
-
-const teachKeywords = statement<unknown, [keywords: readonly string[], step: number]>(
-  'links.teachKeywords',
-  `
-  insert into keywords (keyword, weight) select keyword, $2::numeric from unnest($1::text[]) as given (keyword) order by keyword
-  on conflict (keyword) do update set weight = greatest(-1, least(1, keywords.weight + excluded.weight))`,
-);
-
 export type LinkStore = ReturnType<typeof createLinkStore>;
-export type Decision = ReturnType<typeof decisionQuestions>;
 
 export const createLinkStore = (database: Database) => ({
   find: (id: string) => database.first(find, id),
@@ -112,14 +92,4 @@ export const createLinkStore = (database: Database) => ({
   authorsOf: (id: string) => database.all(authorsOf, id),
   newslettersOf: (id: string) => database.all(newslettersOf, id),
   totals: () => database.first(totals),
-  decide: <T>(work: (decision: Decision) => Promise<T>): Promise<T> => database.transaction((inTransaction) => work(decisionQuestions(inTransaction))),
-});
-
-const decisionQuestions = (database: Database) => ({
-  /** Nobody else decides on it until the end of the transaction. */
-  lock: (id: string) => database.first(lock, id),
-  /** Its score is none from then on. */
-  setStatus: (id: string, status: LinkStatus) => database.run(setStatus, id, status),
-  teachAuthors: (linkId: string, step: number) => database.run(teachAuthors, linkId, step),
-  teachKeywords: (keywords: readonly string[], step: number) => database.run(teachKeywords, keywords, step),
 });

@@ -5,17 +5,17 @@ import { isOneOf } from '../../platform/http/credentials.ts';
 import { route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
-import type { DigestConfig } from '../config.ts';
 import { Credentials, Login } from '../contract.ts';
 import { success, Success } from '../envelope.ts';
 import { isPassword } from './password.ts';
+import type { LoginConfig, TokenConfig } from './settings.ts';
 import type { LoginStore } from './store.ts';
 import type { Tokens } from './tokens.ts';
 
 export const loginPath = '/api/auth/login';
 
 type LoginParts = {
-  readonly config: Pick<DigestConfig, 'adminUsername' | 'adminPasswords' | 'adminPasswordHashes' | 'expiryMinutes'>;
+  readonly config: LoginConfig & Pick<TokenConfig, 'adminUsername' | 'expiryMinutes'>;
   readonly store: LoginStore;
   readonly tokens: Tokens;
   readonly clock: () => Date;

@@ -2,7 +2,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { v7 as newId } from 'uuid';
 import { credentialRefused, type Guard } from '../../platform/http/credentials.ts';
-import type { TokenConfig } from './token-settings.ts';
+import type { TokenConfig } from './settings.ts';
 
 type TokenParts = { readonly config: Pick<TokenConfig, 'keys' | 'issuer' | 'audience'>; readonly clock: () => Date };
 

@@ -1,7 +1,7 @@
 // Parses the bytes of a mail into what links are extracted from. Pure; what it costs is bounded by its caller.
 import PostalMime, { type Address } from 'postal-mime';
 import { maxHeadBytes } from '../../platform/mail/limits.ts';
-import type { ParsedMail } from '../contract.ts';
+import type { ParsedMail } from '../extraction/extraction.ts';
 
 /** @throws Error for what is nested deeper, or has longer headers, than any newsletter */
 export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {

@@ -1,7 +1,7 @@
 // All SQL of newsletters on their way in, their links and authors with them.
 import { brotliDecompressSync } from 'node:zlib';
 import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
-import type { RawMail } from '../contract.ts';
+import type { RawMail } from '../mails/reader.ts';
 
 export type Description = {
   readonly title: string | null;

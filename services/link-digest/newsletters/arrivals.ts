@@ -5,9 +5,10 @@ import { storable } from '../../platform/json.ts';
 import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { ScoringConfig } from '../config.ts';
-import type { FoundAuthor, FoundLink, Newsletter, NewsletterStore, RawMail } from '../contract.ts';
+import type { FoundAuthor, FoundLink } from '../extraction/extraction.ts';
 import { hashOf } from '../extraction/identity.ts';
 import { cut, cutTitle } from '../extraction/texts.ts';
+import type { Newsletter, RawMail } from '../mails/reader.ts';
 import { explainAll } from '../scoring/scores.ts';
 import { scoreQuestions } from '../scoring/store.ts';
 import { type ArrivalStore, createArrivalStore, type Description, type KnownAuthor } from './arrival-store.ts';
@@ -151,57 +152,71 @@ const batching = {
   isOfOne: (error: unknown) => !isOutage(error) || isCancelled(error),
 };
 
-/** @param scoring the weights, and what time it is */
-export function createNewsletterStore(database: Database, scoring: Scoring): NewsletterStore {
+export type Arrivals = ReturnType<typeof createArrivals>;
+
+/**
+ * Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction; mails that are stored at the same time share one.
+ * @param scoring the weights, and the clock
+ */
+export function createArrivals(database: Database, scoring: Scoring) {
   const store = createArrivalStore(database);
-
-  const storeTogether = (mails: readonly Mail[]) =>
-    store.transaction(async (inTransaction) => {
-      const arrivals = mails.map(({ mail, newsletter }) => {
-        const found = read(newsletter.links);
-        const description = describe(newsletter, mail.receivedAt, found.links.length);
-        return { ...found, ...mail, ...description, ...keptOf(mail, newsletter), newsletterId: newId() };
-      });
-      const stored = await createArrivalStore(inTransaction).insert(arrivals);
-      await place(
-        inTransaction,
-        arrivals.filter(({ newsletterId }) => stored.has(newsletterId)),
-        scoring,
-      );
-      return arrivals.map(({ newsletterId }) => (stored.has(newsletterId) ? 'stored' : 'duplicate'));
-    });
-  const storeBatched = createBatcher(storeTogether, batching);
-
-  async function* all(): AsyncGenerator<RawMail, undefined> {
-    for (let mail = await store.rawAfter(undefined); mail; mail = await store.rawAfter(mail)) yield mail;
-    return undefined;
-  }
-
+  const storeBatched = createBatcher((mails: readonly Mail[]) => storeTogether(store, mails, scoring), batching);
   return {
+    /** `rejection` is why these bytes were refused, null where they were stored. Undefined when they are new. */
     outcomeOf: createBatcher(store.outcomesOf, sharedReads),
-    store: (mail, newsletter) => storeBatched({ mail, newsletter }),
-    async reject(mail, reason) {
+    /** A duplicate changes nothing. New links are Awaiting, with a score that counts this newsletter. */
+    store: (mail: RawMail, newsletter: Newsletter) => storeBatched({ mail, newsletter }),
+    /** Keeps the mail with its reason; only `status=rejected` shows it. */
+    async reject(mail: RawMail, reason: string): Promise<'rejected' | 'duplicate'> {
       const refused = { title: null, receivedDate: mail.receivedAt, destinationEmail: null, rejection: storable(reason), linkCount: 0 };
       const { size } = await store.insert([{ ...mail, ...refused, ...keptOf(mail, {}), newsletterId: newId() }]);
       return size === 1 ? 'rejected' : 'duplicate';
     },
-    all,
+    /** All mails, oldest first, refused ones among them. */
+    async *all(): AsyncGenerator<RawMail, undefined> {
+      for (let mail = await store.rawAfter(undefined); mail; mail = await store.rawAfter(mail)) yield mail;
+      return undefined;
+    },
+    /** How many mails `all` has. */
     countMails: store.countRaw,
-    replace: (sha256, newsletter) =>
-      store.transaction(async (inTransaction) => {
-        const arrivals = createArrivalStore(inTransaction);
-        const row = await arrivals.lock(sha256);
-        if (!row) return;
-        const found = read(newsletter.links);
-        await arrivals.lockLinks(
-          row.id,
-          found.links.map(({ url }) => hashOf(url)),
-        );
-        const before = await arrivals.detach(row.id);
-        await place(inTransaction, [{ ...found, newsletterId: row.id, receivedAt: row.receivedAt }], scoring);
-        await arrivals.rename(row.id, found.links);
-        await arrivals.tidy(before);
-        await arrivals.describe(row.id, describe(newsletter, row.receivedAt, found.links.length));
-      }),
+    /**
+     * Stores the links that an improved extraction finds in stored bytes. Links keep their status, weights and first appearance; links that are no longer
+     * found leave the newsletter, and are deleted when no other holds them and they are Awaiting.
+     */
+    replace: (sha256: Buffer, newsletter: Newsletter) => store.transaction((inTransaction) => replaceLinks(inTransaction, { sha256, newsletter, scoring })),
   };
+}
+
+const storeTogether = (store: ArrivalStore, mails: readonly Mail[], scoring: Scoring) =>
+  store.transaction(async (inTransaction) => {
+    const arrivals = mails.map(({ mail, newsletter }) => {
+      const found = read(newsletter.links);
+      const description = describe(newsletter, mail.receivedAt, found.links.length);
+      return { ...found, ...mail, ...description, ...keptOf(mail, newsletter), newsletterId: newId() };
+    });
+    const stored = await createArrivalStore(inTransaction).insert(arrivals);
+    await place(
+      inTransaction,
+      arrivals.filter(({ newsletterId }) => stored.has(newsletterId)),
+      scoring,
+    );
+    return arrivals.map(({ newsletterId }): 'stored' | 'duplicate' => (stored.has(newsletterId) ? 'stored' : 'duplicate'));
+  });
+
+type Replacement = { readonly sha256: Buffer; readonly newsletter: Newsletter; readonly scoring: Scoring };
+
+async function replaceLinks(inTransaction: Database, { sha256, newsletter, scoring }: Replacement): Promise<void> {
+  const arrivals = createArrivalStore(inTransaction);
+  const row = await arrivals.lock(sha256);
+  if (!row) return;
+  const found = read(newsletter.links);
+  await arrivals.lockLinks(
+    row.id,
+    found.links.map(({ url }) => hashOf(url)),
+  );
+  const before = await arrivals.detach(row.id);
+  await place(inTransaction, [{ ...found, newsletterId: row.id, receivedAt: row.receivedAt }], scoring);
+  await arrivals.rename(row.id, found.links);
+  await arrivals.tidy(before);
+  await arrivals.describe(row.id, describe(newsletter, row.receivedAt, found.links.length));
 }

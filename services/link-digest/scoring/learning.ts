@@ -1,7 +1,7 @@
 // A decision on a link, and what it teaches about the authors and about the words of the title.
 import type { LinkStatus } from '../contract.ts';
-import type { LinkStore } from '../links/store.ts';
 import { keywordsOf } from './keywords.ts';
+import type { ScoreStore } from './store.ts';
 
 /** Added to weights, which stay between -1 and 1; null teaches nothing. */
 const lessons: Readonly<Record<LinkStatus, { readonly author: number; readonly keyword: number } | null>> = {
@@ -12,7 +12,7 @@ const lessons: Readonly<Record<LinkStatus, { readonly author: number; readonly k
 };
 
 /** The status, what it teaches and the end of the score are one; the same status again changes nothing. @returns false when there is no such link */
-export const changeStatus = (store: LinkStore, id: string, status: LinkStatus): Promise<boolean> =>
+export const changeStatus = (store: Pick<ScoreStore, 'decide'>, id: string, status: LinkStatus): Promise<boolean> =>
   store.decide(async (decision) => {
     const link = await decision.lock(id);
     if (!link || link.status === status) return link !== undefined;

@@ -1,5 +1,6 @@
-// All SQL of scores: what they depend on, and where they are kept.
+// All SQL of scores and of decisions: what scores depend on, where they are kept, and what a decision teaches.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import type { LinkStatus } from '../contract.ts';
 import type { Reviews } from './score.ts';
 
 export type AuthorReviews = Reviews & { readonly id: string };
@@ -68,6 +69,28 @@ const write = statement<unknown, [ids: readonly string[], scores: readonly numbe
   where id = link_id`,
 );
 
+const lockLink = statement<{ title: string; status: LinkStatus }, [id: string]>(
+  'decisions.lock',
+  'select title, status from links where id = $1 for no key update',
+);
+
+const setStatus = statement<unknown, [id: string, status: LinkStatus]>('decisions.setStatus', 'update links set status = $2, scored_at = null where id = $1');
+
+const teachAuthors = statement<unknown, [linkId: string, step: number]>(
+  'decisions.teachAuthors',
+  `
+  with taught as (
+    select id from authors where id in (select author_id from link_authors where link_id = $1) order by identity for no key update)
+  update authors set weight = greatest(-1, least(1, weight + $2::numeric)) from taught where authors.id = taught.id`,
+);
+
+const teachKeywords = statement<unknown, [keywords: readonly string[], step: number]>(
+  'decisions.teachKeywords',
+  `
+  insert into keywords (keyword, weight) select keyword, $2::numeric from unnest($1::text[]) as given (keyword) order by keyword
+  on conflict (keyword) do update set weight = greatest(-1, least(1, keywords.weight + excluded.weight))`,
+);
+
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
 export type ScoreQuestions = ReturnType<typeof scoreQuestions>;
@@ -93,9 +116,20 @@ export const scoreQuestions = (database: Database) => ({
     ),
 });
 
+const decisionOn = (database: Database) => ({
+  /** Until the end of the transaction no other request decides on it. */
+  lock: (id: string) => database.first(lockLink, id),
+  /** Its score is missing from then on. */
+  setStatus: (id: string, status: LinkStatus) => database.run(setStatus, id, status),
+  teachAuthors: (linkId: string, step: number) => database.run(teachAuthors, linkId, step),
+  teachKeywords: (keywords: readonly string[], step: number) => database.run(teachKeywords, keywords, step),
+});
+
 export const createScoreStore = (database: Database) => ({
   /** Whether a link that waits has a score that is not newer. */
   hasStale: async (before: Date) => (await database.first(hasStale, before))?.hasStale === true,
   transaction: <T>(work: (inTransaction: ScoreQuestions) => Promise<T>): Promise<T> =>
     database.transaction((inTransaction) => work(scoreQuestions(inTransaction))),
+  decide: <T>(work: (decision: ReturnType<typeof decisionOn>) => Promise<T>): Promise<T> =>
+    database.transaction((inTransaction) => work(decisionOn(inTransaction))),
 });

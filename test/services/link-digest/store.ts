@@ -1,8 +1,9 @@
 // The link digest's database of the tests, and newsletters to put into it.
 import { createHash, randomUUID } from 'node:crypto';
 import { readConfig } from '../../../services/link-digest/config.ts';
-import type { FoundAuthor, FoundLink, Newsletter, RawMail } from '../../../services/link-digest/contract.ts';
-import { createNewsletterStore } from '../../../services/link-digest/newsletters/arrivals.ts';
+import type { FoundAuthor, FoundLink } from '../../../services/link-digest/extraction/extraction.ts';
+import type { Newsletter, RawMail } from '../../../services/link-digest/mails/reader.ts';
+import { createArrivals } from '../../../services/link-digest/newsletters/arrivals.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createPool, type Pool } from '../../../services/platform/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -63,7 +64,7 @@ export function useDatabase({ clock = () => new Date(), isKept = false }: { read
       return pool;
     },
     get newsletters() {
-      return createNewsletterStore(pool, { weights: readConfig(environmentOf(test.url)), clock });
+      return createArrivals(pool, { weights: readConfig(environmentOf(test.url)), clock });
     },
     query: async (sql: string, values: unknown[] = []) => (await pool.driver.query(sql, values)).rows,
   };

@@ -1,6 +1,6 @@
 // What is found in a newsletter: every rule of "Extraction" on a mail that shows it.
 import { expect } from 'chai';
-import type { ParsedMail } from '../../../../services/link-digest/contract.ts';
+import type { ParsedMail } from '../../../../services/link-digest/extraction/extraction.ts';
 import { extract } from '../../../../services/link-digest/extraction/extraction.ts';
 import { defaultRules } from '../../../../services/link-digest/extraction/rules.ts';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { consumeMails, createMailHandler, measureQueue } from '../../../../services/link-digest/ingest/consumer.ts';
 import { ingestQueue, ingestTopology, toMail, toMessage } from '../../../../services/link-digest/ingest/queue.ts';
-import { createNewsletterReader } from '../../../../services/link-digest/mails/newsletters.ts';
+import { createNewsletterReader } from '../../../../services/link-digest/mails/reader.ts';
 import type { Broker } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';

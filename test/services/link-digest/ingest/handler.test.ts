@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
 import { createMailHandler } from '../../../../services/link-digest/ingest/consumer.ts';
 import { ingestQueue, ingestTopology, toMail, toMessage } from '../../../../services/link-digest/ingest/queue.ts';
-import { createNewsletterReader } from '../../../../services/link-digest/mails/newsletters.ts';
-import { createNewsletterStore } from '../../../../services/link-digest/newsletters/arrivals.ts';
+import { createNewsletterReader } from '../../../../services/link-digest/mails/reader.ts';
+import { createArrivals } from '../../../../services/link-digest/newsletters/arrivals.ts';
 import type { Delivery } from '../../../../services/platform/broker/broker.ts';
 import { createHandOver } from '../../../../services/platform/broker/outcomes.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
@@ -20,7 +20,7 @@ describe('mails off the queue', function () {
   this.timeout(120_000);
   const database = useDatabase({ clock: () => now });
   const handlerOn = (pool: Database, read = createNewsletterReader()) => {
-    const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(database.url)), clock: () => now });
+    const newsletters = createArrivals(pool, { weights: readConfig(environmentOf(database.url)), clock: () => now });
     const { handle, refuse } = createMailHandler({ newsletters, read, log: silentLog, metrics: createMetrics() });
     const handOver = createHandOver({ queue: ingestQueue, topology: ingestTopology(3), handle, giveUp: refuse, log: silentLog });
     return async (deliveries: readonly Delivery[], stopping = new AbortController().signal) => {

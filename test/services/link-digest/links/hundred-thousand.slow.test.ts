@@ -14,6 +14,7 @@ describe('a hundred thousand links', function () {
   const { query } = database;
   const parts = () => ({
     links: createLinkStore(database.pool),
+    decisions: createScoreStore(database.pool),
     scores: createScores(createScoreStore(database.pool), { weights: readConfig(environmentOf(database.url)), clock: () => new Date() }),
   });
   const timeOf = async (work: () => Promise<unknown>) => {
@@ -52,14 +53,14 @@ describe('a hundred thousand links', function () {
   });
 
   it('that have fresh scores are not looked at one by one when the best are asked for; after a decision one score is computed', async () => {
-    const { links, scores } = parts();
+    const { decisions, scores } = parts();
     const all = await lookAtAll();
     expect(await bestOf(scores.computeStale), 'none').to.be.below(all / 10);
     const ids = (await query(`select id from links where status = 'Awaiting' limit 8`)).map(({ id }) => String(id));
     const once = await bestOf(async () => {
       const id = ids.pop() ?? '';
-      await changeStatus(links, id, 'Liked');
-      await changeStatus(links, id, 'Awaiting');
+      await changeStatus(decisions, id, 'Liked');
+      await changeStatus(decisions, id, 'Awaiting');
       await scores.computeStale();
     });
     expect(once, 'one').to.be.below(all);

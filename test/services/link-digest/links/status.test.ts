@@ -1,6 +1,7 @@
 // Decisions on links: what they change, what they teach, and what the score is then and why.
 import { expect } from 'chai';
-import { type FoundLink, linkStatuses } from '../../../../services/link-digest/contract.ts';
+import { linkStatuses } from '../../../../services/link-digest/contract.ts';
+import type { FoundLink } from '../../../../services/link-digest/extraction/extraction.ts';
 import { useService } from '../service.ts';
 import { author, link, mail, newsletter } from '../store.ts';
 

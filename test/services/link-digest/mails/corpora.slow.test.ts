@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'chai';
 import { toMail } from '../../../../services/link-digest/ingest/queue.ts';
-import { createNewsletterReader } from '../../../../services/link-digest/mails/newsletters.ts';
+import { createNewsletterReader } from '../../../../services/link-digest/mails/reader.ts';
 import { readWorkerConfig } from '../../../../services/listings/config.ts';
 import { createBoundedParser } from '../../../../services/listings/mails/bounded-parser.ts';
 import { describeWith } from '../../../support/need.ts';

@@ -1,7 +1,8 @@
 // Newsletters on their way in: what they store, together and again, and what a better extraction makes of them.
 import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
-import type { FoundLink, RawMail } from '../../../../services/link-digest/contract.ts';
+import type { FoundLink } from '../../../../services/link-digest/extraction/extraction.ts';
+import type { RawMail } from '../../../../services/link-digest/mails/reader.ts';
 import { createScores } from '../../../../services/link-digest/scoring/scores.ts';
 import { createScoreStore } from '../../../../services/link-digest/scoring/store.ts';
 import { author, environmentOf, link, mail, newsletter, useDatabase } from '../store.ts';

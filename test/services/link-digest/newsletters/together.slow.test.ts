@@ -1,7 +1,7 @@
 // Consumers that store many mails at once, of the same links, authors and bytes, each in its own order.
 import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
-import { createNewsletterStore } from '../../../../services/link-digest/newsletters/arrivals.ts';
+import { createArrivals } from '../../../../services/link-digest/newsletters/arrivals.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { author, environmentOf, link, mail, newsletter, useDatabase } from '../store.ts';
@@ -34,7 +34,7 @@ describe('consumers that store mails at once', function () {
   it('never wait for each other in a circle: each mail is stored once, each link and author is one', async () => {
     const pools = Array.from({ length: 3 }, () => createPool(database.url, { schema: 'digest', log: silentLog, maxConnections: 2 }));
     const work = pools.map(async (pool, consumer) => {
-      const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(database.url)), clock: () => new Date() });
+      const newsletters = createArrivals(pool, { weights: readConfig(environmentOf(database.url)), clock: () => new Date() });
       for (let round = 0; round < rounds; round += 1) {
         const mails = Array.from({ length: atOnce }, (_, index) => mailOf(consumer, round * atOnce + index));
         await Promise.all((consumer % 2 ? mails : mails.toReversed()).map(({ raw, found }) => newsletters.store(raw, found)));

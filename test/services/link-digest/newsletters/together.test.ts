@@ -1,7 +1,7 @@
 // Mails that are stored at once: one transaction, in which none harms another.
 import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
-import { createNewsletterStore } from '../../../../services/link-digest/newsletters/arrivals.ts';
+import { createArrivals } from '../../../../services/link-digest/newsletters/arrivals.ts';
 import { codeOf } from '../../../../services/platform/errors.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
@@ -67,7 +67,7 @@ describe('mails that are stored at once', () => {
       $$ begin if new.title = 'slow' then perform pg_sleep(60); end if; return new; end $$`);
     await query('create trigger dawdle before insert on newsletters for each row execute function dawdle()');
     const pool = createPool(database.url, { schema: 'digest', log: silentLog, statementMs: 1000 });
-    const newsletters = createNewsletterStore(pool, { weights: readConfig(environmentOf(database.url)), clock: () => now });
+    const newsletters = createArrivals(pool, { weights: readConfig(environmentOf(database.url)), clock: () => now });
     const results = await Promise.allSettled(['a', 'slow', 'c'].map((title) => newsletters.store(mail(title, now), titled(title))));
     await pool.close();
     await query('drop trigger dawdle on newsletters');

@@ -1,7 +1,8 @@
-// What access tokens are made of: settings of the service and of the command that makes tokens for machines.
+// Settings of logins and of access tokens; the command that makes tokens for machines reads the latter, too.
 import { InvalidSetting, type Setting, type Values } from '../../platform/config/config.ts';
 import type { Secret } from '../../platform/config/secret.ts';
-import { integer, randomCredential, secretList, text } from '../../platform/config/settings.ts';
+import { integer, optional, randomCredential, secretList, text } from '../../platform/config/settings.ts';
+import { isPasswordHash } from './password.ts';
 
 const leastKeyBytes = 32;
 
@@ -30,3 +31,27 @@ export const tokenSettings = {
 };
 
 export type TokenConfig = Values<typeof tokenSettings>;
+
+const passwords = secretList('Digest__AdminPassword', {
+  summary: "The administrator's password, which `npm start` generates, without a comma; not looked at when a hash is given",
+  generate: randomCredential,
+});
+
+const hashes = secretList('Digest__AdminPasswordHash', { summary: "The administrator's password as `signalbox digest hash-password` prints it" });
+
+const passwordHashes: Setting<readonly Secret[]> = {
+  ...hashes,
+  parse(value) {
+    const parsed = hashes.parse(value);
+    if (!parsed.every((hash) => isPasswordHash(hash.reveal()))) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
+    return parsed;
+  },
+};
+
+export const loginSettings = {
+  adminPasswords: optional(passwords),
+  adminPasswordHashes: optional(passwordHashes),
+  loginAttempts: integer('Digest__LoginAttempts', { summary: 'Logins that an address may try in 15 minutes', min: 1, max: 1_000_000, default: 5 }),
+};
+
+export type LoginConfig = Values<typeof loginSettings>;

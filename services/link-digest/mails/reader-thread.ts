@@ -3,7 +3,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
 import { serveParser } from '../../platform/mail/parser-thread.ts';
 import { extract } from '../extraction/extraction.ts';
-import type { FoundNewsletter } from './newsletters.ts';
+import type { FoundNewsletter } from './reader.ts';
 import { parseMail } from './parser.ts';
 
 /** At the lowest quality a mail of 54 KB takes 0.06 ms, and becomes a fifth or less, which Postgres writes twice. */

@@ -1,7 +1,21 @@
 // Makes a newsletter of a mail that anybody may have written, within the bounds of the platform's parser.
 import { z } from 'zod';
 import { type Bounds, createBoundedParser, type Parsed } from '../../platform/mail/bounded-parser.ts';
-import type { Newsletter, RawMail } from '../contract.ts';
+import type { FoundLink } from '../extraction/extraction.ts';
+
+/** A mail as it came. `sha256` is of its bytes. */
+export type RawMail = { readonly sha256: Buffer; readonly raw: Buffer; readonly receivedAt: Date };
+
+/** A mail with the links that were found in it. */
+export type Newsletter = {
+  readonly title: string | null;
+  /** The date of the mail, else its time of reception. */
+  readonly receivedDate: Date;
+  readonly destinationEmail: string | null;
+  readonly links: readonly FoundLink[];
+  /** The bytes of the mail, compressed with Brotli; without it they are kept as they came. */
+  readonly compressed?: Uint8Array;
+};
 
 /** As the thread hands it over: title and date are null where the mail has none. */
 const FoundNewsletter = z.object({
@@ -25,7 +39,7 @@ const waitMs = 1_000_000;
 
 /** @returns a reader that never rejects */
 export function createNewsletterReader(bounds: Bounds = {}) {
-  const parse = createBoundedParser({ module: new URL('./newsletter-thread.ts', import.meta.url), result: FoundNewsletter, waitMs, ...bounds });
+  const parse = createBoundedParser({ module: new URL('./reader-thread.ts', import.meta.url), result: FoundNewsletter, waitMs, ...bounds });
   return async ({ raw, receivedAt }: Pick<RawMail, 'raw' | 'receivedAt'>, stopping?: AbortSignal): Promise<Parsed<Newsletter>> => {
     const parsed = await parse(raw, stopping);
     if (parsed.kind !== 'parsed') return parsed;
