@@ -1,0 +1,67 @@
+-- Folders, bookmarks, the names of tags, and the revision of the whole catalogue.
+
+-- Created by this role where it may, else earlier by an administrator. The extension is trusted: the right to create in the database is enough.
+create extension if not exists pg_trgm with schema public;
+
+-- One row, which each write updates first: it is the lock that serialises writes, and the ETag of a list is made of it.
+-- Random: a counter restored from a backup would give two states of the catalogue one number.
+create table catalogue (
+  is_only boolean primary key default true check (is_only),
+  revision uuid not null
+);
+insert into catalogue (revision) values (gen_random_uuid());
+
+create table folders (
+  id uuid primary key,
+  name text not null,
+  parent_id uuid constraint folders_parent references folders (id),
+  icon text,
+  created_at timestamptz(3) not null
+);
+create index folders_in_order on folders (created_at, id);
+create index folders_by_parent on folders (parent_id, created_at, id);
+
+-- Unused tags stay. Sorted by code point, whatever the database's locale.
+create table tags (
+  name text collate "C" primary key
+);
+
+-- Two functions of a bookmark's text for search. Both are immutable for text, which `array_to_string` cannot declare of itself.
+create function text_of_bookmark(title text, url text, description text, tags text[]) returns text language sql immutable parallel safe as $$
+  select lower(title || E'\n' || url || E'\n' || array_to_string(tags, E'\n') || E'\n' || description)
+$$;
+-- Punctuation separates words: Postgres alone takes `a.b/c` for one word, a file.
+create function words_of_bookmark(title text, url text, description text, tags text[]) returns tsvector language sql immutable parallel safe as $$
+  select setweight(to_tsvector('pg_catalog.simple', regexp_replace(title, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'A')
+    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(array_to_string(tags, E'\n'), '[!-/:-@\[-`{-~]+', ' ', 'g')), 'B')
+    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(description, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'C')
+    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(url, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'D')
+$$;
+
+create table bookmarks (
+  id uuid primary key,
+  title text not null,
+  url text not null,
+  description text not null,
+  thumbnail text not null,
+  -- Sorted by code point.
+  tags text[] not null,
+  folder_id uuid constraint bookmarks_folder references folders (id),
+  favorite boolean not null,
+  date_added timestamptz(3) not null,
+  -- Search finds parts of words in the text, and ranks by the words.
+  search_text text not null generated always as (text_of_bookmark(title, url, description, tags)) stored,
+  search_words tsvector not null generated always as (words_of_bookmark(title, url, description, tags)) stored
+);
+create index bookmarks_in_order on bookmarks (date_added, id);
+create index bookmarks_by_folder on bookmarks (folder_id, date_added, id);
+create index bookmarks_by_tag on bookmarks using gin (tags);
+-- Addresses may be longer than a B-tree index takes. An import looks up by it what is there already.
+create index bookmarks_by_url on bookmarks using hash (url);
+-- The operator class is in the extension's schema, which need not be public.
+do $$
+begin
+  execute format('create index bookmarks_by_text on bookmarks using gin (search_text %s.gin_trgm_ops)',
+    (select extnamespace::regnamespace from pg_extension where extname = 'pg_trgm'));
+end
+$$;

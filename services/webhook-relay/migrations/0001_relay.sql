@@ -1,0 +1,77 @@
+-- Published messages by broker connection and calendar month (UTC), senders, and deliveries that were rejected or could not be published.
+
+create table broker_usage (
+  broker text not null,
+  period text not null check (period ~ '^\d{4}-\d{2}$'),
+  message_count bigint not null check (message_count >= 0),
+  -- The limit at the last reservation.
+  monthly_limit bigint not null,
+  limit_source text not null,
+  -- Each reset makes a new one: a reservation is given back only to the count that it was taken from.
+  generation uuid not null default gen_random_uuid(),
+  -- How many messages the last reservation got; only its own RETURNING reads it.
+  granted bigint not null default 0,
+  primary key (broker, period)
+) with (fillfactor = 50); -- room for updates in place: each batch of deliveries updates a row
+
+-- One row. A name that is not configured, such as the empty one, means the first connection.
+create table active_connection (
+  is_only boolean primary key default true check (is_only),
+  broker text not null,
+  since timestamptz not null default now()
+);
+insert into active_connection (broker) values ('');
+
+-- The activity of each sender: over all time, and in the last minutes, from which its frequency factor is computed.
+create table senders (
+  login text primary key,
+  is_bot boolean not null,
+  event_count bigint not null,
+  first_at timestamptz not null,
+  last_at timestamptz not null
+) with (fillfactor = 70); -- room for updates in place: a busy sender's row is written every second
+
+create table sender_buckets (
+  login text not null,
+  bucket_start timestamptz not null,
+  event_count int not null,
+  primary key (login, bucket_start)
+) with (fillfactor = 70);
+
+create index sender_buckets_by_start on sender_buckets (bucket_start);
+
+-- Deliveries whose signature was missing or wrong, kept to find the cause.
+create table rejected_deliveries (
+  id uuid primary key,
+  received_at timestamptz not null,
+  event text not null,
+  delivery_id text not null,
+  hook_id text not null,
+  target_id text not null,
+  -- `[hidden]` replaces the values of credentials and signatures.
+  headers jsonb not null,
+  -- The first 64 KiB.
+  payload bytea not null,
+  -- The length of the whole payload.
+  payload_bytes bigint not null
+);
+
+create index rejected_deliveries_by_time on rejected_deliveries (received_at, id);
+
+-- Deliveries handed over by a relay that stopped before it could publish them; any replica replays them.
+create table failed_payloads (
+  id text primary key,                -- the message's id, so that handing a file over twice makes one row
+  header jsonb not null,              -- the message without its body
+  payload bytea,                      -- dropped once replayed
+  reason text not null,               -- why it was spooled
+  spooled_at timestamptz not null,
+  tries int not null default 0,       -- how often every connection refused it
+  claimed_by text,
+  claimed_until timestamptz,
+  replayed_at timestamptz,
+  refused_at timestamptz,
+  constraint failed_payloads_payload_kept check (payload is not null or replayed_at is not null)
+);
+
+create index failed_payloads_waiting on failed_payloads (spooled_at, id) where replayed_at is null and refused_at is null;
+create index failed_payloads_replayed on failed_payloads (replayed_at) where replayed_at is not null;
