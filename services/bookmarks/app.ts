@@ -1,7 +1,7 @@
 // The bookmark catalogue put together; what tests construct.
 import { type App, createApp } from '../platform/http/app.ts';
-import { createAddressOf } from '../platform/http/client-address.ts';
-import type { Health } from '../platform/http/health.ts';
+import { createAddressOf } from '../platform/client-address.ts';
+import type { Health } from '../platform/health.ts';
 import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';

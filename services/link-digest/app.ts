@@ -1,8 +1,8 @@
 // The link digest put together; what tests construct.
 import type { Broker } from '../platform/broker/broker.ts';
 import { type App, createApp } from '../platform/http/app.ts';
-import { createAddressOf } from '../platform/http/client-address.ts';
-import type { Health } from '../platform/http/health.ts';
+import { createAddressOf } from '../platform/client-address.ts';
+import type { Health } from '../platform/health.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';

@@ -1,7 +1,7 @@
 // The listing triage service put together; what tests construct.
-import { createAddressOf } from '../platform/http/client-address.ts';
+import { createAddressOf } from '../platform/client-address.ts';
 import { authorization } from '../platform/http/credentials.ts';
-import type { Health } from '../platform/http/health.ts';
+import type { Health } from '../platform/health.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import { asksDatabase, tagged } from '../platform/http/route.ts';

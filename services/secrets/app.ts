@@ -1,7 +1,7 @@
 // The secrets service put together; what tests construct.
-import { createAddressOf } from '../platform/http/client-address.ts';
+import { createAddressOf } from '../platform/client-address.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
-import type { Health } from '../platform/http/health.ts';
+import type { Health } from '../platform/health.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';

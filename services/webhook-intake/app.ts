@@ -1,7 +1,7 @@
 // The webhook intake's HTTP side put together; what tests construct.
-import type { AddressOf } from '../platform/http/client-address.ts';
+import type { AddressOf } from '../platform/client-address.ts';
 import type { Guard } from '../platform/http/credentials.ts';
-import type { Health } from '../platform/http/health.ts';
+import type { Health } from '../platform/health.ts';
 import type { AnyRoute } from '../platform/http/route.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import type { Log } from '../platform/log.ts';

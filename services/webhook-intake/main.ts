@@ -1,5 +1,5 @@
 // The webhook intake as the `signalbox` command runs it: the API, the direct sources, and its four workers.
-import { createAddressOf } from '../platform/http/client-address.ts';
+import { createAddressOf } from '../platform/client-address.ts';
 import { authorization } from '../platform/http/credentials.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { brokerUrlFamily } from '../platform/broker/environment.ts';

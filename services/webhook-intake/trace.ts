@@ -1,7 +1,7 @@
 // Where the intake has a delivery: in the event log, dead-lettered, or perhaps in a queue.
 import type { Broker } from '../platform/broker/broker.ts';
 import { connectBroker } from '../platform/broker/connect.ts';
-import { connectTimeoutMs } from '../platform/broker/dead-letters.ts';
+import { connectTimeoutMs } from '../platform/broker/dead-letters-command.ts';
 import { readWithBrokers } from '../platform/broker/environment.ts';
 import { type Environment, readSettings } from '../platform/config/config.ts';
 import { describeError } from '../platform/errors.ts';

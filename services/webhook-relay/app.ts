@@ -1,10 +1,10 @@
 // The webhook relay put together; what tests construct.
 import type { Message } from '../platform/broker/broker.ts';
 import { type App, createApp } from '../platform/http/app.ts';
-import { createAddressOf } from '../platform/http/client-address.ts';
+import { createAddressOf } from '../platform/client-address.ts';
 import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { authorization } from '../platform/http/credentials.ts';
-import type { Health } from '../platform/http/health.ts';
+import type { Health } from '../platform/health.ts';
 import { createSignatures } from '../platform/http/signatures.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';

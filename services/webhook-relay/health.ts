@@ -1,6 +1,6 @@
 // Health of the relay: what GET /api/health answers, and its checks for readiness.
 import { once } from 'node:events';
-import type { Check, CheckResult } from '../platform/http/health.ts';
+import type { Check, CheckResult } from '../platform/health.ts';
 import { version } from '../platform/version.ts';
 import type { Connections } from './connections/connections.ts';
 import type { HealthReport } from './contract.ts';

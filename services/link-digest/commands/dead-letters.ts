@@ -1,6 +1,6 @@
 // `signalbox digest dead-letters`: mails that were given up and why, and back to the queue.
 import { connectBroker } from '../../platform/broker/connect.ts';
-import { createDeadLettersCommand } from '../../platform/broker/dead-letters.ts';
+import { createDeadLettersCommand } from '../../platform/broker/dead-letters-command.ts';
 import { readSettings } from '../../platform/config/config.ts';
 import { silentLog } from '../../platform/log.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';

@@ -1,5 +1,5 @@
 // Readiness by the heartbeat of the geocoding worker, which may be another process.
-import type { Check } from '../../platform/http/health.ts';
+import type { Check } from '../../platform/health.ts';
 import type { GeocodingStore } from './store.ts';
 
 const freshMs = 5 * 60_000;

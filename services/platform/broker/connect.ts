@@ -1,12 +1,12 @@
 // Makes a broker of the adapter that the URL's scheme names: what both brokers do in the same way.
 import { withTimeout } from '../time.ts';
 import type { Adapter, AdapterParts } from './adapter.ts';
-import { createAmqpAdapter } from './amqp/broker.ts';
+import { createAmqpAdapter } from './amqp/adapter.ts';
 import type { QueueType } from './amqp/topology.ts';
 import type { Broker, BrokerOptions, Consumer, PublishResult, Topology } from './broker.ts';
 import { createDeadLetterActions } from './dead-letter-actions.ts';
 import { createHandOver, createTurns, queueOf, redeliveredQueue } from './outcomes.ts';
-import { createEmbeddedAdapter } from './postgres/broker.ts';
+import { createEmbeddedAdapter } from './postgres/adapter.ts';
 
 /** `queueType` is of RabbitMQ only; classic unless given. Quorum needs RabbitMQ 4.3 for priorities. */
 type ConnectOptions = BrokerOptions & { readonly queueType?: QueueType };

@@ -1,6 +1,6 @@
 // Settings: their kinds, each of which says its shape in words, and those that every deployable shares.
 import { randomBytes } from 'node:crypto';
-import { isAddressRange } from '../http/client-address.ts';
+import { isAddressRange } from '../client-address.ts';
 import { InvalidSetting, type Setting, type Settings } from './config.ts';
 import { Secret } from './secret.ts';
 

@@ -8,7 +8,7 @@ import type { Pool } from '../postgres/pool.ts';
 import { Common } from '../problem.ts';
 import type { RedisConnection } from '../redis.ts';
 import { withTimeout } from '../time.ts';
-import { clientIn } from './client-address.ts';
+import { clientIn } from '../client-address.ts';
 import type { FailureLimit } from './credentials.ts';
 
 export type RateLimitParts = {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Faults, parseInto, type Place } from '../faults.ts';
 import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
-import { type AddressOf, clientAddress } from './client-address.ts';
+import { type AddressOf, clientAddress } from '../client-address.ts';
 import { type Area, findArea, type Limit } from './credentials.ts';
 import { type Access, Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import type { CheckResult } from '../http/health.ts';
+import type { CheckResult } from '../health.ts';
 import type { Log } from '../log.ts';
 import { type Database, statement, transactionOn } from './pool.ts';
 import { explainDatabase, isUnmigrated } from './errors.ts';

@@ -3,7 +3,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Environment } from '../config/config.ts';
 import { processSettings } from '../config/settings.ts';
-import { createHealth, type Health, measureHealth, readinessOfAll, watchReadiness } from '../http/health.ts';
+import { createHealth, type Health, measureHealth, readinessOfAll, watchReadiness } from '../health.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { App } from '../http/app.ts';
 import { listen, type Listening, type ListenOptions } from '../http/server.ts';
@@ -58,7 +58,7 @@ export function createRuntimes({ lifecycle, metrics, host, portSettings = fromEn
     /** Where a deployable listens, once it does. */
     portOf: (name: string) => ports.get(name),
     /** Logs when everything is ready, and every change of that. */
-    watchReadiness: (log: Log) => watchReadiness(healths, lifecycle, log),
+    watchReadiness: (log: Log) => watchReadiness(healths, lifecycle.stopping, log),
     /** Opens the port of metrics and health. */
     async serveMetrics(port: number): Promise<void> {
       lifecycle.opened(

@@ -1,5 +1,5 @@
 // Tells whether the configured master keys are those that this database was sealed with, by a key check value for each key id.
-import type { CheckResult } from '../../platform/http/health.ts';
+import type { CheckResult } from '../../platform/health.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { Problems } from '../contract.ts';
 import { open, seal, SealBroken, type Sealed } from './envelope.ts';

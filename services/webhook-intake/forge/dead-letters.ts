@@ -1,7 +1,7 @@
 // Dead letters of the forge queues on every connection: `signalbox webhook-intake dead-letters`, and what maintenance sends back by itself.
 import type { DeadLetter } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
-import { connectTimeoutMs, createDeadLettersCommand } from '../../platform/broker/dead-letters.ts';
+import { connectTimeoutMs, createDeadLettersCommand } from '../../platform/broker/dead-letters-command.ts';
 import { brokerUrlFamily, readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
 import { returnsOf } from '../../platform/broker/outcomes.ts';
 import { type Environment, readSettings, type Values } from '../../platform/config/config.ts';

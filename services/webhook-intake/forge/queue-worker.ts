@@ -3,7 +3,7 @@ import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
 import type { Environment } from '../../platform/config/config.ts';
-import type { CheckResult } from '../../platform/http/health.ts';
+import type { CheckResult } from '../../platform/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { type MigrationSource, requireSchema } from '../../platform/postgres/migrations.ts';

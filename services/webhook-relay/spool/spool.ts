@@ -4,7 +4,7 @@ import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createBatcher } from '../../platform/batches.ts';
 import { codeOf } from '../../platform/errors.ts';
-import type { CheckResult } from '../../platform/http/health.ts';
+import type { CheckResult } from '../../platform/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { createFolderLock } from '../../platform/process/folder-lock.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { createHealth, type Health } from '../../../services/platform/http/health.ts';
+import { createHealth, type Health } from '../../../services/platform/health.ts';
 import { type App, type AppParts, createApp } from '../../../services/platform/http/app.ts';
 import { listen, type Listening, type ListenOptions } from '../../../services/platform/http/server.ts';
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import request from 'supertest';
 import { z } from 'zod';
 import type { Limit } from '../../../services/platform/http/credentials.ts';
-import { createAddressOf } from '../../../services/platform/http/client-address.ts';
+import { createAddressOf } from '../../../services/platform/client-address.ts';
 import { authorization } from '../../../services/platform/http/credentials.ts';
 import { Common, problems } from '../../../services/platform/problem.ts';
 import { answer, type AnyRoute, rawBody, route } from '../../../services/platform/http/route.ts';

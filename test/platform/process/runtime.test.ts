@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { createApp } from '../../../services/platform/http/app.ts';
-import { createHealth } from '../../../services/platform/http/health.ts';
+import { createHealth } from '../../../services/platform/health.ts';
 import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';

@@ -1,5 +1,5 @@
 // The bookmark catalogue of the tests: the whole app on a real database, listening on a loopback port.
-import { createHealth } from '../../../services/platform/http/health.ts';
+import { createHealth } from '../../../services/platform/health.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { type Log, silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';

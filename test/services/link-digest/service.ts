@@ -5,7 +5,7 @@ import { ingestTopology } from '../../../services/link-digest/ingest/queue.ts';
 import { createTokens } from '../../../services/link-digest/login/tokens.ts';
 import type { Broker } from '../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
-import { createHealth } from '../../../services/platform/http/health.ts';
+import { createHealth } from '../../../services/platform/health.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';

@@ -1,7 +1,7 @@
 // The listing triage service of the tests: the whole app on a real database, listening on a loopback port.
 import { readServiceConfig } from '../../../services/listings/config.ts';
 import { createListingsApp } from '../../../services/listings/app.ts';
-import { createHealth, type Health } from '../../../services/platform/http/health.ts';
+import { createHealth, type Health } from '../../../services/platform/health.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { type Log, silentLog } from '../../../services/platform/log.ts';
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts';

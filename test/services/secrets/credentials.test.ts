@@ -4,7 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { createApp } from '../../../services/platform/http/app.ts';
-import { createHealth } from '../../../services/platform/http/health.ts';
+import { createHealth } from '../../../services/platform/health.ts';
 import { route } from '../../../services/platform/http/route.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';

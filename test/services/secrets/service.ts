@@ -1,6 +1,6 @@
 // The secrets service of the tests: the whole app on a real database, listening on a loopback port.
 import { randomBytes } from 'node:crypto';
-import { createHealth, type Health } from '../../../services/platform/http/health.ts';
+import { createHealth, type Health } from '../../../services/platform/health.ts';
 import { createLifecycle, type Lifecycle } from '../../../services/platform/process/lifecycle.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import type { Log } from '../../../services/platform/log.ts';

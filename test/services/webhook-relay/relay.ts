@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import type { Broker } from '../../../services/platform/broker/broker.ts';
 import { readBrokerConnections } from '../../../services/platform/broker/environment.ts';
-import { createHealth, type Health } from '../../../services/platform/http/health.ts';
+import { createHealth, type Health } from '../../../services/platform/health.ts';
 import { createLifecycle, type Lifecycle } from '../../../services/platform/process/lifecycle.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { type Log, silentLog } from '../../../services/platform/log.ts';

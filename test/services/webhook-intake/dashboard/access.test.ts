@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { createHealth } from '../../../../services/platform/http/health.ts';
+import { createHealth } from '../../../../services/platform/health.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
-import { createHealth } from '../../../../services/platform/http/health.ts';
+import { createHealth } from '../../../../services/platform/health.ts';
 import { listen } from '../../../../services/platform/http/server.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';

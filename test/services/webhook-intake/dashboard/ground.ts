@@ -3,7 +3,7 @@ import request from 'supertest';
 import { z } from 'zod';
 import type { Delivery } from '../../../../services/platform/broker/broker.ts';
 import { authorization } from '../../../../services/platform/http/credentials.ts';
-import { createHealth } from '../../../../services/platform/http/health.ts';
+import { createHealth } from '../../../../services/platform/health.ts';
 import { listen } from '../../../../services/platform/http/server.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';

@@ -1,6 +1,6 @@
 // The service with direct sources and a database behind it; deliveries as their vendors send them.
 import { createHmac } from 'node:crypto';
-import { createHealth } from '../../../../services/platform/http/health.ts';
+import { createHealth } from '../../../../services/platform/health.ts';
 import { type AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
 import { listen } from '../../../../services/platform/http/server.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clientIn, createAddressOf, isAddressRange } from '../../../services/platform/http/client-address.ts';
+import { clientIn, createAddressOf, isAddressRange } from '../../services/platform/client-address.ts';
 
 describe('createAddressOf', () => {
   const addressOf = createAddressOf(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);

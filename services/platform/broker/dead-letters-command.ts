@@ -1,4 +1,4 @@
-// A command for dead letters: what is in the dead-letter queue of each connection and why, back to where it came from, or away.
+// The `dead-letters` command: lists the dead letters of each connection with their reasons, sends them back, or drops them.
 import { z } from 'zod';
 import type { Environment, SettingFamily, Settings } from '../config/config.ts';
 import { describeError } from '../errors.ts';

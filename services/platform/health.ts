@@ -1,22 +1,19 @@
-// Liveness and readiness of a deployable, the state of what it cannot answer without: checks, routes, gauge, log line.
+// Readiness of a deployable: the checks of everything it cannot answer without, their gauge and their log line.
 import { z } from 'zod';
-import { codeOf } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Lifecycle } from '../process/lifecycle.ts';
-import { every, withTimeout } from '../time.ts';
-import { answer, type AnyRoute, route } from './route.ts';
+import { codeOf } from './errors.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { every, withTimeout } from './time.ts';
 
 const CheckResult = z
   .object({ ok: z.boolean(), detail: z.string().optional().meta({ description: 'What is wrong, where something is' }) })
   .meta({ id: 'CheckResult', examples: [{ ok: true }] });
 export type CheckResult = z.output<typeof CheckResult>;
 export type Check = () => CheckResult | Promise<CheckResult>;
-const Readiness = z
+export const Readiness = z
   .object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult).meta({ description: 'By the name of the check' }) })
   .meta({ id: 'Readiness', examples: [{ status: 'ready', checks: { database: { ok: true } } }] });
-const Liveness = z.object({ status: z.literal('alive') }).meta({ id: 'Liveness' });
-type Readiness = z.output<typeof Readiness>;
+export type Readiness = z.output<typeof Readiness>;
 
 export type Health = ReturnType<typeof createHealth>;
 
@@ -61,35 +58,6 @@ export async function readinessOfAll(healths: Healths): Promise<Readiness> {
   return { status: all.every(({ status }) => status === 'ready') ? 'ready' : 'unready', checks: Object.fromEntries(checks) };
 }
 
-const tag = { name: 'Health', description: 'For probes' };
-
-/** The two open routes that every service answers: is the process alive, may it get traffic. */
-export const healthRoutes = (health: Health): AnyRoute[] => [
-  route({
-    method: 'get',
-    path: '/health',
-    operationId: 'getLiveness',
-    tag,
-    access: 'open',
-    summary: 'Liveness: the process runs; nothing else is asked',
-    answers: { 200: Liveness },
-    handle: () => ({ status: 'alive' as const }),
-  }),
-  route({
-    method: 'get',
-    path: '/health/ready',
-    operationId: 'getReadiness',
-    tag,
-    access: 'open',
-    summary: 'Readiness: everything the service cannot answer without',
-    answers: { 200: Readiness, 503: Readiness },
-    handle: async () => {
-      const readiness = await health.readiness();
-      return readiness.status === 'ready' ? answer(200, readiness) : answer(503, readiness);
-    },
-  }),
-];
-
 /** What a probe is told, to look at and to be alerted by. */
 export function measureHealth(metrics: Metrics, healths: Healths): void {
   metrics.gauge({
@@ -107,7 +75,7 @@ const lookEveryMs = 1000;
 
 /** Looks until the lifecycle stops. A line tells that the set of failing checks is another one than before, with the reasons of that
  *  moment; a check that fails on for another reason is no news: a server that is away refuses, hangs and times out in turn. */
-export function watchReadiness(healths: Healths, { stopping }: Pick<Lifecycle, 'stopping'>, log: Log): void {
+export function watchReadiness(healths: Healths, stopping: AbortSignal, log: Log): void {
   let said: string | undefined;
   const look = async () => {
     const { checks } = await readinessOfAll(healths);

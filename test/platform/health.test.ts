@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { createHealth, watchReadiness } from '../../../services/platform/http/health.ts';
-import { silentLog } from '../../../services/platform/log.ts';
-import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
-import { eventually } from '../../support/wait.ts';
-import { captureLog } from '../captured-log.ts';
+import { createHealth, watchReadiness } from '../../services/platform/health.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { createLifecycle } from '../../services/platform/process/lifecycle.ts';
+import { eventually } from '../support/wait.ts';
+import { captureLog } from './captured-log.ts';
 
 describe('createHealth', () => {
   it('is ready without a check, and with checks that are all fine', async () => {
@@ -69,7 +69,7 @@ describe('watchReadiness', () => {
     const health = createHealth();
     let isRight = false;
     health.addCheck('master keys', () => (isRight ? { ok: true } : { ok: false, detail: 'k1 is not the key' }));
-    watchReadiness(new Map([['secrets', health]]), lifecycle, log);
+    watchReadiness(new Map([['secrets', health]]), lifecycle.stopping, log);
     await eventually(() => lines().some(({ msg }) => msg === 'not ready'));
     isRight = true;
     await eventually(() => lines().some(({ msg }) => msg === 'ready'));
@@ -98,7 +98,7 @@ describe('watchReadiness', () => {
       const before = looks;
       await eventually(() => looks >= before + 4);
     };
-    watchReadiness(new Map([['relay', health]]), lifecycle, log);
+    watchReadiness(new Map([['relay', health]]), lifecycle.stopping, log);
     await eventually(() => lines().length === 1);
     reasons['schema'] = 'no answer in 2000 ms';
     await lookedAgain();
