@@ -2,11 +2,11 @@
 # Writes the charts' README.md from the comments of values.yaml and README.md.gotmpl, with helm-docs (https://github.com/norwoodj/helm-docs).
 #
 #   scripts/chart-readme.sh            writes them
-#   scripts/chart-readme.sh --check    says whether they are current, and have a comment of every value
+#   scripts/chart-readme.sh --check    fails where one is out of date or a value has no comment
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The library has no values.
+# The library chart has no values.
 charts=(charts/signalbox charts/signalbox-operator)
 
 generate() {

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Builds the container image with docker, podman or buildah, whichever this machine has.
+# Builds the container image with docker, podman or buildah: the first of these that works on this machine.
 #
 #   scripts/image.sh [OPTION]… [NAME:TAG]    default: signalbox:<version of package.json>
 #
-#   --platforms              prints those of linux/amd64 and linux/arm64 that this machine can build for, and ends
-#   --platform LIST          builds for these, separated by commas; default: this machine's
+#   --platforms              prints which of linux/amd64 and linux/arm64 this machine can build for, and ends
+#   --platform LIST          builds for these platforms, separated by commas; default: this machine's
 #   --archive FILE           writes the image of all platforms as an OCI archive
 #   --push                   pushes the image of all platforms to the registry in NAME
 #
-# NODE_IMAGE in the environment is the base, docker.io/library/node@sha256:… for a build that can be repeated.
+# The environment variable NODE_IMAGE names the base image; docker.io/library/node@sha256:… makes the build repeatable.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# A machine that builds images may have no Node.
+# By sed: a machine that builds images may have no Node.
 field() { sed -n "s/^  \"$1\": \"\(.*\)\",\$/\1/p" package.json; }
 version=$(field version)
 home=$(field homepage)
 base=${NODE_IMAGE:-$(sed -n 's/^ARG NODE_IMAGE=//p' Dockerfile)}
 
-# A client without its daemon builds nothing.
+# `docker info` fails where the client has no daemon.
 if docker buildx version >/dev/null 2>&1 && docker info >/dev/null 2>&1; then builder=buildx
 elif docker info >/dev/null 2>&1; then builder=docker
 elif command -v podman >/dev/null; then builder=podman
@@ -28,9 +28,10 @@ else
   exit 1
 fi
 
-# Those of another processor need its emulator, which a kernel is told of by binfmt_misc.
+# Another processor's platform needs an emulator, which binfmt_misc registers with the kernel.
 platforms() {
-  local known=linux/$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
+  local known
+  known=linux/$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
   if [ "$builder" = buildx ]; then known+=" $(docker buildx inspect --bootstrap | sed -n 's/^Platforms: *//p')"; fi
   if [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then known+=' linux/arm64'; fi
   if [ -e /proc/sys/fs/binfmt_misc/qemu-x86_64 ]; then known+=' linux/amd64'; fi
@@ -41,7 +42,7 @@ platforms() {
   (IFS=,; echo "${possible[*]}")
 }
 
-tag= platform= archive= push=
+tag='' platform='' archive='' push=''
 while (($# > 0)); do
   case $1 in
     --platforms) platforms; exit ;;
@@ -55,7 +56,7 @@ while (($# > 0)); do
 done
 tag=${tag:-signalbox:$version}
 
-# What is not committed is in no commit.
+# An image of changes that are not committed belongs to no commit.
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 if [ -n "$(git status --porcelain 2>/dev/null)" ]; then revision+=-dirty; fi
 
@@ -63,7 +64,7 @@ label() { options+=(--label "org.opencontainers.image.$1=$2"); }
 options=(--build-arg "NODE_IMAGE=$base")
 label version "$version"
 label revision "$revision"
-# That of the commit: the same sources have the same label.
+# The time of the commit, so that the same sources have the same label.
 label created "$(git log -1 --format=%cI 2>/dev/null || date -u +%FT%TZ)"
 label source "$home"
 label url "$home"
@@ -72,7 +73,7 @@ label base.name "${base%@*}"
 if [[ $base == *@* ]]; then label base.digest "${base#*@}"; fi
 if [ -n "$platform" ]; then options+=(--platform "$platform"); fi
 
-# manifest PROGRAM: what is built for several platforms, to where it is to go
+# manifest PROGRAM: writes or pushes the image of all platforms
 manifest() {
   if [ -n "$archive" ]; then "$1" manifest push --all "$tag" "oci-archive:$archive"; fi
   if [ -n "$push" ]; then "$1" manifest push --all "$tag" "docker://$tag"; fi
@@ -86,10 +87,10 @@ case $builder in
     if [ -z "$archive$push" ]; then docker buildx build "${options[@]}" --tag "$tag" --load .; fi
     ;;
   *)
-    # Within a container or a small virtual machine there is often nothing stronger.
+    # A container or a small virtual machine often has no stronger isolation.
     if [ "$builder" = buildah ]; then options+=(--isolation chroot --layers); fi
     if [ -z "$archive$push" ]; then "$builder" build "${options[@]}" --tag "$tag" .; exit; fi
-    # An earlier one of that name would get the platforms beside its own.
+    # An existing manifest of that name would keep its platforms beside the new ones.
     "$builder" manifest rm "$tag" >/dev/null 2>&1 || "$builder" rmi "$tag" >/dev/null 2>&1 || true
     "$builder" build "${options[@]}" --manifest "$tag" .
     manifest "$builder"

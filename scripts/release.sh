@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
-# Makes a release of the version in package.json, in dist/<version>/: both charts, the image of every platform this machine can build for, the bill of
-# materials, the release notes, and SHA-256 checksums of all. Dates CHANGELOG.md, keeps the charts for the tests of upgrades, commits and tags.
+# Makes a release of the version in package.json, in dist/<version>/: both charts, the image for every platform that this machine can build for, the bill of
+# materials, the release notes and SHA-256 checksums. Dates CHANGELOG.md, keeps the charts for the tests of upgrades, commits and tags.
 # Nothing leaves this machine without --push.
 #
 #   scripts/release.sh [OPTION]…
 #
-#   --dry-run          does all of it in a clone that is deleted afterwards, and pushes nothing
-#   --push REGISTRY    then pushes image and charts: REGISTRY/signalbox:<version>, oci://REGISTRY/charts
+#   --dry-run          does everything in a clone that is deleted afterwards, and pushes nothing
+#   --push REGISTRY    pushes image and charts afterwards: REGISTRY/signalbox:<version>, oci://REGISTRY/charts
 #   --skip-image       makes no image
 #   --date YYYY-MM-DD  the date in CHANGELOG.md; default: today
 #
-# NODE_IMAGE in the environment is the image's base by digest, see docs/security.md.
+# The environment variable NODE_IMAGE names the image's base by digest, see docs/security.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 fail() { printf 'release.sh: %s\n' "$*" >&2; exit 1; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
 
-dry_run= registry= image=yes date=$(date -u +%F)
+dry_run='' registry='' image=yes date=$(date -u +%F)
 while (($# > 0)); do
   case $1 in
     --dry-run) dry_run=yes ;;
     --push) registry=${2:-}; [ -n "$registry" ] || fail '--push needs a registry'; shift ;;
-    --skip-image) image= ;;
+    --skip-image) image='' ;;
     --date) date=${2:-}; [[ $date =~ ^[0-9]{4}-[0-9]{2}-[0-9]{2}$ ]] || fail '--date is YYYY-MM-DD'; shift ;;
     *) sed -n '2,14s/^#\( \|$\)//p' "$0" >&2; exit 2 ;;
   esac
@@ -33,8 +33,9 @@ version=$(node -p 'require("./package.json").version')
 address=$(node -p 'require("./package.json").homepage')
 charts=(signalbox signalbox-operator)
 
-# Each place that says which version this is
+# versions: prints each file that holds a version, and the version
 versions() {
+  # shellcheck disable=SC2016 # Node expands it.
   node -p '`package-lock.json ${require("./package-lock.json").version}`'
   local chart
   for chart in charts/*/; do sed -nE "s|^( *)(version\|appVersion): \"?([^\"]*)\"?$|${chart}Chart.yaml \3|p" "${chart}Chart.yaml"; done
@@ -47,7 +48,7 @@ check() {
   if git rev-parse --verify --quiet "refs/tags/v$version" >/dev/null; then fail "the tag v$version is there already: raise the version"; fi
   differing=$(versions | awk -v version="$version" '$2 != version')
   [ -z "$differing" ] || fail "package.json is $version, which differs from:"$'\n'"$differing"
-  if [ -n "$image" ]; then platforms=$(scripts/image.sh --platforms) || fail 'no image can be built here: --skip-image makes the rest'; fi
+  if [ -n "$image" ]; then platforms=$(scripts/image.sh --platforms) || fail 'no image can be built here: --skip-image makes everything else'; fi
   [[ $address != *.test/* ]] || warn "$address is an example: set the project's address in package.json and the charts"
   [ -z "$image" ] || [[ ${NODE_IMAGE:-} == *@sha256:* ]] || warn 'the base of the image is named by tag: NODE_IMAGE=…@sha256:… names it by digest'
   local named
@@ -55,7 +56,7 @@ check() {
   if [ -n "$registry" ] && [ "$named" != "$registry/signalbox" ]; then warn "the charts install $named unless image.registry and image.repository say otherwise"; fi
 }
 
-# package CHART: from a copy, with the changes of this version and the library in place of the link to it
+# package CHART: packages a copy with the changes of this version, and with the library in place of the link to it
 package() {
   cp -rL "charts/$1" "$staging/"
   {
@@ -82,7 +83,7 @@ push() {
   for chart in "${charts[@]}"; do helm push "$out/$chart-$version.tgz" "oci://$registry/charts"; done
 }
 
-# make: everything, in a clone, so that a failure leaves nothing half done
+# make: makes the release in a clone, so that a failure changes nothing here
 make() {
   local key value chart
   git clone --quiet . "$staging/clone"
@@ -95,7 +96,7 @@ make() {
   node scripts/changelog.ts notes "$version" >"$out/notes.md"
   git add CHANGELOG.md test/charts/fixtures
   git commit --quiet --message "release: $version"
-  # After the commit, which the image names as its revision
+  # After the commit, since the image names it as its revision.
   if [ -n "$image" ]; then scripts/image.sh --platform "$platforms" --archive "$out/signalbox-$version.oci.tar" "localhost/signalbox:$version" >&2; fi
   git tag --annotate "v$version" --message "Signalbox $version"
   (cd "$out" && sha256sum -- * >"$staging/SHA256SUMS" && mv "$staging/SHA256SUMS" .)
@@ -110,7 +111,7 @@ root=$PWD
 make
 if [ -n "$dry_run" ]; then
   if [ -n "$registry" ]; then echo "would push $registry/signalbox:$version and oci://$registry/charts"; fi
-  echo 'that was a dry run: nothing is left of it'
+  echo 'dry run: deleted'
   exit
 fi
 cd "$root"

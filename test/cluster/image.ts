@@ -1,28 +1,30 @@
-// The image under test: built from this working copy, under two tags, and made known to the cluster's nodes.
+// Builds the image under test from this working copy under two tags and loads it into the cluster.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { toolsCache } from '../support/programs.ts';
 import { runTool } from '../support/tools.ts';
 import { say, step } from './say.ts';
 
 const root = join(import.meta.dirname, '../..');
-const loader = join(root, '../shared/tools/cluster');
+/** How an image comes to the nodes: by a command of the caller's, or by the script that runs the cluster of this machine. */
+const loader = process.env['TEST_IMAGE_LOADER'];
+const cluster = loader === undefined && existsSync(join(toolsCache, 'run/cluster')) ? join(root, 'scripts/tools/cluster') : undefined;
 
-/** Whoever loads by those tools reaches no registry, and has the base that they make. */
-const base: Readonly<Record<string, string>> =
-  process.env['TEST_IMAGE_LOADER'] === undefined && existsSync(loader) ? { NODE_IMAGE: process.env['NODE_IMAGE'] ?? 'docker.io/library/node:24-slim' } : {};
+/** The cluster of this machine is for those who reach no registry: `scripts/tools/image` has built the base for them. */
+const base: Readonly<Record<string, string>> = cluster === undefined ? {} : { NODE_IMAGE: process.env['NODE_IMAGE'] ?? 'docker.io/library/node:24-slim' };
 
-/** An upgrade goes from the first to the second, a rollback back. */
+/** An upgrade goes from `first` to `second`, a rollback from `second` to `first`. */
 export type Tags = { readonly first: string; readonly second: string };
 
 /**
- * Builds and loads unless the image is said to be there.
- * @param present a tag that the cluster has already, and has as `<tag>-next`, too
+ * Builds and loads both tags, unless the cluster has them.
+ * @param present a tag that the cluster has, together with `<tag>-next`
  */
 export async function provideImage(present: string | undefined): Promise<Tags> {
   if (present !== undefined) return { first: present, second: `${present}-next` };
   const tag = `test-${Date.now().toString(36)}`;
   const tags = { first: tag, second: `${tag}-next` };
-  // What differs between releases is tried by the tests of migrations: here it is that pods are replaced.
+  // Both tags are the same build: what differs between releases is tested with the migrations, here pods are replaced.
   for (const each of [tags.first, tags.second]) {
     await step(`building docker.io/library/signalbox:${each}`, () => must(join(root, 'scripts/image.sh'), [`docker.io/library/signalbox:${each}`], base));
   }
@@ -32,10 +34,9 @@ export async function provideImage(present: string | undefined): Promise<Tags> {
 }
 
 async function load(images: readonly string[]): Promise<void> {
-  const command = process.env['TEST_IMAGE_LOADER'];
-  if (command !== undefined) {
-    for (const image of images) await must('sh', ['-c', `${command} "$0"`, image]);
-  } else if (existsSync(loader)) await must(loader, ['load', ...images]);
+  if (loader !== undefined) {
+    for (const image of images) await must('sh', ['-c', `${loader} "$0"`, image]);
+  } else if (cluster !== undefined) await must(cluster, ['load', ...images]);
   else throw new Error("TEST_IMAGE_LOADER must say how an image comes to the cluster, such as 'kind load docker-image'");
 }
 

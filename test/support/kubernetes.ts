@@ -1,40 +1,38 @@
-// A real Kubernetes API server for tests: found or started, with a namespace of one's own for each who asks.
+// A real Kubernetes API server for tests, found or started, with a namespace for each suite.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CoreV1Api, KubeConfig, V1Namespace, V1ObjectMeta } from '@kubernetes/client-node';
 import { atEndOfRun } from './end-of-run.ts';
 import type { Need } from './need.ts';
-import { findProgram } from './programs.ts';
+import { findProgram, toolsCache } from './programs.ts';
 
 export type ApiServer = {
   /** The path of an administrator's kubeconfig. */
   readonly kubeconfig: string;
   readonly config: KubeConfig;
-  /** A new namespace; the labels say what it enforces. It is gone at the end of the run at the latest. */
+  /** Creates a namespace whose labels say what it enforces. It is deleted at the end of the run at the latest. */
   createNamespace(labels?: Readonly<Record<string, string>>): Promise<Namespace>;
 };
 
 export type Namespace = { readonly name: string; drop(): Promise<void> };
 
 const outside = process.env['TEST_KUBECONFIG'];
-const builder = findProgram('api-server', [join(import.meta.dirname, '../../../shared/tools')]);
-// Building one takes minutes, which no test may: it must have been started once.
-const cache = process.env['SIGNALBOX_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'signalbox');
-const built = findProgram('kube-apiserver', [join(cache, 'bin')]);
+const command = join(import.meta.dirname, '../../scripts/tools/api-server');
+// The first `up` builds the server, which takes minutes: no test does that.
+const isBuilt = findProgram('kube-apiserver', [join(toolsCache, 'bin')]) !== undefined;
 
 /** For `describeWith`. */
 export const kubernetes: Need = {
   name: 'Kubernetes API server',
-  missing: outside || (builder && built) ? undefined : 'no TEST_KUBECONFIG, no API server built by `../shared/tools/api-server up`',
+  missing: outside || isBuilt ? undefined : 'no TEST_KUBECONFIG, no API server built by `scripts/tools/api-server up`',
 };
 
 let shared: Promise<ApiServer> | undefined;
 
-/** The API server of `TEST_KUBECONFIG`, or that of this machine: found running, or started and left running, so that runs beside each other share it. */
+/** The API server of `TEST_KUBECONFIG`, else the one of this machine, which is started if needed and left running: runs at the same time share it. */
 export const sharedApiServer = (): Promise<ApiServer> => (shared ??= findApiServer());
 
 async function findApiServer(): Promise<ApiServer> {
@@ -62,9 +60,8 @@ async function findApiServer(): Promise<ApiServer> {
 }
 
 async function startApiServer(): Promise<string> {
-  if (builder === undefined) throw new Error('there is no ../shared/tools/api-server');
-  const { stdout } = await promisify(execFile)(builder, ['up']);
+  const { stdout } = await promisify(execFile)(command, ['up']);
   const path = stdout.trim().split('\n').at(-1);
-  if (!path) throw new Error('the API server did not tell its kubeconfig');
+  if (!path) throw new Error('api-server up printed no path of a kubeconfig');
   return path;
 }

@@ -1,9 +1,13 @@
 // Finds programs on this machine.
 import { accessSync, constants } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Need } from './need.ts';
 
-/** The first of PATH, or of the further folders, which come first. */
+/** The folder in which `scripts/tools/` keeps what it builds and runs. */
+export const toolsCache = process.env['SIGNALBOX_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'signalbox');
+
+/** Looks in `folders`, then in those of PATH. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const path = process.env['PATH']?.split(delimiter) ?? [];
   return [...folders, ...path].map((folder) => join(folder, name)).find(isExecutable);

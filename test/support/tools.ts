@@ -1,20 +1,18 @@
-// Helm, kubectl, kube-score and other programs for tests: where they are, and what they answer.
+// Finds and runs Helm, kubectl, kube-score and other programs for tests.
 import { execFile } from 'node:child_process';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Need } from './need.ts';
-import { findProgram } from './programs.ts';
+import { findProgram, toolsCache } from './programs.ts';
 
-/** Where `../shared/tools/build` puts what it builds. */
-const built = join(process.env['SIGNALBOX_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'signalbox'), 'bin');
+const built = join(toolsCache, 'bin');
 
-/** The program's path, or its bare name where it is missing: running it then says so. */
+/** The program's path, or its bare name where it is missing: running that fails and names the program. */
 export const toolPath = (name: string): string => findProgram(name) ?? findProgram(name, [built]) ?? name;
 
-/** For `describeWith`: tests that need these programs, on PATH or built by `../shared/tools/build`. */
+/** For `describeWith`: tests that need these programs, on PATH or built by `scripts/tools/build`. */
 export function tools(...names: readonly string[]): Need {
   const missing = names.filter((name) => toolPath(name) === name);
-  return { name: 'chart', missing: missing.length > 0 ? `no ${missing.join(', no ')} on PATH: ../shared/tools/build ${missing.join(' ')}` : undefined };
+  return { name: 'chart', missing: missing.length > 0 ? `no ${missing.join(', no ')} on PATH: scripts/tools/build ${missing.join(' ')}` : undefined };
 }
 
 export type Answer = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -24,13 +22,13 @@ export type Running = { readonly input?: string; readonly env?: Readonly<Record<
 /** Runs a program to its end, whatever its exit code. */
 export function runTool(name: string, args: readonly string[], { input = '', env = {}, withinMs = 120_000 }: Running = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    // They live for a moment, most within 100 MiB: what Go would collect is not worth it.
+    // These programs end within seconds and mostly stay below 100 MiB: Go's garbage collector would only cost time.
     const options = { env: { ...process.env, GOGC: 'off', GOMEMLIMIT: '256MiB', ...env }, maxBuffer: 64 * 1024 * 1024, timeout: withinMs };
     const child = execFile(toolPath(name), args, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(new Error(`${name} ${args.join(' ')}: ${error.message}`));
       else resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
     });
-    // It may end before it has read all, as when it refuses its arguments.
+    // The program may end before it has read all of its input, for example when it refuses its arguments.
     child.stdin?.on('error', () => undefined).end(input);
   });
 }
