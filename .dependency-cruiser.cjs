@@ -3,8 +3,10 @@
 const platform = '^services/platform/';
 const compositionRoots = '^services/(main\\.ts$|deployables\\.ts$|laptop/|install/)';
 /** The folder of a service or of the operator; `$1` is its name. */
-const deployable = '^services/(?!platform/|laptop/|install/)([^/]+)/.';
-const inDeployable = '^services/(?!platform/|laptop/|install/)';
+const deployable = '^services/(?!platform/|forges/|laptop/|install/)([^/]+)/.';
+const inDeployable = '^services/(?!platform/|forges/|laptop/|install/)';
+/** The descriptions of forges, which the relay and the intake read. */
+const forges = '^services/forges/';
 const spoken = '^services/[^/]+/(contract|client)\\.ts$';
 
 const inPackages = (...names) => `node_modules/(${names.flatMap((name) => [name, `@types/${name.replace(/^@/, '').replace('/', '__')}`]).join('|')})(/|$)`;
@@ -42,7 +44,19 @@ module.exports = {
       'never-sideways',
       'A deployable imports the platform, its own files, and of another one its contract or client.',
       { path: deployable },
-      { path: '^services/', pathNot: ['^services/$1/', platform, spoken] },
+      { path: '^services/', pathNot: ['^services/$1/', platform, forges, spoken] },
+    ),
+    layer(
+      'forges-know-the-platform',
+      'The description of a forge imports the platform only.',
+      { path: forges },
+      { path: '^services/', pathNot: [forges, platform] },
+    ),
+    layer(
+      'forges-are-read-by-two',
+      'Relay and intake read the descriptions of forges.',
+      { path: '^services/', pathNot: [forges, '^services/webhook-(relay|intake)/'] },
+      { path: forges },
     ),
     layer(
       'contracts-stand-alone',

@@ -22,8 +22,16 @@ export const messageHeaders = {
   hookId: 'x-hook-id',
   targetId: 'x-target-id',
   targetType: 'x-target-type',
+  /** `github`, `gitea` or `forgejo`. */
+  forge: 'x-forge',
+  /** The host of the forge, within which its ids count; its kind where nothing tells the host. */
+  forgeId: 'x-forge-id',
+  /** Event and action in GitHub's words. */
   event: 'x-event',
   action: 'x-action',
+  /** Event and action in the forge's own words. */
+  originalEvent: 'x-original-event',
+  originalAction: 'x-original-action',
   sender: 'x-sender',
   /** owner, person, bot or own-bot. */
   senderClass: 'x-sender-class',

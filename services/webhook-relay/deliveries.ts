@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { context, propagation } from '@opentelemetry/api';
+import { forgeIdOf, identifyingHeaders, readIdentity, translate } from '../forges/forges.ts';
 import type { Message } from '../platform/broker/broker.ts';
 import type { Signatures } from '../platform/http/signatures.ts';
 import { memberAt, parseJson, refuseCostly } from '../platform/json.ts';
@@ -33,8 +34,7 @@ type Received = IncomingDelivery & {
   /** A UUID of version 7. */
   readonly id: string;
   readonly receivedAt: Date;
-  /** What the forge says of it beside its payload. */
-  readonly identity: ReturnType<typeof readIdentity>;
+  readonly identity: ReturnType<typeof identify>;
 };
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
@@ -69,8 +69,10 @@ const collectGarbage = () => void runInNewContext('gc()');
 export function createDeliveries(parts: DeliveriesParts) {
   const { signatures, scoring, senders, publisher, counter, clock } = parts;
 
-  const scoreOf = ({ identity: { event } }: Received, payload: unknown) =>
-    scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
+  function scoreOf({ identity }: Received, given: unknown): Score {
+    const { event, payload } = translate(identity.forge, identity, given);
+    return scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
+  }
 
   async function rejectUnsigned(received: Received): Promise<DeliveryResponse> {
     const { body } = received;
@@ -133,7 +135,7 @@ export function createDeliveries(parts: DeliveriesParts) {
       const { body, headers, logged } = delivery;
       const receivedAt = clock();
       const id = randomUUIDv7(); // takes random bytes in stock, where the package `uuid` asks the kernel for each
-      const identity = readIdentity(headers, id);
+      const identity = identify(headers, id);
       const received: Received = { ...delivery, id, receivedAt, identity };
       Object.assign(logged, { id, deliveryId: identity.deliveryId, event: identity.event });
       const signature = headers['x-hub-signature-256'];
@@ -167,21 +169,6 @@ function parsedIfPossible(body: Buffer): unknown {
   }
 }
 
-/** Those that name something of a delivery beside its payload; the first that is present counts. */
-const headerNames = {
-  event: ['x-github-event', 'x-forge-event', 'x-gitea-event', 'x-forgejo-event'],
-  deliveryId: ['x-github-delivery', 'x-forge-delivery', 'x-gitea-delivery', 'x-forgejo-delivery'],
-  hookId: ['x-github-hook-id', 'x-forge-hook-id'],
-  targetId: ['x-github-hook-installation-target-id', 'x-forge-hook-installation-target-id'],
-  targetType: ['x-github-hook-installation-target-type', 'x-forge-hook-installation-target-type'],
-};
-
-const identifyingHeaders = Object.values(headerNames).flat();
-
-/** AMQP's `type` holds 255 bytes; the forge's longest event name has 40. */
-const maxEventLength = 100;
-const maxIdLength = 255;
-
 /** Node joins repeated headers with a comma; none of these may hold one, so it means two values.
  *  @throws Problem 400 */
 function refuseRepeated(headers: IncomingHttpHeaders): void {
@@ -189,16 +176,10 @@ function refuseRepeated(headers: IncomingHttpHeaders): void {
   if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
 }
 
-/** @param ownId stands in for a delivery id that is missing */
-export function readIdentity(headers: IncomingHttpHeaders, ownId: string) {
-  const first = (names: readonly string[]) => String(names.map((name) => headers[name]).find(Boolean) ?? '');
-  return {
-    event: first(headerNames.event).slice(0, maxEventLength),
-    deliveryId: first(headerNames.deliveryId).slice(0, maxIdLength) || ownId,
-    hookId: first(headerNames.hookId).slice(0, maxIdLength) || '0',
-    targetId: first(headerNames.targetId).slice(0, maxIdLength) || '0',
-    targetType: first(headerNames.targetType).slice(0, maxIdLength),
-  };
+/** @param ownId the delivery id of a delivery that came without */
+export function identify(headers: IncomingHttpHeaders, ownId: string) {
+  const { deliveryId, hookId, targetId, ...others } = readIdentity(headers);
+  return { ...others, deliveryId: deliveryId || ownId, hookId: hookId || '0', targetId: targetId || '0' };
 }
 
 /** Empty when the payload names none. */
@@ -214,7 +195,7 @@ function installationId(payload: unknown): string {
 export function toMessage({ id, receivedAt, body, headers, identity }: Received, payload: unknown, score: Score): Message {
   return {
     id,
-    type: identity.event,
+    type: score.eventType,
     body,
     contentType: 'application/json',
     priority: score.finalScore,
@@ -224,8 +205,12 @@ export function toMessage({ id, receivedAt, body, headers, identity }: Received,
       [messageHeaders.hookId]: identity.hookId,
       [messageHeaders.targetId]: identity.targetId,
       [messageHeaders.targetType]: identity.targetType,
-      [messageHeaders.event]: identity.event,
+      [messageHeaders.forge]: identity.forge.kind,
+      [messageHeaders.forgeId]: forgeIdOf(identity.forge, payload, identity.host),
+      [messageHeaders.event]: score.eventType,
+      [messageHeaders.originalEvent]: identity.event || identity.eventType,
       [messageHeaders.action]: score.action,
+      [messageHeaders.originalAction]: nameOf(memberAt(payload, 'action')),
       [messageHeaders.sender]: score.senderLogin,
       [messageHeaders.senderClass]: score.senderClass,
       [messageHeaders.isCoreFunction]: String(score.isCoreFunction),

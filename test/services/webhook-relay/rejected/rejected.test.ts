@@ -4,7 +4,7 @@ import { v7 as newId } from 'uuid';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
-import { readIdentity } from '../../../../services/webhook-relay/deliveries.ts';
+import { identify } from '../../../../services/webhook-relay/deliveries.ts';
 import { createRejected, type RejectedParts, shownHeaders } from '../../../../services/webhook-relay/rejected/rejected.ts';
 import { createRejectedStore, type RejectedRow } from '../../../../services/webhook-relay/rejected/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
@@ -38,7 +38,7 @@ describe('rejected deliveries', () => {
     createRejected({ store: createRejectedStore(database), maxRows: 10_000, log: silentLog, metrics: createMetrics(), ...parts });
   const delivery = (text = '{}', headers: Record<string, string> = {}) => {
     const id = newId();
-    return { id, identity: readIdentity(headers, id), receivedAt, headers, payload: Buffer.from(text) };
+    return { id, identity: identify(headers, id), receivedAt, headers, payload: Buffer.from(text) };
   };
 
   it('are logged by themselves, with what the forge said of them', async () => {

@@ -1,0 +1,37 @@
+// The description of a forge: what differs between forges in the deliveries of their webhooks. GitHub's words and payloads are the common form.
+import type { JsonObject } from '../platform/json.ts';
+
+/** The names of headers, in lower case; where a list has several, the first that is present counts. */
+export type ForgeHeaders = {
+  readonly event: readonly string[];
+  /** The event in the forge's finer words, such as `issue_label`; some forges send it alone. */
+  readonly eventType: readonly string[];
+  readonly deliveryId: readonly string[];
+  readonly hookId: readonly string[];
+  readonly targetId: readonly string[];
+  readonly targetType: readonly string[];
+  /** The host of the forge's own installation. */
+  readonly host: readonly string[];
+};
+
+/** The forge's own words for a delivery; empty where it has none. */
+export type ForgeWords = { readonly event: string; readonly eventType: string; readonly action: string };
+
+export type Forge = {
+  /** Stored with events and sent with messages. */
+  readonly kind: string;
+  readonly name: string;
+  /** Headers that this forge sends and the ones before it in the list do not; in lower case. */
+  readonly recognisedBy: readonly string[];
+  readonly headers: ForgeHeaders;
+  /** Signatures that the relay does not verify; a delivery with nothing else is told why. In lower case. */
+  readonly otherSignatures: readonly string[];
+  /** The event in GitHub's word for it; an unknown one stays as it is. */
+  readonly eventOf: (words: ForgeWords) => string;
+  /**
+   * The payload in GitHub's form: `action`, `sender.type` and the members that are read of it have GitHub's names and words; all others stay.
+   * Total: members of another kind than expected stay as they are.
+   * @param event the word of `eventOf`
+   */
+  readonly payloadOf: (event: string, payload: JsonObject) => JsonObject;
+};

@@ -1,0 +1,24 @@
+// GitHub. Its words and payloads are the form that everything else reads. https://docs.github.com/en/webhooks/webhook-events-and-payloads
+import type { Forge } from './forge.ts';
+
+/** `X-Forge-…` are the neutral names for the same headers. */
+const both = (name: string) => [`x-github-${name}`, `x-forge-${name}`];
+
+export const github: Forge = {
+  kind: 'github',
+  name: 'GitHub',
+  recognisedBy: both('event'),
+  headers: {
+    event: both('event'),
+    eventType: [],
+    deliveryId: both('delivery'),
+    hookId: both('hook-id'),
+    targetId: both('hook-installation-target-id'),
+    targetType: both('hook-installation-target-type'),
+    host: ['x-github-enterprise-host'],
+  },
+  // HMAC-SHA1, which GitHub sends beside HMAC-SHA256.
+  otherSignatures: ['x-hub-signature'],
+  eventOf: ({ event }) => event,
+  payloadOf: (_, payload) => payload,
+};
