@@ -1,11 +1,25 @@
 // All SQL of the bookmark catalogue but that of lists.
 import { createBatcher, sharedReads } from '../platform/batches.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
+import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement } from '../platform/postgres/rows.ts';
 import type { Bookmark, Folder } from './contract.ts';
 
-/** As the wire names them, in its order. */
-export const bookmarkColumns = `id, title, url, description, thumbnail, tags, folder_id as "folderId", favorite, date_added as "dateAdded"`;
-const folderColumns = `id, name, parent_id as "parentId", icon`;
+const columns: RowColumns<Bookmark> = {
+  id: 'uuid',
+  title: 'text',
+  url: 'text',
+  description: 'text',
+  thumbnail: 'text',
+  tags: 'text[]',
+  folderId: 'uuid',
+  favorite: 'boolean',
+  dateAdded: 'timestamptz',
+};
+/** The members of a bookmark, in the order of the wire. */
+export const bookmarkColumns = asMembers(columns);
+const names = namesOf(columns);
+
+const folderColumns: RowColumns<Folder> = { id: 'uuid', name: 'text', parentId: 'uuid', icon: 'text' };
 
 const bookmarksById = statement<Bookmark, [ids: readonly string[]]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = any($1)`);
 
@@ -18,65 +32,52 @@ function createFinder(database: Database) {
   return createBatcher(findTogether, sharedReads);
 }
 
-type BookmarkValues = [
-  id: string,
-  title: string,
-  url: string,
-  description: string,
-  thumbnail: string,
-  tags: string[],
-  folderId: string | null,
-  favorite: boolean,
-];
-const valuesOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite }: Omit<Bookmark, 'dateAdded'>): BookmarkValues => [
-  id,
-  title,
-  url,
-  description,
-  thumbnail,
-  tags,
-  folderId,
-  favorite,
-];
 // Tags are created on demand; those that no bookmark has any more stay.
-const withTags = 'with added as (insert into tags (name) select unnest($6::text[]) on conflict do nothing)';
+const addTags = (rows: string) => `insert into tags (name) select distinct unnest(tags) from ${rows} as tagged on conflict do nothing`;
 
-const insertBookmark = statement<unknown, [...BookmarkValues, dateAdded: Date]>(
+const insertBookmark = rowsStatement<unknown, [bookmarks: readonly Bookmark[]]>(
   'bookmarks.insert',
-  `
-  ${withTags}
-  insert into bookmarks (id, title, url, description, thumbnail, tags, folder_id, favorite, date_added)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  [columns],
+  (given) => `
+  with added as (${addTags(given)})
+  insert into bookmarks (${names}) select ${names} from ${given} as given`,
 );
 
-const updateBookmark = statement<Bookmark, BookmarkValues>(
+type Replacement = Omit<Bookmark, 'dateAdded'>;
+const { dateAdded: _, ...replaced } = columns;
+
+const updateBookmark = rowsStatement<Bookmark, [bookmarks: readonly Replacement[]]>(
   'bookmarks.update',
-  `
-  ${withTags}
-  update bookmarks set title = $2, url = $3, description = $4, thumbnail = $5, tags = $6, folder_id = $7, favorite = $8
-  where id = $1
+  [replaced],
+  (given) => `
+  with added as (${addTags(given)})
+  update bookmarks set (${namesOf(replaced)}) = (select ${namesOf(replaced)} from ${given} as given)
+  where id in (select id from ${given} as given)
   returning ${bookmarkColumns}`,
 );
 
-/** Of what an import brings, as JSON, those whose address is not in the same folder already. */
-const missing = `
-  select given.* from json_to_recordset($1::json) as given (id uuid, title text, url text, description text, thumbnail text, tags text[], "folderId" uuid,
-    favorite boolean, "dateAdded" timestamptz)
-  where not exists (select from bookmarks where bookmarks.url = given.url and bookmarks.folder_id is not distinct from given."folderId")`;
+/** The bookmarks of an import whose address is not in the same folder already. */
+const missingOf = (given: string) => `
+  select * from ${given} as given
+  where not exists (select from bookmarks where bookmarks.url = given.url and bookmarks.folder_id is not distinct from given.folder_id)`;
 
-const insertMissing = statement<unknown, [bookmarks: string]>(
+const insertMissing = rowsStatement<unknown, [bookmarks: readonly Bookmark[]]>(
   'bookmarks.insertMissing',
-  `
-  with missing as (${missing}),
-    added as (insert into tags (name) select distinct unnest(tags) from missing on conflict do nothing)
-  insert into bookmarks (id, title, url, description, thumbnail, tags, folder_id, favorite, date_added) select * from missing`,
+  [columns],
+  (given) => `
+  with missing as (${missingOf(given)}), added as (${addTags('missing')})
+  insert into bookmarks (${names}) select ${names} from missing order by ordinal`,
 );
 
-const countMissing = statement<{ count: number }, [bookmarks: string]>('bookmarks.countMissing', `select count(*) from (${missing}) missing`);
+const countMissing = rowsStatement<{ count: number }, [bookmarks: readonly Bookmark[]]>(
+  'bookmarks.countMissing',
+  [columns],
+  (given) => `select count(*) from (${missingOf(given)}) as missing`,
+);
 
 const removeBookmark = statement<unknown, [id: string]>('bookmarks.remove', 'delete from bookmarks where id = $1');
 
-const folderById = statement<Folder, [id: string]>('folders.byId', `select ${folderColumns} from folders where id = $1`);
+const folderById = statement<Folder, [id: string]>('folders.byId', `select ${asMembers(folderColumns)} from folders where id = $1`);
 
 const folderAtTop = statement<{ id: string }, [name: string]>(
   'folders.atTop',
@@ -87,15 +88,18 @@ const subfolder = statement<{ id: string }, [name: string, parentId: string]>(
   'select id from folders where name = $1 and parent_id = $2 order by created_at, id limit 1',
 );
 
-type FolderValues = [id: string, name: string, parentId: string | null, icon: string | null];
-const valuesOfFolder = ({ id, name, parentId, icon }: Folder): FolderValues => [id, name, parentId, icon];
+const insertFolder = insertRows<Folder & { readonly createdAt: Date }>('folders.insert', {
+  into: 'folders',
+  columns: { ...folderColumns, createdAt: 'timestamptz' },
+});
 
-const insertFolder = statement<unknown, [...FolderValues, createdAt: Date]>(
-  'folders.insert',
-  'insert into folders (id, name, parent_id, icon, created_at) values ($1, $2, $3, $4, $5)',
+const updateFolder = rowsStatement<unknown, [folders: readonly Folder[]]>(
+  'folders.update',
+  [folderColumns],
+  (given) => `
+  update folders set (${namesOf(folderColumns)}) = (select ${namesOf(folderColumns)} from ${given} as given)
+  where id in (select id from ${given} as given)`,
 );
-
-const updateFolder = statement<unknown, FolderValues>('folders.update', 'update folders set name = $2, parent_id = $3, icon = $4 where id = $1');
 
 // The folder and all above it. `union` ends even where there is a cycle already.
 const isAtOrAbove = statement<{ found: boolean }, [id: string, folderId: string]>(
@@ -136,7 +140,7 @@ export const createStore = (database: Database, writeDatabase: Database) => ({
   findBookmark: createFinder(database),
   findFolder: (id: string) => database.first(folderById, id),
   ...lookupsOn(database),
-  countMissing: async (bookmarks: readonly Bookmark[]) => (await database.first(countMissing, JSON.stringify(bookmarks)))?.count ?? 0,
+  countMissing: async (bookmarks: readonly Bookmark[]) => (await database.first(countMissing, bookmarks))?.count ?? 0,
 
   /**
    * One write at a time over all replicas, each in a transaction: what it has asked holds until it is done, so that moves of folders that
@@ -158,15 +162,15 @@ const lookupsOn = (database: Database) => ({
 const writerOn = (database: Database) => ({
   ...lookupsOn(database),
   /** @returns how many that was */
-  insertMissing: (bookmarks: readonly Bookmark[]) => database.run(insertMissing, JSON.stringify(bookmarks)),
-  insertBookmark: (bookmark: Bookmark) => database.run(insertBookmark, ...valuesOf(bookmark), bookmark.dateAdded),
+  insertMissing: (bookmarks: readonly Bookmark[]) => database.run(insertMissing, bookmarks),
+  insertBookmark: (bookmark: Bookmark) => database.run(insertBookmark, [bookmark]),
   /** Undefined when there is none. */
-  updateBookmark: (bookmark: Omit<Bookmark, 'dateAdded'>) => database.first(updateBookmark, ...valuesOf(bookmark)),
+  updateBookmark: (bookmark: Replacement) => database.first(updateBookmark, [bookmark]),
   removeBookmark: async (id: string) => (await database.run(removeBookmark, id)) > 0,
 
   hasFolder: async (id: string) => (await database.first(folderById, id)) !== undefined,
-  insertFolder: (folder: Folder, createdAt: Date) => database.run(insertFolder, ...valuesOfFolder(folder), createdAt),
-  updateFolder: (folder: Folder) => database.run(updateFolder, ...valuesOfFolder(folder)),
+  insertFolder: (folder: Folder, createdAt: Date) => database.run(insertFolder, [{ ...folder, createdAt }]),
+  updateFolder: (folder: Folder) => database.run(updateFolder, [folder]),
   /** Whether folder `id` is `folderId` itself or above it. */
   isAtOrAbove: async (id: string, folderId: string) => (await database.first(isAtOrAbove, id, folderId))?.found === true,
   isHolding: async (id: string) => (await database.first(isHolding, id))?.found === true,

@@ -1,17 +1,37 @@
 // All SQL of listings and of the prices they had.
 import knex from 'knex';
-import { type Database, statement, toColumns } from '../platform/postgres/pool.ts';
+import { type Database, statement } from '../platform/postgres/pool.ts';
+import { asMembers, insertRows, type RowColumns, setExcluded } from '../platform/postgres/rows.ts';
 import { gradesFrom, type PriceChange, type Property, type PropertyUpdate, type Status, type Stats } from './contract.ts';
 import type { PropertyFilter, PropertyOrder } from './property-query.ts';
 
 const builder = knex({ client: 'pg' });
 
-const columns = `id, source_id as "sourceId", source_url as "sourceUrl", address, eircode, routing_key as "routingKey",
-  price_monthly as "priceMonthly", currency, beds, baths, property_type as "propertyType", ber_rating as "berRating",
-  main_image_url as "mainImageUrl", latitude, longitude, status, received_at as "receivedAt", approved_at as "approvedAt",
-  recycled_at as "recycledAt", notes`;
+const columns: RowColumns<Property> = {
+  id: 'uuid',
+  sourceId: 'text',
+  sourceUrl: 'text',
+  address: 'text',
+  eircode: 'text',
+  routingKey: 'text',
+  priceMonthly: 'numeric',
+  currency: 'text',
+  beds: 'int',
+  baths: 'int',
+  propertyType: 'text',
+  berRating: 'text',
+  mainImageUrl: 'text',
+  latitude: 'float8',
+  longitude: 'float8',
+  status: 'text',
+  receivedAt: 'timestamptz',
+  approvedAt: 'timestamptz',
+  recycledAt: 'timestamptz',
+  notes: 'text',
+};
+const selected = asMembers(columns);
 
-const find = statement<Property, [id: string]>('listings.find', `select ${columns} from properties where id = $1`);
+const find = statement<Property, [id: string]>('listings.find', `select ${selected} from properties where id = $1`);
 
 /** What a status sets when it is another than before: inbox clears both times, the other two set their own. */
 const withStatus = (wanted: string, now: string) => `
@@ -23,7 +43,7 @@ const update = statement<Property, [id: string, status: string | null, notes: st
   'listings.update',
   `
   update properties set notes = coalesce($3, notes), ${withStatus('$2::text', '$4')}
-  where id = $1 returning ${columns}`,
+  where id = $1 returning ${selected}`,
 );
 
 // Rows are locked in order of their ids, as an ingest locks them: neither can wait for the other while that waits for it.
@@ -61,40 +81,27 @@ const takeTurn = statement('listings.takeTurn', `select pg_advisory_xact_lock(ha
 
 const lockBySource = statement<Property, [sourceIds: readonly string[]]>(
   'listings.lockBySource',
-  `select ${columns} from properties where source_id = any($1) order by id for update`,
+  `select ${selected} from properties where source_id = any($1) order by id for update`,
 );
 
-const written = [
-  ...(['id', 'sourceId', 'sourceUrl', 'address', 'eircode', 'routingKey', 'priceMonthly', 'currency', 'beds', 'baths'] as const),
-  ...(['propertyType', 'berRating', 'mainImageUrl', 'latitude', 'longitude', 'receivedAt', 'notes'] as const),
-] as const;
+const isAtSamePlace = '(properties.address, properties.eircode) is not distinct from (excluded.address, excluded.eircode)';
 
-// Status, its times and the notes are not among what an ingest changes. What was not found at another address may be found at the new one.
-const write = statement<unknown, unknown[][]>(
-  'listings.write',
-  `
-  insert into properties (id, source_id, source_url, address, eircode, routing_key, price_monthly, currency, beds, baths,
-    property_type, ber_rating, main_image_url, latitude, longitude, received_at, notes, status)
-  select *, 'inbox' from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::int[], $10::int[],
-    $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[], $16::timestamptz[], $17::text[])
-  on conflict (source_id) do update set
-    (source_url, address, eircode, routing_key, price_monthly, currency, beds, baths, property_type, ber_rating, main_image_url, latitude, longitude, received_at)
-    = row (excluded.source_url, excluded.address, excluded.eircode, excluded.routing_key, excluded.price_monthly, excluded.currency, excluded.beds,
-      excluded.baths, excluded.property_type, excluded.ber_rating, excluded.main_image_url, excluded.latitude, excluded.longitude, excluded.received_at),
-    geocode_misses = case when (properties.address, properties.eircode) is not distinct from (excluded.address, excluded.eircode)
-      then properties.geocode_misses else 0 end,
-    geocode_after = case when (properties.address, properties.eircode) is not distinct from (excluded.address, excluded.eircode)
-      then properties.geocode_after else '-infinity' end`,
-);
+// A repeat keeps what people decided. What was not found at one address may be found at the next.
+const write = insertRows<Property>('listings.write', {
+  into: 'properties',
+  columns,
+  onConflict: `(source_id) do update set ${setExcluded(columns, ['id', 'sourceId', 'status', 'approvedAt', 'recycledAt', 'notes'])},
+    geocode_misses = case when ${isAtSamePlace} then properties.geocode_misses else 0 end,
+    geocode_after = case when ${isAtSamePlace} then properties.geocode_after else '-infinity' end`,
+});
 
 export type PriceSeen = PriceChange & { readonly propertyId: string };
 
-const addPrices = statement<unknown, [ids: string[], prices: number[], currencies: string[], times: Date[]]>(
-  'listings.addPrices',
-  `
-  insert into price_history (property_id, price_monthly, currency, changed_at)
-  select * from unnest($1::uuid[], $2::numeric[], $3::text[], $4::timestamptz[])`,
-);
+const addPrices = insertRows<PriceSeen>('listings.addPrices', {
+  into: 'price_history',
+  columns: { propertyId: 'uuid', priceMonthly: 'numeric', currency: 'text', changedAt: 'timestamptz' },
+  orderBy: 'ordinal',
+});
 
 const sortColumns = { receivedAt: 'received_at', price: 'price_monthly', beds: 'beds' } as const;
 
@@ -124,7 +131,7 @@ export const createListingStore = (database: Database) => ({
       { column: sortColumns[sortBy], order: sortDir },
       { column: 'id', order: 'asc' },
     ];
-    const query = matching(filter).select(builder.raw(columns)).orderBy(order);
+    const query = matching(filter).select(builder.raw(selected)).orderBy(order);
     return database.select<Property>(query.limit(pageSize).offset((page - 1) * pageSize));
   },
 
@@ -154,6 +161,6 @@ const ingestQuestions = (database: Database) => ({
   /** Nobody changes these until the end of the transaction. */
   lockBySource: (sourceIds: readonly string[]) => database.all(lockBySource, sourceIds),
   /** New ones, and the facts of those that are there. */
-  write: (properties: readonly Property[]) => database.run(write, ...toColumns(properties, written)),
-  addPrices: (prices: readonly PriceSeen[]) => database.run(addPrices, ...toColumns(prices, ['propertyId', 'priceMonthly', 'currency', 'changedAt'])),
+  write: (properties: readonly Property[]) => database.run(write, properties),
+  addPrices: (prices: readonly PriceSeen[]) => database.run(addPrices, prices),
 });

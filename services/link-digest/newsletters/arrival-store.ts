@@ -1,6 +1,7 @@
 // All SQL of newsletters on their way in, their links and authors with them.
 import { brotliDecompressSync } from 'node:zlib';
-import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { insertRows, rowsStatement } from '../../platform/postgres/rows.ts';
 import type { RawMail } from '../mails/reader.ts';
 
 export type Description = {
@@ -22,23 +23,39 @@ const outcomesOf = statement<MailOutcome & { readonly sha256: Buffer }, [sha256s
 
 const turns = `hashtextextended('signalbox.digest.newsletters', 0)`;
 
+type NewRow = Omit<NewNewsletter, 'kept'> & { readonly firstByte: number; readonly bytes: number };
+const described = 'id, sha256, title, received_date, destination_email, rejection, link_count, received_at';
+
 // The unique index settles two equal mails at once: the later one waits for the earlier, and no row comes back for it. All insert in one order.
 // Any number of newsletters come in at once, and none while one is replaced: a link that is there stays there.
-// The mails are one parameter: as an array of bytes they would be twice as many characters.
-const insert = statement<{ id: string }, unknown[]>(
+// The mails are one parameter: an array of bytes would be twice as many characters.
+const insert = rowsStatement<{ id: string }, [newsletters: readonly NewRow[], mails: Buffer]>(
   'newsletters.insert',
-  `
-  with given as (
-    select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::int[], $8::timestamptz[], $9::bool[], $10::int[], $11::int[])
-      as given (id, sha256, title, received_date, destination_email, rejection, link_count, received_at, is_compressed, first_byte, bytes)),
+  [
+    {
+      newsletterId: 'id uuid',
+      sha256: 'bytea',
+      title: 'text',
+      receivedDate: 'timestamptz',
+      destinationEmail: 'text',
+      rejection: 'text',
+      linkCount: 'int',
+      receivedAt: 'timestamptz',
+      isCompressed: 'boolean',
+      firstByte: 'int',
+      bytes: 'int',
+    },
+    'bytea',
+  ],
+  (given, mails) => `
+  with given as materialized ${given},
   inserted as (
-    insert into newsletters (id, sha256, title, received_date, destination_email, rejection, link_count, received_at)
-    select id, sha256, title, received_date, destination_email, rejection, link_count, received_at
-    from given, (select pg_advisory_xact_lock_shared(${turns})) as turn order by sha256
+    insert into newsletters (${described})
+    select ${described} from given, (select pg_advisory_xact_lock_shared(${turns})) as turn order by sha256
     on conflict (sha256) do nothing
     returning id)
   insert into raw_mails (newsletter_id, received_at, is_compressed, raw)
-  select id, received_at, is_compressed, substr($12::bytea, first_byte, bytes) from given join inserted using (id)
+  select id, received_at, is_compressed, substr(${mails}, first_byte, bytes) from given join inserted using (id)
   returning newsletter_id as id`,
 );
 
@@ -77,13 +94,14 @@ export type NewAuthor = {
 };
 
 // Those that are there are not locked: a decision on a link locks the link first and then its authors.
-const insertAuthors = statement<unknown, unknown[][]>(
-  'newsletters.insertAuthors',
-  `
-  insert into authors (id, identity, name, handle, custom_domain)
-  select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) as new (id, identity) order by identity
-  on conflict (identity) do nothing`,
-);
+const insertAuthors = insertRows<NewAuthor>('newsletters.insertAuthors', {
+  into: 'authors',
+  columns: { id: 'uuid', identity: 'text', name: 'text', handle: 'text', customDomain: 'text' },
+  orderBy: 'identity',
+  onConflict: '(identity) do nothing',
+});
+
+type AuthorName = Pick<NewAuthor, 'id' | 'name'>;
 
 export type KnownAuthor = { readonly id: string; readonly identity: string; readonly name: string; readonly handle: string | null };
 
@@ -93,10 +111,11 @@ const authorsBy = statement<KnownAuthor, [identities: readonly string[]]>(
 );
 
 // A link's attribution to an author holds the author's key until the transaction ends: that others do so, too, must not hold this up.
-const nameAuthors = statement<unknown, [ids: string[], names: string[]]>(
+const nameAuthors = rowsStatement<unknown, [authors: readonly AuthorName[]]>(
   'newsletters.nameAuthors',
-  `
-  with named as (select authors.id, new.name from authors join unnest($1::uuid[], $2::text[]) as new (id, name) using (id) order by identity for no key update of authors)
+  [{ id: 'uuid', name: 'text' }],
+  (given) => `
+  with named as (select authors.id, new.name from authors join ${given} as new using (id) order by identity for no key update of authors)
   update authors set name = named.name from named where authors.id = named.id`,
 );
 
@@ -130,13 +149,24 @@ export type LinkToWrite = {
 
 // Links are locked in the order of their hashes, as everything locks them. Of one that is there another newsletter or a decision may have changed
 // what its score is made of since that was read: it is computed when somebody asks for it.
-const writeLinks = statement<{ id: string; url: string }, unknown[]>(
+const writeLinks = rowsStatement<{ id: string; url: string }, [links: readonly LinkToWrite[], now: Date]>(
   'newsletters.writeLinks',
-  `
+  [
+    {
+      id: 'uuid',
+      url: 'text',
+      urlSha256: 'bytea',
+      title: 'text',
+      firstSeen: 'timestamptz',
+      lastSeen: 'timestamptz',
+      newsletters: 'newsletter_count int',
+      score: 'priority_score numeric',
+    },
+    'timestamptz',
+  ],
+  (given, now) => `
   insert into links (id, url, url_sha256, title, first_seen, last_seen, newsletter_count, priority_score, scored_at)
-  select id, url, url_sha256, title, first_seen, last_seen, newsletters, score, $9::timestamptz
-  from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::int[], $8::numeric[])
-    as given (id, url, url_sha256, title, first_seen, last_seen, newsletters, score)
+  select id, url, url_sha256, title, first_seen, last_seen, newsletter_count, priority_score, ${now} from ${given} as given
   order by url_sha256
   on conflict (url_sha256) do update set
     first_seen = least(links.first_seen, excluded.first_seen), last_seen = greatest(links.last_seen, excluded.last_seen),
@@ -149,29 +179,31 @@ export type PlacedLink = {
   readonly linkId: string;
   readonly position: number;
   readonly foundUrl: string;
-  /** As Postgres writes an array: those of a newsletter differ in length from link to link. */
-  readonly authorIds: string;
+  readonly authorIds: readonly string[];
 };
 
-const place = statement<unknown, unknown[]>(
+const place = rowsStatement<unknown, [links: readonly PlacedLink[]]>(
   'newsletters.place',
-  `
+  [{ newsletterId: 'uuid', linkId: 'uuid', position: 'int', foundUrl: 'text', authorIds: 'uuid[]' }],
+  (given) => `
   with placed as (
     insert into newsletter_links (newsletter_id, link_id, position, found_url, author_ids)
-    select newsletter_id, link_id, position, found_url, author_ids::uuid[]
-    from unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[]) as given (newsletter_id, link_id, position, found_url, author_ids)
+    select newsletter_id, link_id, position, found_url, author_ids from ${given} as given
     returning link_id, author_ids)
   insert into link_authors (link_id, author_id) select link_id, unnest(author_ids) from placed on conflict do nothing`,
 );
 
+type LinkTitle = Pick<LinkToWrite, 'url' | 'title'>;
+
 // Ids grow with time: only the newsletter that brought a link renames it, so that those that share it do not do so in turns.
-const rename = statement<unknown, [newsletterId: string, urls: string[], titles: string[]]>(
+const rename = rowsStatement<unknown, [newsletterId: string, titles: readonly LinkTitle[]]>(
   'newsletters.rename',
-  `
+  ['uuid', { url: 'text', title: 'text' }],
+  (newsletterId, given) => `
   update links set title = given.title
-  from newsletter_links, unnest($2::text[], $3::text[]) as given (url, title)
-  where newsletter_id = $1 and links.id = link_id and links.url = given.url and links.title <> given.title
-    and not exists (select from newsletter_links as earlier where earlier.link_id = links.id and earlier.newsletter_id < $1)`,
+  from newsletter_links, ${given} as given
+  where newsletter_id = ${newsletterId} and links.id = link_id and links.url = given.url and links.title <> given.title
+    and not exists (select from newsletter_links as earlier where earlier.link_id = links.id and earlier.newsletter_id < ${newsletterId})`,
 );
 
 // What is there of a newsletter, and what will be: all in the order in which scores lock them.
@@ -230,13 +262,8 @@ export const createArrivalStore = (database: Database) => ({
   /** @returns the ids of those whose bytes are new */
   async insert(mails: readonly NewNewsletter[]): Promise<Set<string>> {
     let end = 0;
-    const ranges = mails.map(({ kept: { length } }) => ({ firstByte: (end += length) - length + 1, bytes: length }));
-    const rows = await database.all(
-      insert,
-      ...toColumns(mails, ['newsletterId', 'sha256', 'title', 'receivedDate', 'destinationEmail', 'rejection', 'linkCount', 'receivedAt', 'isCompressed']),
-      ...toColumns(ranges, ['firstByte', 'bytes']),
-      Buffer.concat(mails.map(({ kept }) => kept)),
-    );
+    const newRows = mails.map((mail) => ({ ...mail, firstByte: (end += mail.kept.length) - mail.kept.length + 1, bytes: mail.kept.length }));
+    const rows = await database.all(insert, newRows, Buffer.concat(mails.map(({ kept }) => kept)));
     return new Set(rows.map(({ id }) => id));
   },
   /** No newsletter comes in and none is replaced until the end of the transaction. */
@@ -258,19 +285,17 @@ export const createArrivalStore = (database: Database) => ({
     const identities = authors.map(({ identity }) => identity);
     const known = await database.all(authorsBy, identities);
     if (known.length === authors.length) return known;
-    await database.run(insertAuthors, ...toColumns(authors, ['id', 'identity', 'name', 'handle', 'customDomain']));
+    await database.run(insertAuthors, authors);
     return database.all(authorsBy, identities);
   },
-  nameAuthors: (authors: readonly Pick<NewAuthor, 'id' | 'name'>[]) => database.run(nameAuthors, ...toColumns(authors, ['id', 'name'])),
+  nameAuthors: (authors: readonly AuthorName[]) => database.run(nameAuthors, authors),
 
   linksBy: (urlSha256s: readonly Buffer[]) => database.all(linksBy, urlSha256s),
   /** Those that are there keep their id, title and status. */
-  writeLinks: (links: readonly LinkToWrite[], now: Date) =>
-    database.all(writeLinks, ...toColumns(links, ['id', 'url', 'urlSha256', 'title', 'firstSeen', 'lastSeen', 'newsletters', 'score']), now),
-  place: (links: readonly PlacedLink[]) => database.run(place, ...toColumns(links, ['newsletterId', 'linkId', 'position', 'foundUrl', 'authorIds'])),
+  writeLinks: (links: readonly LinkToWrite[], now: Date) => database.all(writeLinks, links, now),
+  place: (links: readonly PlacedLink[]) => database.run(place, links),
   /** Links that this newsletter holds. */
-  rename: (newsletterId: string, links: readonly Pick<LinkToWrite, 'url' | 'title'>[]) =>
-    database.run(rename, newsletterId, ...toColumns(links, ['url', 'title'])),
+  rename: (newsletterId: string, titles: readonly LinkTitle[]) => database.run(rename, newsletterId, titles),
 
   lockLinks: (newsletterId: string, urlSha256s: readonly Buffer[]) => database.all(lockLinks, newsletterId, urlSha256s),
   /** Empties the newsletter. @returns the links that were in it */

@@ -119,7 +119,7 @@ async function place(database: Database, placings: readonly Placing[], { weights
       linkId: linkIds.get(url) ?? '',
       position,
       foundUrl,
-      authorIds: `{${identities.flatMap((identity) => authorIds.get(identity) ?? []).join()}}`,
+      authorIds: identities.flatMap((identity) => authorIds.get(identity) ?? []),
     })),
   );
   await store.place(placed);

@@ -1,5 +1,6 @@
 // All SQL of scores and of decisions: what scores depend on, where they are kept, and what a decision teaches.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { rowsStatement } from '../../platform/postgres/rows.ts';
 import type { LinkStatus } from '../contract.ts';
 import type { Reviews } from './score.ts';
 
@@ -61,12 +62,11 @@ const read = statement<ScoredLink, [ids: readonly string[]]>(
   from links where id = any($1::uuid[])`,
 );
 
-const write = statement<unknown, [ids: readonly string[], scores: readonly number[], now: Date]>(
+const write = rowsStatement<unknown, [scores: readonly NewScore[], now: Date]>(
   'scores.write',
-  `
-  update links set priority_score = score, scored_at = $3
-  from unnest($1::uuid[], $2::numeric[]) as computed (link_id, score)
-  where id = link_id`,
+  [{ id: 'link_id uuid', score: 'numeric' }, 'timestamptz'],
+  (given, now) => `
+  update links set priority_score = score, scored_at = ${now} from ${given} as computed where id = link_id`,
 );
 
 const lockLink = statement<{ title: string; status: LinkStatus }, [id: string]>(
@@ -107,13 +107,7 @@ export const scoreQuestions = (database: Database) => ({
   lock: async (ids: readonly string[]) => idsOf(await database.all(lock, ids)),
   /** After locking, so that it is read as those left it who were waited for. */
   read: (ids: readonly string[]) => database.all(read, ids),
-  write: (scores: readonly NewScore[], now: Date) =>
-    database.run(
-      write,
-      scores.map(({ id }) => id),
-      scores.map(({ score }) => score),
-      now,
-    ),
+  write: (scores: readonly NewScore[], now: Date) => database.run(write, scores, now),
 });
 
 const decisionOn = (database: Database) => ({

@@ -1,35 +1,44 @@
 // All SQL of presets.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement } from '../../platform/postgres/rows.ts';
 import type { FilterPreset, NewPreset } from '../contract.ts';
 
-const columns = `id, name, routing_keys as "routingKeys", min_beds as "minBeds", max_beds as "maxBeds", min_baths as "minBaths",
-  min_price as "minPrice", max_price as "maxPrice", property_types as "propertyTypes", ber_min as "berMin", is_default as "isDefault",
-  created_at as "createdAt"`;
+const columns: RowColumns<FilterPreset> = {
+  id: 'uuid',
+  name: 'text',
+  routingKeys: 'text[]',
+  minBeds: 'int',
+  maxBeds: 'int',
+  minBaths: 'int',
+  minPrice: 'numeric',
+  maxPrice: 'numeric',
+  propertyTypes: 'text[]',
+  berMin: 'text',
+  isDefault: 'boolean',
+  createdAt: 'timestamptz',
+};
+const selected = asMembers(columns);
 
-const list = statement<FilterPreset>('presets.list', `select ${columns} from presets order by is_default desc, name, created_at, id`);
-const find = statement<FilterPreset, [id: string]>('presets.find', `select ${columns} from presets where id = $1`);
+const list = statement<FilterPreset>('presets.list', `select ${selected} from presets order by is_default desc, name, created_at, id`);
+const find = statement<FilterPreset, [id: string]>('presets.find', `select ${selected} from presets where id = $1`);
 const remove = statement<unknown, [id: string]>('presets.remove', 'delete from presets where id = $1');
 
-const writable = 'name, routing_keys, min_beds, max_beds, min_baths, min_price, max_price, property_types, ber_min, is_default';
+const insert = insertRows<FilterPreset>('presets.insert', { into: 'presets', columns });
 
-const insert = statement<FilterPreset, [id: string, createdAt: Date, ...ReturnType<typeof valuesOf>]>(
-  'presets.insert',
-  `insert into presets (id, created_at, ${writable}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${columns}`,
-);
-const replace = statement<FilterPreset, [id: string, ...ReturnType<typeof valuesOf>]>(
+type Replacement = NewPreset & Pick<FilterPreset, 'id'>;
+const { createdAt: _, ...replaced } = columns;
+
+const replace = rowsStatement<FilterPreset, [presets: readonly Replacement[]]>(
   'presets.replace',
-  `update presets set (${writable}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) where id = $1 returning ${columns}`,
+  [replaced],
+  (given) => `
+  update presets set (${namesOf(replaced)}) = (select ${namesOf(replaced)} from ${given} as given)
+  where id in (select id from ${given} as given) returning ${selected}`,
 );
 
 // Changes of presets take turns, readers go on: of two new defaults the later one unmakes the earlier.
 const takeTurn = statement('presets.takeTurn', 'lock table presets in share row exclusive mode');
 const unmakeDefault = statement<unknown, [besides: string]>('presets.unmakeDefault', 'update presets set is_default = false where is_default and id <> $1');
-
-const valuesOf = (preset: NewPreset) =>
-  [
-    ...([preset.name, preset.routingKeys, preset.minBeds, preset.maxBeds, preset.minBaths] as const),
-    ...([preset.minPrice, preset.maxPrice, preset.propertyTypes, preset.berMin, preset.isDefault] as const),
-  ] as const;
 
 export type PresetStore = ReturnType<typeof createPresetStore>;
 
@@ -41,7 +50,7 @@ export const createPresetStore = (database: Database) => ({
     await database.transaction(async (inTransaction) => {
       await inTransaction.run(takeTurn);
       if (preset.isDefault) await inTransaction.run(unmakeDefault, preset.id);
-      await inTransaction.run(insert, preset.id, preset.createdAt, ...valuesOf(preset));
+      await inTransaction.run(insert, [preset]);
     });
     return preset;
   },
@@ -51,7 +60,7 @@ export const createPresetStore = (database: Database) => ({
       await inTransaction.run(takeTurn);
       const isThere = (await inTransaction.first(find, id)) !== undefined;
       if (isThere && preset.isDefault) await inTransaction.run(unmakeDefault, id);
-      return inTransaction.first(replace, id, ...valuesOf(preset));
+      return inTransaction.first(replace, [{ ...preset, id }]);
     }),
   remove: async (id: string) => (await database.run(remove, id)) > 0,
 });

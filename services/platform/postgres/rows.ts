@@ -46,6 +46,12 @@ export const namesOf = <Row>(columns: RowColumns<Row>): string =>
     .map(({ name }) => name)
     .join(', ');
 
+/** The columns under the names of their members, for `select` and `returning`. */
+export const asMembers = <Row>(columns: RowColumns<Row>): string =>
+  columnsOf(columns)
+    .map(({ member, name }) => (name === member ? name : `${name} as "${member}"`))
+    .join(', ');
+
 /** `a = excluded.a, …` of every column but those of `except`, for `on conflict … do update set`. */
 export const setExcluded = <Row>(columns: RowColumns<Row>, except: readonly (keyof Row & string)[] = []): string =>
   columnsOf(columns)

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createPool, type Pool, statement } from '../../../services/platform/postgres/pool.ts';
-import { insertRows, namesOf, type RowColumns, rowsStatement, setExcluded } from '../../../services/platform/postgres/rows.ts';
+import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement, setExcluded } from '../../../services/platform/postgres/rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 type Thing = {
@@ -92,6 +92,12 @@ describe('insertRows', () => {
       { id: 2, displayName: 'thi', weight: 0.5, isOld: false, source: 'test' },
       { id: 3, displayName: 'thi', weight: 0.75, isOld: false, source: 'upsert' },
     ]);
+  });
+
+  it('selects the columns under the names of their members', () => {
+    expect(asMembers<Pick<Thing, 'id' | 'displayName' | 'seenAt'>>({ id: 'int', displayName: 'name text', seenAt: 'timestamptz' })).to.equal(
+      'id, name as "displayName", seen_at as "seenAt"',
+    );
   });
 
   it('refuses a list of columns that lacks a member, gives it another type, or names a column that no member has', () => {
