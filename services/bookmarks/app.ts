@@ -2,6 +2,7 @@
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/client-address.ts';
 import type { Health } from '../platform/health.ts';
+import { headerGuard } from '../platform/http/credentials.ts';
 import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -9,7 +10,6 @@ import type { Database } from '../platform/postgres/pool.ts';
 import { type SnapshotLimits, usualSnapshotLimits } from '../platform/postgres/snapshots.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
-import { apiKey } from './api-key.ts';
 import { bookmarkRoutes } from './bookmarks.ts';
 import type { BookmarksConfig } from './config.ts';
 import { fileRoutes } from './files/files.ts';
@@ -48,7 +48,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
       ...tagged({ name: 'Folders', description: 'One folder at a time' }, folderRoutes(store, clock)),
       ...tagged({ name: 'Files', description: 'Bookmark files of browsers' }, fileRoutes(createImporter(store, clock), openSnapshot)),
     ].map(asksDatabase),
-    areas: [{ prefix: '/api', guard: apiKey(config.apiKeys) }],
+    areas: [{ prefix: '/api', guard: headerGuard(config.apiKeys, 'X-Api-Key', { description: 'A value of `Bookmarks__ApiKeys`.' }) }],
     health,
     log,
     metrics,

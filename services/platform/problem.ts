@@ -71,6 +71,7 @@ export const Common = problems({
   invalid: { ...plain(400, 'Bad Request'), type: 'urn:signalbox:problem:invalid' },
   malformed: plain(400, 'Bad Request'),
   unauthorized: plain(401, 'Unauthorized'),
+  forbidden: plain(403, 'Forbidden'),
   notFound: plain(404, 'Not Found'),
   methodNotAllowed: plain(405, 'Method Not Allowed'),
   timeout: plain(408, 'Request Timeout'),

@@ -1,5 +1,6 @@
 // The secrets service put together; what tests construct.
 import { createAddressOf } from '../platform/client-address.ts';
+import { authorization } from '../platform/http/credentials.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import type { Health } from '../platform/health.ts';
 import { type App, createApp } from '../platform/http/app.ts';
@@ -20,7 +21,6 @@ import { createConsumerStore } from './consumer/store.ts';
 import { Problems } from './contract.ts';
 import { createKeyCheck } from './encryption/key-check.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createAdminAuth } from './management/administrators.ts';
 import { applicationRoutes } from './management/applications.ts';
 import { configurationRoutes } from './management/configurations.ts';
 import { environmentRoutes } from './management/environments.ts';
@@ -50,6 +50,8 @@ const tags = {
   reading: { name: 'Reading', description: 'What applications ask for, each with its own key' },
 };
 
+const administrator = { name: 'administrator', description: 'The token of an administrator: a value of `Management__AdminApiKey`.' };
+
 export function createSecretsApp(parts: SecretsParts): App {
   const { config, database, writeDatabase, health, lifecycle, log, metrics, clock = systemClock } = parts;
 
@@ -62,9 +64,9 @@ export function createSecretsApp(parts: SecretsParts): App {
   startHousekeeping({ database, lifecycle, log, clock, config });
   const changePolls = createChangePolls({ store: createChangeStore(database), lifecycle, metrics, maxPolls: config.maxChangePolls });
 
-  const { guard, actorOf } = createAdminAuth(config.adminApiKeys);
+  const guard = authorization('Bearer', config.adminApiKeys, administrator);
   const store = createManagementStore(database);
-  const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, actorOf, clock });
+  const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, clock });
   const managementRoutes = [
     ...tagged(tags.applications, applicationRoutes(store, write)),
     ...tagged(tags.environments, environmentRoutes(store, write)),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Broker } from '../../platform/broker/broker.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
-import { credentialRefused, type Guard, isOneOf, type Limit } from '../../platform/http/credentials.ts';
+import { type Guard, headerGuard, type Limit } from '../../platform/http/credentials.ts';
 import { answer, rawBody, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import { Common } from '../../platform/problem.ts';
@@ -15,14 +15,13 @@ export const ingestPath = '/api/ingest';
 
 /** A valid token counts whatever becomes of its request. */
 export function createIngestGuard(tokens: readonly Secret[], limit: Limit): Guard {
-  const isValid = isOneOf(tokens);
+  const guard = headerGuard(tokens, 'X-Ingest-Token', { name: 'ingestToken', description: 'A value of `Ingest__Token`.' });
   return {
-    name: 'ingestToken',
-    scheme: { type: 'apiKey', in: 'header', name: 'X-Ingest-Token', description: 'A value of `Ingest__Token`.' },
-    async check(headers) {
-      const presented = headers['x-ingest-token'];
-      if (typeof presented !== 'string' || !isValid(presented)) throw credentialRefused('X-Ingest-Token: <value>');
-      await limit.count(presented);
+    ...guard,
+    async check(headers, query) {
+      const principal = await guard.check(headers, query);
+      if (principal) await limit.count(headers['x-ingest-token']?.toString() ?? '');
+      return principal;
     },
   };
 }

@@ -1,7 +1,7 @@
 // Access tokens: JSON web tokens signed with HS256, and the guard that asks for one.
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { v7 as newId } from 'uuid';
-import { credentialRefused, type Guard } from '../../platform/http/credentials.ts';
+import { allRights, type Guard } from '../../platform/http/credentials.ts';
 import type { TokenConfig } from './settings.ts';
 
 type TokenParts = { readonly config: Pick<TokenConfig, 'keys' | 'issuer' | 'audience'>; readonly clock: () => Date };
@@ -18,12 +18,12 @@ export function createTokens({ config: { keys, issuer, audience }, clock }: Toke
   if (!signing) throw new TypeError('keys must hold at least one');
   const rules = { algorithms: [algorithm], issuer, audience, clockTolerance: toleranceSeconds, requiredClaims: ['sub', 'exp', 'iat'] };
 
-  async function isSignedWith(secret: Uint8Array, token: string): Promise<boolean> {
+  async function subjectBy(secret: Uint8Array, token: string): Promise<string | undefined> {
     try {
       const { payload } = await jwtVerify(token, secret, { ...rules, currentDate: clock() });
-      return (payload.iat ?? Infinity) <= clock().getTime() / 1000 + toleranceSeconds;
+      return (payload.iat ?? Infinity) <= clock().getTime() / 1000 + toleranceSeconds ? payload.sub : undefined;
     } catch (error) {
-      if (error instanceof errors.JOSEError) return false;
+      if (error instanceof errors.JOSEError) return undefined;
       throw error;
     }
   }
@@ -44,10 +44,13 @@ export function createTokens({ config: { keys, issuer, audience }, clock }: Toke
         .sign(signing);
       return { token, expiresAt: new Date(expiresAt * 1000) };
     },
-    /** Signed with any of the keys. */
-    async isValid(token: string): Promise<boolean> {
-      for (const secret of secrets) if (await isSignedWith(secret, token)) return true;
-      return false;
+    /** The subject of a token that any of the keys signed; undefined when it is not valid. */
+    async subjectOf(token: string): Promise<string | undefined> {
+      for (const secret of secrets) {
+        const subject = await subjectBy(secret, token);
+        if (subject !== undefined) return subject;
+      }
+      return undefined;
     },
   };
 }
@@ -55,11 +58,13 @@ export function createTokens({ config: { keys, issuer, audience }, clock }: Toke
 /** RFC 6750 section 2.1, the scheme in any case; of its characters those that a JSON web token has, which is never padded. */
 const pattern = /^Bearer +([\w.-]+) *$/i;
 
-export const bearer = ({ isValid }: Pick<Tokens, 'isValid'>): Guard => ({
-  name: 'bearer',
-  scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `token` of the answer to `POST /api/auth/login`.' },
+export const bearer = ({ subjectOf }: Pick<Tokens, 'subjectOf'>): Guard => ({
+  schemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `token` of the answer to `POST /api/auth/login`.' } },
+  forms: ['Authorization: Bearer <token>'],
+  challenges: ['Bearer'],
   async check(headers) {
     const token = pattern.exec(headers.authorization ?? '')?.[1];
-    if (token === undefined || !(await isValid(token))) throw credentialRefused('Authorization: Bearer <token>', { 'WWW-Authenticate': 'Bearer' });
+    const id = token === undefined ? undefined : await subjectOf(token);
+    return id === undefined ? undefined : { id, credential: 'bearer', rights: allRights };
   },
 });

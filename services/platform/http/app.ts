@@ -68,8 +68,8 @@ export function createApp(parts: AppParts): App {
 }
 
 /** A route that forgets its credential does not start. */
-function requireAccess({ method, path, access }: AnyRoute, area: Area | undefined): void {
-  if (access !== undefined || area?.guard) return;
+function requireAccess({ method, path, access, guard }: AnyRoute, area: Area | undefined): void {
+  if (access !== undefined || guard || area?.guard) return;
   throw new TypeError(`access of ${method.toUpperCase()} ${path} must be 'open' or 'checkedByHandler': no guarded area covers it`);
 }
 

@@ -1,56 +1,151 @@
-// Who may ask: static credentials compared as digests in constant time, the guard that asks for them, and the path prefixes they protect.
-import { createHash, timingSafeEqual } from 'node:crypto';
+// Credentials of requests: the guards that check them, the principal that a valid one gives, and the path prefixes that guards protect.
+import { createHash, scryptSync, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Secret } from '../config/secret.ts';
-import { Common } from '../problem.ts';
+import { Common, type Problem } from '../problem.ts';
 
 const digest = (value: string) => createHash('sha256').update(value).digest();
 
-/** Whether a presented text is one of the valid ones: it takes the same time whichever is right, and whether one is. */
-export function isOneOf(valid: readonly Secret[]): (presented: string) => boolean {
-  const digests = valid.map((secret) => digest(secret.reveal()));
+/** Finds the valid secret that equals a presented text; the time it takes tells nothing about either. */
+function createFinder(valid: readonly Secret[]): (presented: string) => Secret | undefined {
+  const known = valid.map((secret) => ({ secret, digest: digest(secret.reveal()) }));
   return (presented) => {
     const given = digest(presented);
-    return digests.reduce((found, one) => timingSafeEqual(one, given) || found, false);
+    return known.reduce<Secret | undefined>((found, one) => (timingSafeEqual(one.digest, given) ? one.secret : found), undefined);
   };
 }
 
-/** Lets a request pass, or throws the one 401 that missing and wrong credentials share. */
-export type Guard = {
-  readonly name: string;
-  /** OpenAPI security scheme object. */
-  readonly scheme: Readonly<Record<string, string>>;
-  /** @param query what follows the `?`, as it came */
-  check(headers: IncomingHttpHeaders, query: string): void | Promise<void>;
+/** Whether a presented text is one of the valid ones, in constant time. */
+export function isOneOf(valid: readonly Secret[]): (presented: string) => boolean {
+  const find = createFinder(valid);
+  return (presented) => find(presented) !== undefined;
+}
+
+/** `read` allows GET and HEAD, `write` all other methods. */
+export type Right = 'read' | 'write';
+export const allRights: readonly Right[] = ['read', 'write'];
+
+/** Who asks, by which credential, and what that credential allows. */
+export type Principal = {
+  /** Of a user or an application its id, of a configured token its fingerprint; never the credential itself. */
+  readonly id: string;
+  /** Name of the security scheme that the credential belongs to, such as `administrator`. */
+  readonly credential: string;
+  readonly rights: readonly Right[];
 };
 
-/**
- * The one 401 of missing and wrong credentials, which tells how to send one.
- * @param form of the header: `Authorization: token <value>`
- */
-export const credentialRefused = (form: string, headers: Readonly<Record<string, string>> = {}) =>
-  Common.unauthorized({ detail: `The credential is missing or wrong. Send \`${form}\`.`, headers });
+/** The principal on a route that is open, or whose handler checks the credential. */
+export const anonymous: Principal = { id: 'anonymous', credential: 'none', rights: [] };
 
-/** How the API description names a credential, and where a caller finds its value, in Markdown. */
-export type DescribedCredential = { readonly name?: string; readonly description?: string };
+type MaybePrincipal = Principal | undefined;
 
-/** `Authorization: <scheme> <value>`, the scheme in any case. RFC 9110 section 11.4. */
-export function authorization(scheme: 'Bearer' | 'token', valid: readonly Secret[], described: DescribedCredential = {}): Guard {
-  const isValid = isOneOf(valid);
-  const pattern = new RegExp(`^${scheme} +(\\S.*)$`, 'i');
-  const { name = scheme.toLowerCase(), description = '' } = described;
+/** Checks the credential of a request. */
+export type Guard = {
+  /** OpenAPI security schemes by name; a request needs one of them. */
+  readonly schemes: Readonly<Record<string, SecurityScheme>>;
+  /** How a credential is sent: `Authorization: Bearer <value>`. */
+  readonly forms: readonly string[];
+  /** Challenges of `WWW-Authenticate`, RFC 9110 section 11.6.1. */
+  readonly challenges: readonly string[];
+  /**
+   * @param query the text after the `?`, not decoded
+   * @returns undefined when the credential is missing or wrong
+   */
+  check(headers: IncomingHttpHeaders, query: string): MaybePrincipal | Promise<MaybePrincipal>;
+};
+
+type SecurityScheme = Readonly<Record<string, string>>;
+
+/** The one 401 of missing and wrong credentials; it says how to send one. */
+export const credentialRefused = ({ forms, challenges }: Pick<Guard, 'forms' | 'challenges'>): Problem =>
+  Common.unauthorized({
+    detail: `The credential is missing or wrong. Send ${forms.map((form) => `\`${form}\``).join(' or ')}.`,
+    headers: { 'WWW-Authenticate': challenges.join(', ') },
+  });
+
+/** Accepts a request that any of the guards accepts; they are asked in order. */
+export const anyOf = (...guards: readonly Guard[]): Guard => ({
+  schemes: Object.assign({}, ...guards.map(({ schemes }) => schemes)) as Guard['schemes'], // an object of objects of this type
+  forms: guards.flatMap(({ forms }) => forms),
+  challenges: [...new Set(guards.flatMap(({ challenges }) => challenges))],
+  async check(headers, query) {
+    for (const guard of guards) {
+      const principal = await guard.check(headers, query);
+      if (principal) return principal;
+    }
+    return undefined;
+  },
+});
+
+/** The same in every replica and in any order of a list; slow, so that it does not help to guess a weak token. */
+const fingerprint = (secret: Secret) => scryptSync(secret.reveal(), 'signalbox administrator', 4).toString('hex');
+
+/** Its id is computed when it is first read: that takes 50 ms. */
+function holderOf(secret: Secret, credential: string): Principal {
+  let id: string | undefined;
   return {
-    name,
-    scheme: schemeOf(scheme, description),
-    check(headers) {
-      const presented = pattern.exec(headers.authorization ?? '')?.[1];
-      if (presented === undefined || !isValid(presented.trimEnd())) throw credentialRefused(`Authorization: ${scheme} <value>`, { 'WWW-Authenticate': scheme });
+    credential,
+    rights: allRights,
+    get id() {
+      return (id ??= fingerprint(secret));
     },
   };
 }
 
-/** HTTP has no scheme `token`: who enters a credential for it must write the whole value of the header. */
-const schemeOf = (scheme: 'Bearer' | 'token', description: string): Guard['scheme'] =>
+/** How a credential that is one of a list is presented and described. */
+export type StaticCredential = {
+  /** Names it in the API description. */
+  readonly name: string;
+  readonly scheme: SecurityScheme;
+  readonly forms: readonly string[];
+  readonly challenge: string;
+  /** @returns undefined when there is none */
+  readonly present: (headers: IncomingHttpHeaders, query: string) => string | undefined;
+};
+
+/** A guard for one of the values of a setting. */
+export function staticGuard(valid: readonly Secret[], { name, scheme, forms, challenge, present }: StaticCredential): Guard {
+  const find = createFinder(valid);
+  const holders = new Map(valid.map((secret) => [secret, holderOf(secret, name)]));
+  return {
+    schemes: { [name]: scheme },
+    forms,
+    challenges: [challenge],
+    check(headers, query) {
+      const secret = find(present(headers, query) ?? '');
+      return secret && holders.get(secret);
+    },
+  };
+}
+
+/** A guard for a header that holds nothing but the credential, such as `X-Api-Key: <value>`. */
+export const headerGuard = (valid: readonly Secret[], header: string, { name = header.toLowerCase(), description }: DescribedCredential): Guard =>
+  staticGuard(valid, {
+    name,
+    scheme: { type: 'apiKey', in: 'header', name: header, description },
+    forms: [`${header}: <value>`],
+    challenge: header,
+    present: (headers) => headers[header.toLowerCase()]?.toString(),
+  });
+
+/** How the API description names a credential, and where a caller finds its value, in Markdown. */
+export type DescribedCredential = { readonly name?: string; readonly description: string };
+
+/** A guard for `Authorization: <scheme> <value>`, the scheme in any case. RFC 9110 section 11.4. */
+export function authorization(scheme: 'Bearer' | 'token', valid: readonly Secret[], described: DescribedCredential = { description: '' }): Guard {
+  const pattern = new RegExp(`^${scheme} +(\\S.*)$`, 'i');
+  const { name = scheme.toLowerCase(), description } = described;
+  return staticGuard(valid, {
+    name,
+    scheme: schemeOf(scheme, description),
+    forms: [`Authorization: ${scheme} <value>`],
+    challenge: scheme,
+    present: (headers) => pattern.exec(headers.authorization ?? '')?.[1]?.trimEnd(),
+  });
+}
+
+/** HTTP knows no scheme `token`, so the whole value of the header is entered for it. */
+const schemeOf = (scheme: 'Bearer' | 'token', description: string): SecurityScheme =>
   scheme === 'Bearer'
     ? { type: 'http', scheme: 'bearer', description }
     : { type: 'apiKey', in: 'header', name: 'Authorization', description: `${description} Enter \`token\`, a space, and the value.`.trim() };

@@ -20,14 +20,14 @@ type Context = { readonly areaOf: (route: AnyRoute) => Area | undefined; readonl
 export function describe({ title, summary, version }: Description, routes: readonly AnyRoute[], { areaOf, refusals }: Context) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   const tags = new Map<string, Tag>();
-  const securitySchemes: Record<string, Guard['scheme']> = {};
+  let securitySchemes: Guard['schemes'] = {};
   for (const route of routes) {
     const guard = guardOf(route, areaOf(route));
-    if (guard) securitySchemes[guard.name] = guard.scheme;
+    if (guard) securitySchemes = { ...securitySchemes, ...guard.schemes };
     if (route.tag) tags.set(route.tag.name, route.tag);
     (paths[route.path] ??= {})[route.method] = {
       ...named(route),
-      ...(guard && { security: [{ [guard.name]: [] }] }),
+      security: Object.keys(guard?.schemes ?? {}).map((name) => ({ [name]: [] })),
       ...parameters(route),
       ...requestBody(route),
       responses: { ...answers(route), ...refusalAnswers(route, areaOf(route), refusals) },
@@ -68,7 +68,7 @@ function tidy({ jsonSchema, zodSchema, io }: Made): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
-const guardOf = ({ access }: AnyRoute, area: Area | undefined) => (access === 'open' ? undefined : area?.guard);
+const guardOf = ({ access, guard }: AnyRoute, area: Area | undefined) => (access === 'open' ? undefined : (guard ?? area?.guard));
 
 const objectOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? schema : undefined);
 

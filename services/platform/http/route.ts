@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { Common, type ProblemKind } from '../problem.ts';
 import type { BodyMemory } from './body-memory.ts';
+import type { Guard, Principal } from './credentials.ts';
 
 export type Schema = z.ZodType;
 
@@ -37,6 +38,8 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly body: Parsed<B>;
   /** Those that the route declares, as it spells them; all of them, in lower case, when it declares none. */
   readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
+  /** From the guard of the route or of its area; `anonymous` where `access` is declared. */
+  readonly principal: Principal;
   readonly requestId: string;
   /** `performance.now()` when the request's head was read: the zero of its deadlines. */
   readonly startedAtMs: number;
@@ -101,6 +104,8 @@ type Declaration = {
   /** What a summary has no room for, in Markdown. */
   readonly description?: string;
   readonly access?: Access;
+  /** Instead of the guard of the protected prefix. */
+  readonly guard?: Guard;
   /**
    * Whether a query parameter that the route does not declare is refused: a filter whose name is misspelled would answer everything. Where an
    * interface document describes the route, a client may send what that does not speak of, and such a parameter is ignored.

@@ -5,11 +5,11 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { type Faults, parseInto, type Place } from '../faults.ts';
-import { Common, Problem } from '../problem.ts';
+import { Common } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from '../client-address.ts';
-import { type Area, findArea, type Limit } from './credentials.ts';
-import { type Access, Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
+import { anonymous, type Area, credentialRefused, findArea, type Guard, type Principal } from './credentials.ts';
+import { Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 
 /** What the middleware knows of a request beside Koa. */
 export type State = {
@@ -40,20 +40,23 @@ export function createRouter(routes: readonly AnyRoute[], routing: Routing): App
 
 function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
   const area = findArea(areas, route.path);
+  const anyGuard = route.guard ?? area?.guard;
+  const guard = route.access === undefined ? anyGuard : undefined;
   const readBody = route.body && createBodyReader(route.body, route.maxBodyBytes);
   return async (context) => {
     context.state.route = route.path;
-    if (area) await enter(area, context, { addressOf, access: route.access });
+    const principal = await enter(context, { area, guard, addressOf });
+    if (guard && !principal.rights.includes(route.method === 'get' ? 'read' : 'write')) throw Common.forbidden();
     let release: (() => void) | undefined;
     const read = async () => {
       requirePercentEncoding(context);
       const body = await readBody?.(context);
       release = body?.release;
-      return parseRequest(context, route, body?.value);
+      return parseRequest(context, route, { principal, value: body?.value });
     };
     const refuse = async (error: unknown) => {
-      // Its handler, which would have asked for the credential, is never called.
-      if (route.access === 'checkedByHandler') await area?.guard?.check(context.req.headers, context.querystring);
+      // The handler, which would have checked the credential, is not called.
+      if (route.access === 'checkedByHandler' && anyGuard) await identify(anyGuard, context);
       throw error;
     };
     try {
@@ -64,19 +67,23 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
   };
 }
 
-type Entrance = { readonly addressOf: AddressOf | undefined; readonly access?: Access | undefined };
+type Entrance = { readonly area: Area | undefined; readonly guard: Guard | undefined; readonly addressOf: AddressOf | undefined };
 
-async function enter({ limit, guard, failureLimit }: Area, context: Context, { addressOf, access }: Entrance): Promise<void> {
-  const count = (by: Limit) => by.count(clientAddress(context.req, addressOf));
-  if (limit) context.set({ ...(await count(limit)) });
-  if (!guard || access !== undefined) return;
+/** @throws Problem 429 or 401 */
+async function enter(context: Context, { area, guard, addressOf }: Entrance): Promise<Principal> {
+  const { limit, failureLimit } = area ?? {};
+  if (limit) context.set({ ...(await limit.count(clientAddress(context.req, addressOf))) });
+  if (!guard) return anonymous;
   await failureLimit?.check(clientAddress(context.req, addressOf));
-  try {
-    await guard.check(context.req.headers, context.querystring);
-  } catch (error) {
-    if (failureLimit && error instanceof Problem && error.status === Common.unauthorized.status) await count(failureLimit);
-    throw error;
-  }
+  return identify(guard, context, () => failureLimit?.count(clientAddress(context.req, addressOf)));
+}
+
+/** @throws Problem 401 */
+async function identify(guard: Guard, { req, querystring }: Context, onRefused?: () => unknown): Promise<Principal> {
+  const principal = await guard.check(req.headers, querystring);
+  if (principal) return principal;
+  await onRefused?.();
+  throw credentialRefused(guard);
 }
 
 /** @throws Problem 400 when the path or query is not percent-encoded UTF-8 */
@@ -92,9 +99,13 @@ function requirePercentEncoding({ path, querystring }: Context): void {
 
 /**
  * Parameters, query, headers and body by the route's schemas, all faults told at once.
- * @param value the parsed JSON of the body, or its bytes
+ * @param given `value`: the parsed JSON of the body, or its bytes
  */
-function parseRequest(context: Context, route: AnyRoute, value: unknown): RouteRequest<Schema, Schema, Schema, Schema> {
+function parseRequest(
+  context: Context,
+  route: AnyRoute,
+  { principal, value }: { readonly principal: Principal; readonly value: unknown },
+): RouteRequest<Schema, Schema, Schema, Schema> {
   const faults: Faults = new Map();
   const { headers: all } = context.req;
   const params = parse(route.params, context['params'], { root: 'path', faults });
@@ -103,7 +114,7 @@ function parseRequest(context: Context, route: AnyRoute, value: unknown): RouteR
   const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
   if (faults.size > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: Object.fromEntries(faults) });
   const { requestId, startedAtMs, logged } = context.state;
-  return { params, query, headers, body, requestId, startedAtMs, logged };
+  return { params, query, headers, body, principal, requestId, startedAtMs, logged };
 }
 
 /** By the names as they are declared; Node has them in lower case. */
@@ -152,7 +163,7 @@ export const refuseUnknown =
   (router: AppRouter, { areas, addressOf }: Routing): Step =>
   async (context) => {
     const area = findArea(areas, context.path);
-    if (area) await enter(area, context, { addressOf });
+    await enter(context, { area, guard: area?.guard, addressOf });
     requirePercentEncoding(context);
     const allowed = router.match(context.path, context.method).path.flatMap((layer) => layer.methods);
     throw allowed.length > 0

@@ -14,27 +14,39 @@ import { type ActiveVersion, type ConsumerStore, hashOfKey, type NothingFound, t
 
 const header = 'X-Api-Key';
 
-/** The one answer to a key that is missing, wrong, rotated or of a deleted application. */
-const keyRefused = (): Problem => credentialRefused(`${header}: <value>`, { 'WWW-Authenticate': header });
+const sent = { forms: [`${header}: <value>`], challenges: [header] };
 
-/** @throws Problem 401 when there is no key */
-function presentedKeyHash(headers: IncomingHttpHeaders): Buffer {
-  const presented = headers['x-api-key'];
-  if (typeof presented !== 'string' || presented === '') throw keyRefused();
-  return hashOfKey(presented);
+/** The one answer to a key that is missing, wrong, rotated or of a deleted application. */
+const keyRefused = (): Problem => credentialRefused(sent);
+
+/** Undefined when there is no key. */
+function presentedKeyHash(headers: IncomingHttpHeaders): Buffer | undefined {
+  const presented = headers['x-api-key']?.toString() ?? '';
+  return presented === '' ? undefined : hashOfKey(presented);
 }
 
-/** For what the handlers of the consumer plane do not check themselves; the database is asked each time. */
-export const apiKeyGuard = (store: { isValid(keyHash: Buffer): Promise<boolean> }): Guard => ({
-  name: 'application',
-  scheme: {
-    type: 'apiKey',
-    in: 'header',
-    name: header,
-    description: 'Of an application: the `plainApiKey` that was answered when it was created, or its key was rotated.',
+/** @throws Problem 401 when there is no key */
+function requireKeyHash(headers: IncomingHttpHeaders): Buffer {
+  const keyHash = presentedKeyHash(headers);
+  if (!keyHash) throw keyRefused();
+  return keyHash;
+}
+
+/** Checks the key of requests that no handler of the consumer plane checks; each check asks the database. */
+export const apiKeyGuard = (store: Pick<ConsumerStore, 'keyIdOf'>): Guard => ({
+  ...sent,
+  schemes: {
+    application: {
+      type: 'apiKey',
+      in: 'header',
+      name: header,
+      description: 'The key of an application: the `plainApiKey` that was answered when the application was created, or its key was rotated.',
+    },
   },
   async check(headers) {
-    if (!(await store.isValid(presentedKeyHash(headers)))) throw keyRefused();
+    const keyHash = presentedKeyHash(headers);
+    const id = keyHash && (await store.keyIdOf(keyHash));
+    return id === undefined ? undefined : { id, credential: 'application', rights: ['read'] };
   },
 });
 
@@ -68,7 +80,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       problems: [Common.notFound],
       async handle(request) {
         const environment = named(request.query.environment);
-        const rows = await store.listConfigurations(presentedKeyHash(request.headers), environment);
+        const rows = await store.listConfigurations(requireKeyHash(request.headers), environment);
         const [first] = rows;
         if (!first) throw keyRefused();
         requireEnvironment(request);
@@ -89,7 +101,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       problems: [Common.notFound],
       async handle(request) {
         const environment = named(request.query.environment);
-        const row = await store.findConfiguration(presentedKeyHash(request.headers), environment, named(request.params.key));
+        const row = await store.findConfiguration(requireKeyHash(request.headers), environment, named(request.params.key));
         if (!row) throw keyRefused();
         requireEnvironment(request);
         if (row.key === null || row.value === null) throw notFound();
@@ -170,7 +182,7 @@ function createReader({ store, keyring, keyCheck, audit, log, metrics, clock }: 
 
   return async (name: string, request: ConsumerRequest): Promise<ConsumerSecret> => {
     const environment = named(request.query.environment);
-    const row = await store.findSecret(presentedKeyHash(request.headers), environment, name);
+    const row = await store.findSecret(requireKeyHash(request.headers), environment, name);
     if (!row) throw keyRefused();
     requireEnvironment(request);
     if (!audit.hasRoom) throw unavailable();

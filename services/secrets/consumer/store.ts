@@ -68,10 +68,10 @@ const findConfiguration = statement<ConfigurationRow, [keyHash: Buffer, environm
   where a.key_hash = $1 and a.deleted_at is null`,
 );
 
-const isValid = statement<{ found: number }, [keyHash: Buffer]>(
-  'consumer.isValid',
+const keyIdOf = statement<{ id: string }, [keyHash: Buffer]>(
+  'consumer.keyIdOf',
   `
-  select 1 as found from applications where key_hash = $1 and deleted_at is null`,
+  select key_id as id from applications where key_hash = $1 and deleted_at is null`,
 );
 
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
@@ -92,6 +92,7 @@ export function createConsumerStore(database: Database, clock: () => Date) {
     listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment),
     /** Undefined when no application has the key. */
     findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key),
-    isValid: async (keyHash: Buffer) => (await database.first(isValid, keyHash)) !== undefined,
+    /** Undefined when no application has the key. */
+    keyIdOf: async (keyHash: Buffer) => (await database.first(keyIdOf, keyHash))?.id,
   };
 }

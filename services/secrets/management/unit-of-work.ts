@@ -1,14 +1,17 @@
 // A write of an administrator as one unit of work: the write, its audit entry and what it adds to the change feed in one transaction, all or nothing.
 import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
+import type { RouteRequest } from '../../platform/http/route.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type Audit, createAuditStore, createEntry, type Outcome, type Target } from '../audit.ts';
 import { changesOf, createChangeStore } from '../changes/store.ts';
 import { Problems } from '../contract.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
-import type { ActorOf, AdminRequest } from './administrators.ts';
 import { createManagementStore, type ManagementStore } from './store.ts';
+
+/** A request that the guard of the management plane let pass. */
+type AdminRequest = Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'requestId'>;
 
 /** How a write ended well. */
 type Done<T> = {
@@ -24,14 +27,12 @@ export function createUnitOfWork({
   database,
   keyCheck,
   audit,
-  actorOf,
   clock,
 }: {
   /** With a lock timeout, so that a row that somebody holds is given up. */
   readonly database: Database;
   readonly keyCheck: Pick<KeyCheck, 'requireActive'>;
   readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
-  readonly actorOf: ActorOf;
   readonly clock: () => Date;
 }) {
   /**
@@ -39,7 +40,8 @@ export function createUnitOfWork({
    * @throws Problem 503 when the master keys are not usable, or when others hold the application for too long; then nothing was written
    */
   async function run<T>(request: AdminRequest, target: Target, work: (store: ManagementStore, active: MasterKey) => Promise<Done<T>>): Promise<T> {
-    const actor = actorOf(request);
+    const { principal, requestId } = request;
+    const actor = { plane: 'management', keyId: `admin-${principal.id}`, requestId } as const;
     try {
       const active = await keyCheck.requireActive();
       return await database.transaction(async (inTransaction) => {

@@ -1,8 +1,7 @@
 // What a direct source is: how its deliveries are verified, and what the log and a notification take from them.
-import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Secret } from '../../platform/config/secret.ts';
-import { credentialRefused, type Guard, isOneOf } from '../../platform/http/credentials.ts';
+import { credentialRefused, type Guard, type StaticCredential, staticGuard } from '../../platform/http/credentials.ts';
 import type { SignatureForm } from '../../platform/http/signatures.ts';
 import { memberAt, storable } from '../../platform/json.ts';
 import type { Notice } from '../notifications/notice.ts';
@@ -62,24 +61,21 @@ export const signature = (header: string, form: Partial<SignatureForm> = {}): Ve
 
 const tokenHeader = 'X-Source-Token';
 
-/** In the header X-Source-Token or, for who cannot send headers, in the query as `token`; given twice it is none. */
+/** In the header X-Source-Token or, for senders that cannot set headers, in the query as `token`; given twice it is refused. */
 export const sharedToken: Verification = {
   by: 'credential',
   inQuery: true,
   createGuard: (secrets) =>
-    guard(
-      {
-        header: tokenHeader,
-        description: 'A value of the setting of the source, such as `Sources__HealthchecksSecrets`.',
-        form: `${tokenHeader}: <value>\` or \`?token=<value>`,
-      },
-      secrets,
-      (headers, query) => {
+    guard(secrets, {
+      header: tokenHeader,
+      description: 'A value of the setting of the source, such as `Sources__HealthchecksSecrets`.',
+      forms: [`${tokenHeader}: <value>`, '?token=<value>'],
+      present(headers, query) {
         const inQuery = parseQuery(query, undefined, undefined, { maxKeys: 0 })['token'];
         const given = [headers[tokenHeader.toLowerCase()] ?? [], inQuery ?? []].flat();
         return given.length === 1 ? given[0] : undefined;
       },
-    ),
+    }),
 };
 
 /** The whole value of the header Authorization, whatever it looks like. */
@@ -87,30 +83,26 @@ export const authorizationValue: Verification = {
   by: 'credential',
   inQuery: false,
   createGuard: (secrets) =>
-    guard(
-      { header: 'Authorization', description: 'The header as it was entered at the source: a value of its setting, such as `Sources__AppveyorSecrets`.' },
-      secrets,
-      ({ authorization }) => authorization,
-    ),
+    guard(secrets, {
+      header: 'Authorization',
+      description: 'The header as it was entered at the source: a value of its setting, such as `Sources__AppveyorSecrets`.',
+      forms: ['Authorization: <value>'],
+      present: ({ authorization }) => authorization,
+    }),
 };
 
-type Present = (headers: IncomingHttpHeaders, query: string) => string | undefined;
+type Shown = Pick<StaticCredential, 'forms' | 'present'> & { readonly header: string; readonly description: string };
 
-type Shown = { readonly header: string; readonly description: string; readonly form?: string };
-
-function guard({ header, description, form }: Shown, secrets: readonly Secret[], present: Present): Guard {
-  const isValid = isOneOf(secrets);
-  return {
+const guard = (secrets: readonly Secret[], { header, description, ...sent }: Shown): Guard =>
+  staticGuard(secrets, {
     name: header.toLowerCase(),
     scheme: { type: 'apiKey', in: 'header', name: header, description },
-    check(headers, query) {
-      if (!isValid(present(headers, query) ?? '')) throw refused(header, form);
-    },
-  };
-}
+    challenge: header,
+    ...sent,
+  });
 
-/** @param header where the credential belongs @param form how it is sent, where the header is not the one way */
-export const refused = (header: string, form = `${header}: <value>`) => credentialRefused(form, { 'WWW-Authenticate': header });
+/** @param header where the signature belongs */
+export const refused = (header: string) => credentialRefused({ forms: [`${header}: <value>`], challenges: [header] });
 
 /** Of a text that a vendor sends, however long: more serves no title and no column. */
 const maxTextLength = 500;

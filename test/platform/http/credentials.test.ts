@@ -1,18 +1,13 @@
 import { expect } from 'chai';
-import { authorization, type Guard, isOneOf } from '../../../services/platform/http/credentials.ts';
-import { Problem } from '../../../services/platform/problem.ts';
+import { anyOf, authorization, credentialRefused, type Guard, headerGuard, isOneOf } from '../../../services/platform/http/credentials.ts';
 import { Secret } from '../../../services/platform/config/secret.ts';
 
 const tokens = [new Secret('first-token'), new Secret('second-token')];
 
-function refusal(guard: Guard, headers: Record<string, string>): unknown {
-  try {
-    void guard.check(headers, '');
-  } catch (error) {
-    if (error instanceof Problem) return { status: error.status, detail: error.detail, members: error.members, headers: error.headers };
-    throw error;
-  }
-  return undefined;
+async function refusal(guard: Guard, headers: Record<string, string>): Promise<unknown> {
+  if (await guard.check(headers, '')) return undefined;
+  const { status, detail, members, headers: answered } = credentialRefused(guard);
+  return { status, detail, members, headers: answered };
 }
 
 describe('isOneOf', () => {
@@ -31,13 +26,13 @@ describe('isOneOf', () => {
 describe('authorization', () => {
   const guard = authorization('Bearer', tokens);
 
-  it('takes the scheme in any case', () => {
+  it('takes the scheme in any case', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
-      expect(refusal(guard, { authorization: `${scheme} second-token` }), scheme).to.equal(undefined);
-    expect(refusal(authorization('token', tokens), { authorization: 'Token first-token' })).to.equal(undefined);
+      expect(await refusal(guard, { authorization: `${scheme} second-token` }), scheme).to.equal(undefined);
+    expect(await refusal(authorization('token', tokens), { authorization: 'Token first-token' })).to.equal(undefined);
   });
 
-  it('refuses missing, malformed and wrong credentials in one and the same way', () => {
+  it('refuses missing, malformed and wrong credentials in one and the same way', async () => {
     const wrong = [
       {},
       { authorization: '' },
@@ -47,13 +42,45 @@ describe('authorization', () => {
       { authorization: 'token first-token' },
       { authorization: 'first-token' },
     ];
-    const refusals = wrong.map((headers) => refusal(guard, headers));
+    const refusals = await Promise.all(wrong.map((headers) => refusal(guard, headers)));
     for (const one of refusals)
       expect(one).to.deep.equal({
         status: 401,
         detail: 'The credential is missing or wrong. Send `Authorization: Bearer <value>`.',
         members: {},
         headers: { 'WWW-Authenticate': 'Bearer' },
+      });
+  });
+
+  it('tells the holders of several tokens apart without telling the tokens, the same in every process', async () => {
+    const idOf = async (valid: readonly Secret[], token: string) => (await authorization('Bearer', valid).check({ authorization: `Bearer ${token}` }, ''))?.id;
+    const [first, second] = [await idOf(tokens, 'first-token'), await idOf(tokens, 'second-token')];
+    expect(first)
+      .to.match(/^[0-9a-f]{8}$/)
+      .and.to.not.equal(second);
+    expect(await idOf(tokens.toReversed(), 'first-token')).to.equal(first);
+  });
+});
+
+describe('anyOf', () => {
+  const guard = anyOf(
+    authorization('Bearer', tokens, { name: 'person', description: '' }),
+    headerGuard([new Secret('machine-key')], 'X-Api-Key', { description: '' }),
+  );
+
+  it('accepts the credential of any of its guards, and says whose it was', async () => {
+    expect(await guard.check({ authorization: 'Bearer first-token' }, '')).to.include({ credential: 'person' });
+    expect(await guard.check({ 'x-api-key': 'machine-key' }, '')).to.include({ credential: 'x-api-key' });
+    expect(await guard.check({ authorization: 'Bearer wrong', 'x-api-key': 'machine-key' }, '')).to.include({ credential: 'x-api-key' });
+  });
+
+  it('refuses in one way that names them all', async () => {
+    for (const headers of [{}, { authorization: 'Bearer machine-key' }, { 'x-api-key': 'first-token' }])
+      expect(await refusal(guard, headers)).to.deep.equal({
+        status: 401,
+        detail: 'The credential is missing or wrong. Send `Authorization: Bearer <value>` or `X-Api-Key: <value>`.',
+        members: {},
+        headers: { 'WWW-Authenticate': 'Bearer, X-Api-Key' },
       });
   });
 });

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { Area } from '../../../services/platform/http/credentials.ts';
-import { authorization } from '../../../services/platform/http/credentials.ts';
+import { anyOf, authorization, headerGuard } from '../../../services/platform/http/credentials.ts';
 import { problems } from '../../../services/platform/problem.ts';
 import { rawBody, route, tagged } from '../../../services/platform/http/route.ts';
 import { queryChoice, queryInteger, text, Timestamp, TimestampInput } from '../../../services/platform/schema.ts';
@@ -17,7 +17,7 @@ const NewNote = z.object({ title: text({ min: 1, max: 10 }), dueAt: TimestampInp
 const limit = { count: () => Promise.resolve({}) };
 const areas: Area[] = [
   { prefix: '/api', guard: authorization('Bearer', [], { name: 'reader', description: 'A value of `Notes__Tokens`.' }), limit },
-  { prefix: '/hooks', guard: { name: 'x-token', scheme: { type: 'apiKey', in: 'header', name: 'X-Token', description: 'Any' }, check: () => undefined } },
+  { prefix: '/hooks', guard: anyOf(headerGuard([], 'X-Token', { description: 'Any' }), headerGuard([], 'X-Other', { description: 'Any other' })) },
 ];
 const routes = tagged({ name: 'Notes', description: 'What is not to be forgotten' }, [
   route({
@@ -129,11 +129,12 @@ describe('the API description', () => {
   it('says which credential a route needs, and that open ones need none', async () => {
     const written = await document();
     expect(at(written, 'paths', '/api/notes', 'get', 'security')).to.deep.equal([{ reader: [] }]);
-    expect(at(written, 'paths', '/hooks', 'post', 'security')).to.deep.equal([{ 'x-token': [] }]);
-    expect(at(written, 'paths', '/health', 'get', 'security')).to.equal(undefined);
+    expect(at(written, 'paths', '/hooks', 'post', 'security')).to.deep.equal([{ 'x-token': [] }, { 'x-other': [] }]);
+    expect(at(written, 'paths', '/health', 'get', 'security')).to.deep.equal([]);
     expect(at(written, 'components', 'securitySchemes')).to.deep.equal({
       reader: { type: 'http', scheme: 'bearer', description: 'A value of `Notes__Tokens`.' },
       'x-token': { type: 'apiKey', in: 'header', name: 'X-Token', description: 'Any' },
+      'x-other': { type: 'apiKey', in: 'header', name: 'X-Other', description: 'Any other' },
     });
   });
 

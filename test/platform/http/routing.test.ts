@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
-import { answer, Content, type Returned, route } from '../../../services/platform/http/route.ts';
-import { authorization } from '../../../services/platform/http/credentials.ts';
+import { answer, Content, type Returned, route, type RouteRequest } from '../../../services/platform/http/route.ts';
+import { authorization, type Guard, headerGuard } from '../../../services/platform/http/credentials.ts';
 import { Secret } from '../../../services/platform/config/secret.ts';
 import { Timestamp } from '../../../services/platform/schema.ts';
 import { eventually } from '../../support/wait.ts';
@@ -146,6 +146,42 @@ describe('the credential of a route', () => {
     const { url } = await startApp({ routes: [route({ ...plain, path: '/api/open', access: 'open' })], areas });
     expect((await request(url).get('/api/open')).status).to.equal(200);
     expect((await request(url).get('/api/open/nothing')).status).to.equal(401);
+  });
+
+  it('tells the handler who asks; on an open route nobody is known', async () => {
+    const who = { 200: z.object({ credential: z.string(), rights: z.array(z.string()) }) };
+    const tell = {
+      ...plain,
+      answers: who,
+      handle: ({ principal: { credential, rights } }: RouteRequest<undefined, undefined, undefined>) => ({ credential, rights: [...rights] }),
+    };
+    const { url } = await startApp({ routes: [route({ ...tell, path: '/api/me' }), route({ ...tell, path: '/api/open', access: 'open' })], areas });
+    expect((await request(url).get('/api/me').set(good)).body).to.deep.equal({ credential: 'bearer', rights: ['read', 'write'] });
+    expect((await request(url).get('/api/open').set(good)).body).to.deep.equal({ credential: 'none', rights: [] });
+  });
+
+  it('is that of the route where it names a guard of its own', async () => {
+    const own = headerGuard([new Secret('machine')], 'X-Machine', { description: '' });
+    const { url } = await startApp({
+      routes: [route({ ...plain, path: '/api/machines', guard: own }), route({ ...plain, path: '/loose', guard: own })],
+      areas,
+    });
+    for (const path of ['/api/machines', '/loose']) {
+      expect((await request(url).get(path).set(good)).status, path).to.equal(401);
+      expect((await request(url).get(path).set('X-Machine', 'machine')).status, path).to.equal(200);
+    }
+  });
+
+  it('answers 403 when the credential does not allow the method', async () => {
+    const reader: Guard = { schemes: {}, forms: [], challenges: [], check: () => ({ id: 'r', credential: 'reader', rights: ['read'] }) };
+    const { url } = await startApp({
+      routes: [route({ ...plain, path: '/api/x' }), route({ ...plain, method: 'delete', path: '/api/x' })],
+      areas: [{ prefix: '/api', guard: reader }],
+    });
+    expect((await request(url).get('/api/x')).status).to.equal(200);
+    expect((await request(url).head('/api/x')).status).to.equal(200);
+    expect((await request(url).delete('/api/x')).status).to.equal(403);
+    expect((await request(url).put('/api/x')).status).to.equal(405);
   });
 
   it('is asked for by the handler where it declares that', async () => {
