@@ -1,4 +1,5 @@
 // The description of a forge: what differs between forges in the deliveries of their webhooks. GitHub's words and payloads are the common form.
+import type { SignatureForm } from '../platform/http/signatures.ts';
 import type { JsonObject } from '../platform/json.ts';
 
 /** The names of headers, in lower case; where a list has several, the first that is present counts. */
@@ -24,8 +25,10 @@ export type Forge = {
   /** Headers that this forge sends and the ones before it in the list do not; in lower case. */
   readonly recognisedBy: readonly string[];
   readonly headers: ForgeHeaders;
-  /** Signatures that the relay does not verify; a delivery with nothing else is told why. In lower case. */
-  readonly otherSignatures: readonly string[];
+  /** The header that holds the HMAC of the body, as the forge spells it, and its form. */
+  readonly signature: { readonly header: string; readonly form: SignatureForm };
+  /** Headers with signatures that are not verified, as the forge spells them, and why not: the answer to a delivery with nothing else says it. */
+  readonly otherSignatures: Readonly<Record<string, string>>;
   /** The event in GitHub's word for it; an unknown one stays as it is. */
   readonly eventOf: (words: ForgeWords) => string;
   /**

@@ -2,6 +2,7 @@
 // Sources: services/webhook, modules/webhook/type.go and modules/structs/hook.go of both.
 import { integerAt, isObject, type JsonObject, memberAt, objectAt, textAt } from '../platform/json.ts';
 import type { Forge, ForgeWords } from './forge.ts';
+import { github, hubSignature } from './github.ts';
 
 const describe = (kind: string, name: string): Forge => ({
   kind,
@@ -16,8 +17,11 @@ const describe = (kind: string, name: string): Forge => ({
     targetType: [`x-${kind}-hook-installation-target-type`],
     host: [],
   },
-  // HMAC-SHA256 without the prefix; the only one before X-Hub-Signature-256 was added.
-  otherSignatures: [`x-${kind}-signature`],
+  signature: hubSignature,
+  otherSignatures: {
+    [`X-${name}-Signature`]: `a proxy dropped X-Hub-Signature-256, or this ${name} is too old to send it`,
+    ...github.otherSignatures,
+  },
   eventOf,
   payloadOf: inGithubForm,
 });

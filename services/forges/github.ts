@@ -4,6 +4,9 @@ import type { Forge } from './forge.ts';
 /** `X-Forge-…` are the neutral names for the same headers. */
 const both = (name: string) => [`x-github-${name}`, `x-forge-${name}`];
 
+/** WebSub's header with SHA-256; all forges send it. */
+export const hubSignature: Forge['signature'] = { header: 'X-Hub-Signature-256', form: { algorithm: 'sha256', prefix: 'sha256=' } };
+
 export const github: Forge = {
   kind: 'github',
   name: 'GitHub',
@@ -17,8 +20,8 @@ export const github: Forge = {
     targetType: both('hook-installation-target-type'),
     host: ['x-github-enterprise-host'],
   },
-  // HMAC-SHA1, which GitHub sends beside HMAC-SHA256.
-  otherSignatures: ['x-hub-signature'],
+  signature: hubSignature,
+  otherSignatures: { 'X-Hub-Signature': 'it is HMAC-SHA1, which can be forged' },
   eventOf: ({ event }) => event,
   payloadOf: (_, payload) => payload,
 };

@@ -5,7 +5,6 @@ import { createAddressOf } from '../platform/client-address.ts';
 import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { authorization } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/health.ts';
-import { createSignatures } from '../platform/http/signatures.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
@@ -28,6 +27,7 @@ import { createRoutes } from './routes.ts';
 import { createScoring } from './scoring/scoring.ts';
 import { createSenders } from './senders/senders.ts';
 import { createSenderStore } from './senders/store.ts';
+import { createForgeSignatures } from './signatures.ts';
 import { createFailedPayloads } from './spool/failed-payloads.ts';
 import { createReplayer } from './spool/replayer.ts';
 import { createSpool, type Spool } from './spool/spool.ts';
@@ -60,7 +60,7 @@ export function createRelay(given: RelayParts): App {
   const senders = lifecycle.opened('senders', createSenders({ ...parts, store: createSenderStore(database), frequencyFactor: scoring.frequencyFactor }));
   const rejected = createRejected({ store: createRejectedStore(database), maxRows: config.rejectedRows, log, metrics });
   const deliveries = createDeliveries({
-    signatures: createSignatures(config.webhookSecrets, { algorithm: 'sha256', prefix: 'sha256=' }),
+    signatures: createForgeSignatures(config.webhookSecrets),
     rejected: lifecycle.opened('rejected deliveries', rejected),
     scoring,
     senders,

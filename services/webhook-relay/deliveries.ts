@@ -6,7 +6,6 @@ import { runInNewContext } from 'node:vm';
 import { context, propagation } from '@opentelemetry/api';
 import { forgeIdOf, identifyingHeaders, readIdentity, translate } from '../forges/forges.ts';
 import type { Message } from '../platform/broker/broker.ts';
-import type { Signatures } from '../platform/http/signatures.ts';
 import { memberAt, parseJson, refuseCostly } from '../platform/json.ts';
 import type { Log } from '../platform/log.ts';
 import { Common, type Problem } from '../platform/problem.ts';
@@ -19,6 +18,7 @@ import type { DeliveryCounter } from './metrics.ts';
 import type { Rejected } from './rejected/rejected.ts';
 import { nameOf, type Score, type Scoring } from './scoring/scoring.ts';
 import type { Senders } from './senders/senders.ts';
+import type { ForgeSignatures } from './signatures.ts';
 import type { Spool } from './spool/spool.ts';
 
 export type IncomingDelivery = {
@@ -40,7 +40,7 @@ type Received = IncomingDelivery & {
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 type DeliveriesParts = {
-  readonly signatures: Signatures;
+  readonly signatures: ForgeSignatures;
   readonly scoring: Pick<Scoring, 'score'>;
   readonly senders: Pick<Senders, 'eventsPerMinute' | 'record'>;
   readonly rejected: Pick<Rejected, 'record'>;
@@ -74,12 +74,12 @@ export function createDeliveries(parts: DeliveriesParts) {
     return scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
   }
 
-  async function rejectUnsigned(received: Received): Promise<DeliveryResponse> {
+  async function rejectUnsigned(received: Received, detail: string): Promise<DeliveryResponse> {
     const { body } = received;
     count(received, 'unsigned');
     parts.rejected.record({ ...received, payload: body });
     const score = scoreOf(received, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
-    return respond(received, score, { isSignatureValid: false, broker: await parts.activeBroker(), detail: unsignedBecause(received) });
+    return respond(received, score, { isSignatureValid: false, broker: await parts.activeBroker(), detail });
   }
 
   // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
@@ -138,23 +138,13 @@ export function createDeliveries(parts: DeliveriesParts) {
       const identity = identify(headers, id);
       const received: Received = { ...delivery, id, receivedAt, identity };
       Object.assign(logged, { id, deliveryId: identity.deliveryId, event: identity.event });
-      const signature = headers['x-hub-signature-256'];
-      if (!signatures.isValid(body, typeof signature === 'string' ? signature : undefined)) return rejectUnsigned(received);
+      const fault = signatures.faultOf({ forge: identity.forge, headers, body });
+      if (fault !== undefined) return rejectUnsigned(received, fault);
       if (body.length > collectAboveBytes) collectGarbage();
       return publish(received);
     },
   };
 }
-
-/** Which of the faults of a signature it is; the remedies differ. */
-function unsignedBecause({ headers }: Received): string {
-  const signature = headers['x-hub-signature-256'];
-  if (signature === undefined) return 'The header X-Hub-Signature-256 is missing: set a secret at the webhook of the forge.';
-  if (!signatureForm.test(String(signature))) return 'The header X-Hub-Signature-256 is not sha256= and 64 hexadecimal digits.';
-  return 'The signature matches none of Forge__WebhookSecrets: the secret at the forge is another one, or a proxy changed the body.';
-}
-
-const signatureForm = /^sha256=[0-9a-f]{64}$/i;
 
 function respond({ id, receivedAt }: Received, score: Score, outcome: Pick<DeliveryResponse, 'isSignatureValid' | 'broker' | 'detail'>): DeliveryResponse {
   const { senderClass: _, ...priority } = score;

@@ -153,6 +153,20 @@ describe('POST /Forge', () => {
       expect((await deliver(relay.url)).body).to.not.have.property('detail');
     });
 
+    it('names the missing secret to a forge that sends its headers without a value, and a signature that it does not verify', async () => {
+      const detailWith = async (headers: Readonly<Record<string, string>>) => {
+        const response = await post({ 'Content-Type': 'application/json', 'X-Gitea-Event': 'push', ...headers }, '{}');
+        expect(response.status).to.equal(401);
+        return String(((await response.json()) as Readonly<Record<string, unknown>>)['detail']);
+      };
+      const none = { 'X-Hub-Signature-256': 'sha256=', 'X-Hub-Signature': 'sha1=', 'X-Gitea-Signature': '' };
+      expect(await detailWith(none)).to.equal(
+        'The header X-Hub-Signature-256 has no value: set a secret at the webhook of Gitea, one of Forge__WebhookSecrets.',
+      );
+      expect(await detailWith({ 'X-Hub-Signature': `sha1=${'ab'.repeat(20)}` })).to.include('X-Hub-Signature came, which is not verified: it is HMAC-SHA1');
+      expect(await detailWith({ 'X-Gitea-Signature': 'ab'.repeat(32) })).to.include('X-Gitea-Signature came, which is not verified');
+    });
+
     it('looks at the signature before the payload: 401 for what is no JSON', async () => {
       const response = await post({ 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }, 'no json');
       expect(response.status).to.equal(401);
