@@ -102,6 +102,9 @@ export async function createTestDatabase(options?: TestDatabaseOptions): Promise
   return createDatabase(template);
 }
 
+/** A new and empty database of locale C, as CloudNativePG creates them. */
+export const createDatabaseOfLocaleC = (): Promise<TestDatabase> => createDatabase(`template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`);
+
 const templates = new Map<string, Promise<string>>();
 
 function templateFor(options: TestDatabaseOptions): Promise<string> {

@@ -6,6 +6,7 @@ import type { CheckResult } from '../health.ts';
 import type { Log } from '../log.ts';
 import { type Database, statement, transactionOn } from './pool.ts';
 import { explainDatabase, isUnmigrated } from './errors.ts';
+import { createTextFunctions } from './text.ts';
 
 export type MigrationSource = {
   readonly schema: string;
@@ -45,6 +46,7 @@ export async function migrate(databaseUrl: string, { schema, directory }: Migrat
     const existing = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
     if (existing.rowCount === 0) await client.query(`create schema ${name}`);
     await client.query(`set search_path to ${name}`);
+    await createTextFunctions(client, schema);
     await client.query(`create table if not exists migrations (
       version int primary key, name text not null, hash text not null, applied_at timestamptz not null default now())`);
     const { rows: applied } = await client.query<{ version: number; hash: string }>('select version, hash from migrations order by version');
