@@ -92,7 +92,7 @@ module.exports = {
       { path: `${inDeployable}.*/store\\.ts$` },
     ),
 
-    home('postgres', '(/store\\.ts$|^services/platform/postgres/|^services/platform/broker/)', 'pg', 'knex'),
+    home('postgres', '(/store\\.ts$|^services/webhook-intake/dashboard/newest\\.ts$|^services/platform/postgres/|^services/platform/broker/)', 'pg', 'knex'),
     home('http-libraries', '^services/platform/http/', 'koa', '@koa/[^/]+', 'koa-body', 'express', 'fastify'),
     home('rabbitmq', '^services/platform/broker/', 'amqplib'),
     home('queue-library', '^services/platform/broker/', 'pg-boss'),

@@ -2,27 +2,25 @@
 import type { AddressOf } from '../platform/client-address.ts';
 import type { Guard } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/health.ts';
-import type { AnyRoute } from '../platform/http/route.ts';
+import { type AnyRoute, asksDatabase, tagged } from '../platform/http/route.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
-import { tagged } from '../platform/http/route.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
-import { createEvents, type PayloadMemory } from './dashboard/events.ts';
-import { createLists } from './dashboard/lists.ts';
-import { createStatistics, DashboardHeaders } from './dashboard/statistics.ts';
+import { eventRoutes, type PayloadMemory } from './dashboard/events.ts';
+import { overviewRoutes } from './dashboard/overviews.ts';
+import { DashboardHeaders, statisticsRoute } from './dashboard/statistics.ts';
 import { createDashboardStore } from './dashboard/store.ts';
+import { listRoutes, processingRoutes } from './dashboard/typed-rows.ts';
 import { noRules, type Rules } from './notifications/rules.ts';
 import { measureEvents } from './event-log.ts';
-import { createRoutes } from './routes.ts';
+import { workerRoutes, type Workers } from './jobs/workers.ts';
 import { createReceive } from './sources/receiving.ts';
 import { createSourceRoutes } from './sources/routes.ts';
 import type { ConfiguredSource } from './sources/source.ts';
-import { createWorkerRoutes } from './workers/routes.ts';
-import type { Workers } from './workers/workers.ts';
 
 export type IntakeParts = {
   readonly database: Database;
@@ -45,7 +43,11 @@ export type IntakeParts = {
 };
 
 /** What the interface document does not describe is refused where it is misspelled; it does describe how a run begins. */
-const ofDashboard = (one: AnyRoute): AnyRoute => ({ ...one, headers: DashboardHeaders, ...(one.method === 'get' && { isQueryClosed: true }) });
+const ofDashboard = (one: AnyRoute): AnyRoute => ({
+  ...asksDatabase(one),
+  headers: DashboardHeaders,
+  ...(one.method === 'get' && { isQueryClosed: true }),
+});
 
 const payloadMemoryBytes = 128 * 1024 * 1024;
 /** Longer than the largest payload takes to be read, and sent to a reader nearby. */
@@ -69,8 +71,11 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
     },
     routes: [
       ...[
-        ...createRoutes(createEvents(store, payloadMemory), createStatistics(store), createLists(store)),
-        ...tagged({ name: 'Workers', description: 'Programs that work beside the API, and their runs' }, createWorkerRoutes(workers)),
+        ...tagged({ name: 'Events', description: 'The log of everything that was received' }, eventRoutes(store, payloadMemory)),
+        ...tagged({ name: 'Overviews', description: 'Counts, senders, and the newest of everything' }, [statisticsRoute(store), ...overviewRoutes(store)]),
+        ...tagged({ name: 'Current state', description: 'Issues, pull requests, releases and more, as the newest event left them' }, listRoutes(store)),
+        ...tagged({ name: 'Processing', description: 'Rows that were not processed yet' }, processingRoutes(store)),
+        ...tagged({ name: 'Workers', description: 'Programs that work beside the API, and their runs' }, workerRoutes(workers)),
       ].map(ofDashboard),
       ...tagged({ name: 'Sources', description: 'Where other services send their webhooks; one without a secret is not there' }, direct.routes),
     ],

@@ -2,7 +2,7 @@
 import { createAddressOf } from '../platform/client-address.ts';
 import { authorization } from '../platform/http/credentials.ts';
 import { createMetrics } from '../platform/metrics.ts';
-import { brokerUrlFamily } from '../platform/broker/environment.ts';
+import { brokerUrlFamily, createBrokerSettings } from '../platform/broker/environment.ts';
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
@@ -12,18 +12,18 @@ import { brokerSettings, type CleanupConfig, readCleanupConfig, readServiceConfi
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
-import { keepHouse } from './housekeeping.ts';
+import { keepHouse } from './jobs/housekeeping.ts';
 import { startNotifications } from './notifications/notifications.ts';
 import { followRules } from './notifications/rules-file.ts';
 import { processRows } from './typed/store.ts';
-import { type CleanupParts, createCleanup } from './workers/cleanup.ts';
-import { withHeartbeat } from './workers/heartbeat.ts';
-import { createMaintenance } from './workers/maintenance.ts';
-import { measureRuns } from './workers/metrics.ts';
-import { createRunner } from './workers/runner.ts';
-import { createRunStore } from './workers/store.ts';
-import { batchPool, createJobWorker, upkeepPool } from './workers/job-worker.ts';
-import { createWorkers } from './workers/workers.ts';
+import { type CleanupParts, createCleanup } from './jobs/cleanup.ts';
+import { withHeartbeat } from './jobs/heartbeat.ts';
+import { createMaintenance } from './jobs/maintenance.ts';
+import { measureRuns } from './jobs/metrics.ts';
+import { createRunner } from './jobs/runner.ts';
+import { createRunStore } from './jobs/store.ts';
+import { batchPool, createJobWorker, upkeepPool } from './jobs/job-worker.ts';
+import { createWorkers } from './jobs/workers.ts';
 
 /** A question of the dashboard that takes longer is of no use to anybody; a server that hangs is given up soon after. */
 const statementMs = 8000;
@@ -80,10 +80,11 @@ async function openJobs({ environment, log, metrics, lifecycle }: Runtime, confi
   lifecycle.onStop('runs of workers', () => runner.ended());
   // Of what a worker has at hand and is connected to, the worker that stays tells, which may be in the same process.
   const ofRuns = { ...metrics, gauge: createMetrics().gauge };
+  const brokers = () => createBrokerSettings(environment, config.environmentFile, log);
   const jobs = [
-    ...queueWorkers.map((parts) => createQueueJobs(parts, { database, checkSchema, config, environment, metrics: ofRuns, log }).drain),
+    ...queueWorkers.map((parts) => createQueueJobs(parts, { database, checkSchema, config, brokers, metrics: ofRuns, log }).drain),
     cleanupJob({ database: upkeepDatabase, config, log }),
-    createMaintenance({ database: upkeepDatabase, config, environment, log }),
+    createMaintenance({ database: upkeepDatabase, config, brokers, log }),
   ];
   return { runner, jobs };
 }
@@ -113,13 +114,14 @@ export const deployable: Deployable<ServiceConfig> = {
       migrations,
       everyMs: maintenanceEveryMs,
       read: readMaintenanceConfig,
-      create: ({ runtime: { environment, log }, ...parts }) => createMaintenance({ environment, log, ...parts }),
+      create: ({ runtime: { environment, log }, ...parts }) =>
+        createMaintenance({ brokers: () => createBrokerSettings(environment, parts.config.environmentFile, log), log, ...parts }),
     }),
   },
 };
 
 export const subcommands: SubcommandLoaders = {
-  'dead-letters': async () => (await import('./forge/dead-letters.ts')).createDeadLetters(brokerSettings),
+  'dead-letters': async () => (await import('./jobs/dead-letters.ts')).createDeadLetters(brokerSettings),
 };
 
 export const loadTracer = async () => (await import('./trace.ts')).createTracer(settings);

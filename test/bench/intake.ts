@@ -10,7 +10,7 @@ import { makePartitions } from '../../services/platform/postgres/partitions.ts';
 import { createPool } from '../../services/platform/postgres/pool.ts';
 import { consumeOptions } from '../../services/webhook-intake/forge/connections.ts';
 import { createServiceWorker } from '../../services/webhook-intake/forge/service-worker.ts';
-import { partitionedTables } from '../../services/webhook-intake/housekeeping.ts';
+import { partitionedTables } from '../../services/webhook-intake/jobs/housekeeping.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { examples, message } from '../services/webhook-intake/deliveries.ts';
 import { migrations, schema } from '../services/webhook-intake/intake-database.ts';

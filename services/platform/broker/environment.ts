@@ -36,6 +36,8 @@ type ReadingOptions = {
 export const readBrokerConnections = async (environment: Environment, file?: string, options: ReadingOptions = {}): Promise<BrokerConnection[]> =>
   connectionsOf(environment, await textOf(file), options);
 
+export type BrokerSettings = ReturnType<typeof createBrokerSettings>;
+
 /** The same for a process that follows its file. */
 export function createBrokerSettings(environment: Environment, file: string | undefined, log: Pick<Log, 'warn'>) {
   let lastRead: string | null | undefined;

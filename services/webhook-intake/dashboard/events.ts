@@ -1,87 +1,80 @@
-// Reading the event log: pages of it, one event with its payload, and the history of one pull request.
+// The event log and one event with its payload: routes and rules.
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { z } from 'zod';
-import { Content } from '../../platform/http/route.ts';
+import { type AnyRoute, Content, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { TimestampInput } from '../../platform/schema.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
-import { storable } from '../../platform/json.ts';
-import { type Event, Problems } from '../contract.ts';
-import type { TypedItem } from '../typed/typed-table.ts';
-import { filterText, type Page, pageOf, type TimePage, timePage } from './paging.ts';
+import { type Event, EventDetail, EventPage, Problems } from '../contract.ts';
+import { filterText, type Page, pageOf, type TimePage, timePage } from '../paging.ts';
 import type { DashboardStore, EventFilter, EventWithHeaders, StoredPayload } from './store.ts';
 
 const list = 'events';
-const historyList = 'pulls/history';
 
-export const EventQuery = z.object({
+const EventQuery = z.object({
   source: filterText.meta({ description: '`forge`, or the name of a direct source' }),
   event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
   repository: filterText.meta({ description: '`owner/name`' }),
-  sender: filterText.meta({ description: 'The login of who caused it' }),
-  deliveryId: filterText.meta({ description: 'What the forge or the source calls the delivery' }),
+  sender: filterText.meta({ description: 'The login of the account that caused it' }),
+  deliveryId: filterText.meta({ description: 'The id that the forge or the source gave the delivery' }),
   from: TimestampInput.optional().meta({ description: 'Received at this time or later' }),
   to: TimestampInput.optional().meta({ description: 'Received before this time' }),
   ...timePage(list),
 });
-export type EventQuery = z.output<typeof EventQuery>;
-export const HistoryQuery = z.object(timePage(historyList));
-
-export type RepositoryPath = { readonly owner: string; readonly repo: string };
 
 const isUuid = (text: string) => z.uuid().safeParse(text).success;
-const maxNumber = 2 ** 31 - 1;
 
 /** Bytes that the payloads of all events that are being answered may hold together, and how long one of them waits for its share. */
 export type PayloadMemory = { readonly bytes: Semaphore; readonly waitMs: number };
 
-export type Events = ReturnType<typeof createEvents>;
+export const eventRoutes = (store: DashboardStore, memory: PayloadMemory): AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/api/v1/events',
+    operationId: 'listEvents',
+    summary: 'The event log, newest first',
+    query: EventQuery,
+    answers: { 200: EventPage },
+    handle: ({ query: { limit, after, ...filter } }) => eventPage(store, filter, { list, limit, after }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/v1/events/{id}',
+    operationId: 'getEvent',
+    summary: 'One event with its headers and payload',
+    params: z.object({ id: z.string().meta({ description: 'The id of the event' }) }),
+    answers: { 200: EventDetail },
+    problems: [Problems.eventMissing],
+    handle: ({ params }) => eventDocument(store, memory, params.id),
+  }),
+];
 
-export function createEvents(store: DashboardStore, { bytes, waitMs }: PayloadMemory) {
-  async function page(of: string, filter: EventFilter, { limit, after }: TimePage): Promise<Page<Event>> {
-    const found = await store.newestEvents(filter, { limit, after });
-    return pageOf(of, { ...found, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
-  }
-  return {
-    list: ({ limit, after, ...filter }: EventQuery) => page(list, filter, { limit, after }),
-
-    /** The event as JSON text, within the memory that all payloads share until it is sent. @throws Problem 503 when there is none in time */
-    async get(id: string): Promise<Content> {
-      const event = isUuid(id) ? await store.event(id) : undefined;
-      if (!event) throw Problems.eventMissing();
-      const units = Math.min(event.bytes * copies, bytes.capacity);
-      const release = () => bytes.release(units);
-      if (!(await bytes.acquire(units, waitMs))) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
-      try {
-        const document = await documentOf(event, await store.payload(event));
-        // Closed when it was sent to its end, and when the reader went away before.
-        return new Content('application/json; charset=utf-8', document.once('close', release));
-      } catch (error) {
-        release();
-        throw error;
-      }
-    },
-
-    async pullRequestHistory(
-      { n, ...path }: RepositoryPath & { readonly n: string },
-      paging: TimePage,
-    ): Promise<Page<Event> & { pullRequest: TypedItem | null }> {
-      const repository = repositoryName(path);
-      const number = /^[1-9]\d{0,9}$/.test(n) && Number(n) <= maxNumber ? Number(n) : undefined;
-      if (number === undefined) throw Problems.pullRequestMissing();
-      const pullRequest = (await store.pullRequest(repository, number)) ?? null;
-      // A repository that is not ours has events, but no typed rows; an issue's number is no pull request.
-      if (!pullRequest && !(await store.knowsPullRequest(repository, number))) throw Problems.pullRequestMissing();
-      return { pullRequest, ...(await page(historyList, { repository, number }, paging)) };
-    },
-  };
+/** @param page whose cursors are those of `list` */
+export async function eventPage(store: DashboardStore, filter: EventFilter, page: TimePage & { readonly list: string }): Promise<Page<Event>> {
+  const { list: of, limit, after } = page;
+  const found = await store.newestEvents(filter, { limit, after });
+  return pageOf(of, { ...found, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
 }
 
-/** As it is stored: a name that Postgres cannot hold finds nothing instead of failing. */
-export const repositoryName = ({ owner, repo }: RepositoryPath) => storable(`${owner}/${repo}`);
+/** The event as JSON text, within the memory that all payloads share until it is sent. @throws Problem 503 when there is none in time */
+async function eventDocument(store: DashboardStore, { bytes, waitMs }: PayloadMemory, id: string): Promise<Content> {
+  const event = isUuid(id) ? await store.event(id) : undefined;
+  if (!event) throw Problems.eventMissing();
+  const units = Math.min(event.bytes * copies, bytes.capacity);
+  const release = () => bytes.release(units);
+  if (!(await bytes.acquire(units, waitMs))) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
+  try {
+    const document = await documentOf(event, await store.payload(event));
+    // Closed when it was sent to its end, and when the reader went away before.
+    return new Content('application/json; charset=utf-8', document.once('close', release));
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
 
 const unpack = promisify(gunzip);
 

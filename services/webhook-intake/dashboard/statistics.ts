@@ -1,11 +1,12 @@
-// How much was received: series of points by source and event, in buckets of six hours or in days of a time zone.
+// How much was received, by source and event, in buckets of six hours or in days of a time zone: route and rules.
 import { z } from 'zod';
+import { type AnyRoute, route } from '../../platform/http/route.ts';
 import { queryChoice, textFor, TimestampInput } from '../../platform/schema.ts';
-import { bucketHours, type Statistics } from '../contract.ts';
-import { filterText } from './paging.ts';
+import { bucketHours, Statistics } from '../contract.ts';
+import { filterText } from '../paging.ts';
 import type { Bucket, DashboardStore } from './store.ts';
 
-export const StatisticsQuery = z.object({
+const StatisticsQuery = z.object({
   source: filterText.meta({ description: '`forge`, or the name of a direct source' }),
   event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
   from: TimestampInput.optional().meta({ description: 'Buckets that begin at this time or later' }),
@@ -33,16 +34,21 @@ export const DashboardHeaders = z.object({
     }),
 });
 
-export type CountReceived = ReturnType<typeof createStatistics>;
-
-export const createStatistics =
-  (store: DashboardStore) =>
-  /** @param zone where days begin */
-  async ({ by, ...filter }: z.output<typeof StatisticsQuery>, zone: string): Promise<Statistics> => {
-    const buckets = await store.buckets(filter);
-    // A bucket belongs to the day in which it begins.
-    return { bucketHours, series: seriesOf(buckets, by === 'day' ? createDayStart(zone) : (start) => start) };
-  };
+export const statisticsRoute = (store: DashboardStore): AnyRoute =>
+  route({
+    method: 'get',
+    path: '/api/v1/statistics',
+    operationId: 'getStatistics',
+    summary: 'How much was received, by source and event; in buckets of six hours, or with by=day in days of a time zone',
+    query: StatisticsQuery,
+    headers: DashboardHeaders,
+    answers: { 200: Statistics },
+    async handle({ query: { by, ...filter }, headers }): Promise<Statistics> {
+      const buckets = await store.buckets(filter);
+      // A bucket belongs to the day in which it begins.
+      return { bucketHours, series: seriesOf(buckets, by === 'day' ? createDayStart(headers['X-Timezone']) : (start) => start) };
+    },
+  });
 
 /** Buckets come in order of their series and of time. @param pointStart begin of the point that a bucket belongs to */
 function seriesOf(buckets: readonly Bucket[], pointStart: (bucketStart: Date) => Date): Statistics['series'] {

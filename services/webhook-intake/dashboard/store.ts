@@ -4,8 +4,8 @@ import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { type Event, type ProcessingCounts, type ProcessingState, processingStates, type Sender, type StatisticsPoint } from '../contract.ts';
 import { typedTables } from '../typed/tables.ts';
 import { selectList, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
-import { type Conditions, type Leading, type List, newest, type NewestRows } from './pages/store.ts';
-import type { TimePage } from './paging.ts';
+import { type Conditions, type Leading, type List, newest, type NewestRows } from './newest.ts';
+import type { TimePage } from '../paging.ts';
 
 const builder = knex({ client: 'pg' });
 

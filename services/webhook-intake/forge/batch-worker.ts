@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { isOutage } from '../../platform/postgres/errors.ts';
 import { usualMaxPayloadValues } from '../../webhook-relay/contract.ts';
-import { receptionTime, Unreadable } from './delivery.ts';
+import { receptionTime, Unreadable } from '../delivery.ts';
 
 type BatchWork<Item> = {
   readonly worker: string;

@@ -1,12 +1,11 @@
 // Consumes one queue from every configured broker connection, while connections come and go.
 import { once } from 'node:events';
 import type { BatchHandler, Broker, Consumer } from '../../platform/broker/broker.ts';
-import { createBrokerSettings } from '../../platform/broker/environment.ts';
-import type { Environment } from '../../platform/config/config.ts';
+import type { BrokerSettings } from '../../platform/broker/environment.ts';
 import { describeError, toError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { every, sleepUntil } from '../../platform/time.ts';
-import type { Counts } from '../workers/runner.ts';
+import type { Counts } from '../jobs/runner.ts';
 import { redeliveryGraceMs } from './batch-worker.ts';
 
 /** `BROKER_URL_<n>` and where it leads. */
@@ -61,7 +60,7 @@ export function createConnections({ queue, connect, handle, counts = { processed
     if (isClosed) return;
     const broker = connect(connection);
     const consumer = { stop: () => Promise.resolve() };
-    const one: Consumed = { connection, broker, consumer, busyUntilMs: Date.now(), isConfigured: true, reachableAtMs: clock() };
+    const one: Consumed = { connection, broker, consumer, busyUntilMs: clock(), isConfigured: true, reachableAtMs: clock() };
     one.consumer = consume(one);
     consumed.set(connection.url, one);
   }
@@ -76,25 +75,25 @@ export function createConnections({ queue, connect, handle, counts = { processed
           if (outcome === 'ack') counts.processed++;
           else if (outcome !== 'requeue') counts.failed++;
         }
-        one.busyUntilMs = Date.now();
+        one.busyUntilMs = clock();
         return outcomes;
       } catch (error) {
         progress.lastError = error;
-        one.busyUntilMs = Date.now() + redeliveryGraceMs;
+        one.busyUntilMs = clock() + redeliveryGraceMs;
         throw error;
       }
     });
 
   async function isEmpty(one: Consumed): Promise<boolean> {
     const depth = await one.broker.depth(queue).catch(() => undefined); // not connected: then nobody knows
-    if (depth !== 0) one.busyUntilMs = Math.max(one.busyUntilMs, Date.now());
+    if (depth !== 0) one.busyUntilMs = Math.max(one.busyUntilMs, clock());
     return depth === 0;
   }
 
   /** True, and nothing is consumed any more, when the queue is empty and nothing came for so long; else it goes on. */
   async function isDrained(one: Consumed, quietForMs: number): Promise<boolean> {
     // What is in work, or between two tries, no depth shows, and stopping would wait for it, or begin its pauses anew.
-    if (!one.broker.isConnected || !(await isEmpty(one)) || Date.now() < one.busyUntilMs + quietForMs) return false;
+    if (!one.broker.isConnected || !(await isEmpty(one)) || clock() < one.busyUntilMs + quietForMs) return false;
     // What the consumer held without having begun it goes back to the queue, and is seen there.
     await one.consumer.stop();
     if (await isEmpty(one)) return true;
@@ -180,19 +179,18 @@ export function createConnections({ queue, connect, handle, counts = { processed
   };
 }
 
-type FollowOptions = { readonly environment: Environment; readonly file: string | undefined; readonly stopping: AbortSignal; readonly log: Log };
+type FollowOptions = { readonly brokers: BrokerSettings; readonly stopping: AbortSignal; readonly log: Log };
 
 const followEveryMs = 1000;
 
-/** Keeps the connections in step with the environment and its file until stopping. A file that turned faulty, or is missing or blank, changes nothing. */
+/** Keeps the connections in step with the settings until stopping. A file that turned faulty, or is missing or blank, changes nothing. */
 export async function followConfigured(connections: Pick<Connections, 'configure' | 'closeRemoved' | 'close'>, options: FollowOptions): Promise<void> {
-  const { environment, file, stopping, log } = options;
-  const settings = createBrokerSettings(environment, file, log);
+  const { brokers, stopping, log } = options;
   try {
-    connections.configure(await settings.read(false));
+    connections.configure(await brokers.read(false));
     await every(followEveryMs, stopping, async () => {
-      if (await settings.hasChanged()) {
-        await settings
+      if (await brokers.hasChanged()) {
+        await brokers
           .read(true)
           .then(connections.configure, (error: unknown) => log.error({ error }, 'reading the broker connections failed, keeping the known ones'));
       }

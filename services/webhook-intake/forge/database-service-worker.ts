@@ -3,7 +3,7 @@ import picomatch from 'picomatch';
 import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { type DeliveryKey, readEnvelope, readPayload, repositoryOf } from './delivery.ts';
+import { type DeliveryKey, readEnvelope, readPayload, repositoryOf } from '../delivery.ts';
 import { createTableWriter } from '../typed/store.ts';
 import { allTables } from '../typed/tables.ts';
 import type { ForgeEvent } from '../typed/typed-table.ts';

@@ -1,8 +1,7 @@
 // A queue worker as a process runs it: a pool, a handler, and every configured broker connection; one run, or until it is told to stop.
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
-import { readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
-import type { Environment } from '../../platform/config/config.ts';
+import { type BrokerSettings, createBrokerSettings, readWithBrokers } from '../../platform/broker/environment.ts';
 import type { CheckResult } from '../../platform/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -13,8 +12,8 @@ import { every } from '../../platform/time.ts';
 import { forgeTopology } from '../../webhook-relay/contract.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { WorkerName } from '../contract.ts';
-import type { Counts, Job } from '../workers/runner.ts';
-import { batchPool, openRunner, runOnce } from '../workers/job-worker.ts';
+import type { Counts, Job } from '../jobs/runner.ts';
+import { batchPool, openRunner, runOnce } from '../jobs/job-worker.ts';
 import { type Connections, createConnections, followConfigured } from './connections.ts';
 
 type Work = {
@@ -40,7 +39,8 @@ export function createQueueWorker(parts: QueueWorkerParts, migrations: Migration
   const { summary, queue } = parts;
   async function open({ environment, ...runtime }: Runtime, config: WorkerConfig) {
     const { database, checkSchema, runner } = await openRunner({ environment, ...runtime }, config.databaseUrl, { migrations, pool: batchPool });
-    return { runner, jobs: createQueueJobs(parts, { database, checkSchema, config, environment, ...runtime }) };
+    const brokers = () => createBrokerSettings(environment, config.environmentFile, runtime.log);
+    return { runner, jobs: createQueueJobs(parts, { database, checkSchema, config, brokers, ...runtime }) };
   }
   return {
     summary,
@@ -62,7 +62,8 @@ type QueueJobParts = {
   readonly database: Database;
   readonly checkSchema: () => Promise<CheckResult>;
   readonly config: WorkerConfig;
-  readonly environment: Environment;
+  /** Each call gives settings that remember by themselves which state of their file was read. */
+  readonly brokers: () => BrokerSettings;
   readonly metrics: Metrics;
   readonly log: Log;
   /** A signal that is aborted after so long. */
@@ -71,7 +72,7 @@ type QueueJobParts = {
 
 /** The jobs of a queue worker in one process; runs of them may be side by side. */
 export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts: QueueJobParts) {
-  const { checkSchema, config, environment, log, timeout = (ms: number) => AbortSignal.timeout(ms) } = parts;
+  const { checkSchema, config, brokers, log, timeout = (ms: number) => AbortSignal.timeout(ms) } = parts;
   const work = create(parts);
   const inUse = new Set<Connections>();
   measureConnections(parts.metrics, name, inUse);
@@ -104,7 +105,7 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
       const deadline = AbortSignal.any([stopping, timeout(longestRunMs)]);
       await requireSchema(checkSchema);
       await connected(counts, async (connections) => {
-        connections.configure(await configured(environment, config));
+        connections.configure(await configured(brokers(), config));
         await connections.drain(deadline);
         await workBetween(work, deadline);
         await connections.close();
@@ -119,7 +120,7 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
     isExclusive: false,
     run: ({ counts, stopping }) =>
       connected(counts, async (connections) => {
-        const following = followConfigured(connections, { environment, file: config.environmentFile, stopping, log });
+        const following = followConfigured(connections, { brokers: brokers(), stopping, log });
         const between = every(betweenEveryMs, stopping, () =>
           workBetween(work, stopping).catch((error: unknown) => log.warn({ error }, 'updating the processing state failed, retrying')),
         );
@@ -129,8 +130,8 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
   return { drain, stay };
 }
 
-async function configured(environment: Environment, { environmentFile }: WorkerConfig) {
-  const connections = await readBrokerConnections(environment, environmentFile);
+async function configured(brokers: BrokerSettings, { environmentFile }: WorkerConfig) {
+  const connections = await brokers.read(false);
   // With a file the first connection may come later.
   if (connections.length === 0 && environmentFile === undefined) throw new Error('no BROKER_URL_n is set');
   return connections;

@@ -7,7 +7,7 @@ import { type LoggedEvent, measureEvents, storeEvents } from '../event-log.ts';
 import type { Notice } from '../notifications/notice.ts';
 import { noRules, type Rules } from '../notifications/rules.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { readEnvelope, readPayload, repositoryOf } from './delivery.ts';
+import { readEnvelope, readPayload, repositoryOf } from '../delivery.ts';
 
 type ServiceWorkerParts = BatchWorkerParts & {
   readonly database: Database;

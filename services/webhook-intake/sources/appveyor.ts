@@ -1,6 +1,6 @@
 // AppVeyor: builds that succeeded or failed. https://www.appveyor.com/docs/notifications/
 import { memberAt } from '../../platform/json.ts';
-import { authorizationValue, type Source, textAt, urlAt } from './source.ts';
+import { authorizationValue, lineAt, type Source, urlAt } from './source.ts';
 
 export const appveyor: Source = {
   name: 'appveyor',
@@ -24,15 +24,15 @@ export const appveyor: Source = {
     },
   },
   read: ({ payload }) => ({
-    event: textAt(payload, 'eventName'),
-    action: textAt(payload, 'eventData', 'status'),
-    repository: textAt(payload, 'eventData', 'repositoryName'),
-    key: [textAt(payload, 'eventData', 'buildId'), textAt(payload, 'eventData', 'status')],
+    event: lineAt(payload, 'eventName'),
+    action: lineAt(payload, 'eventData', 'status'),
+    repository: lineAt(payload, 'eventData', 'repositoryName'),
+    key: [lineAt(payload, 'eventData', 'buildId'), lineAt(payload, 'eventData', 'status')],
     isFailure: memberAt(payload, 'eventData', 'failed') === true,
   }),
   notice: (payload) => ({
-    title: `AppVeyor: ${[textAt(payload, 'eventData', 'projectName'), textAt(payload, 'eventData', 'buildVersion'), textAt(payload, 'eventName')].filter(Boolean).join(' ')}`,
-    text: [textAt(payload, 'eventData', 'branch'), textAt(payload, 'eventData', 'commitMessage')].filter(Boolean).join(': '),
+    title: `AppVeyor: ${[lineAt(payload, 'eventData', 'projectName'), lineAt(payload, 'eventData', 'buildVersion'), lineAt(payload, 'eventName')].filter(Boolean).join(' ')}`,
+    text: [lineAt(payload, 'eventData', 'branch'), lineAt(payload, 'eventData', 'commitMessage')].filter(Boolean).join(': '),
     url: urlAt(payload, 'eventData', 'buildUrl'),
   }),
 };

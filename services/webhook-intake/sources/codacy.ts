@@ -1,9 +1,9 @@
 // Codacy: what the analysis of a commit found. https://docs.codacy.com/repositories-configure/integrations/
-import { sharedToken, type Source, textAt, urlAt } from './source.ts';
+import { lineAt, sharedToken, type Source, urlAt } from './source.ts';
 
-const commit = (payload: unknown) => textAt(payload, 'commit', 'data', 'uuid');
-const added = (payload: unknown) => textAt(payload, 'commit', 'results', 'new_count');
-const fixed = (payload: unknown) => textAt(payload, 'commit', 'results', 'fixed_count');
+const commit = (payload: unknown) => lineAt(payload, 'commit', 'data', 'uuid');
+const added = (payload: unknown) => lineAt(payload, 'commit', 'results', 'new_count');
+const fixed = (payload: unknown) => lineAt(payload, 'commit', 'results', 'fixed_count');
 
 export const codacy: Source = {
   name: 'codacy',

@@ -1,7 +1,7 @@
 // DeepSource: analyses and issues of repositories. https://docs.deepsource.com/docs/developers/webhooks/setup
-import { signature, type Source, textAt, urlAt } from './source.ts';
+import { lineAt, signature, type Source, urlAt } from './source.ts';
 
-const status = (payload: unknown) => textAt(payload, 'data', 'object', 'status');
+const status = (payload: unknown) => lineAt(payload, 'data', 'object', 'status');
 
 export const deepsource: Source = {
   name: 'deepsource',
@@ -16,12 +16,12 @@ export const deepsource: Source = {
     },
   },
   read: ({ payload }) => ({
-    event: textAt(payload, 'type'),
-    key: [textAt(payload, 'id')],
+    event: lineAt(payload, 'type'),
+    key: [lineAt(payload, 'id')],
     isFailure: /^fail/i.test(status(payload) ?? ''),
   }),
   notice: (payload) => ({
-    title: `DeepSource: ${textAt(payload, 'type') ?? 'event'}`,
+    title: `DeepSource: ${lineAt(payload, 'type') ?? 'event'}`,
     text: status(payload) ?? '',
     url: urlAt(payload, 'data', 'object', 'url'),
   }),

@@ -1,8 +1,8 @@
 // Docker Hub: images that were pushed. https://docs.docker.com/docker-hub/repos/manage/webhooks/
-import { sharedToken, type Source, textAt, urlAt } from './source.ts';
+import { lineAt, sharedToken, type Source, urlAt } from './source.ts';
 
-const image = (payload: unknown) => textAt(payload, 'repository', 'repo_name');
-const tag = (payload: unknown) => textAt(payload, 'push_data', 'tag');
+const image = (payload: unknown) => lineAt(payload, 'repository', 'repo_name');
+const tag = (payload: unknown) => lineAt(payload, 'push_data', 'tag');
 
 export const dockerhub: Source = {
   name: 'dockerhub',
@@ -18,13 +18,13 @@ export const dockerhub: Source = {
   read: ({ payload }) => ({
     event: 'push',
     repository: image(payload),
-    key: [textAt(payload, 'push_data', 'pushed_at'), tag(payload), image(payload)],
+    key: [lineAt(payload, 'push_data', 'pushed_at'), tag(payload), image(payload)],
     isFailure: false,
   }),
   // `callback_url` is neither called nor shown: whoever has the token would say where requests from here go.
   notice: (payload) => ({
     title: `Docker Hub: ${image(payload) ?? 'image'}:${tag(payload) ?? 'unknown'} pushed`,
-    text: `By ${textAt(payload, 'push_data', 'pusher') ?? 'unknown'}`,
+    text: `By ${lineAt(payload, 'push_data', 'pusher') ?? 'unknown'}`,
     url: urlAt(payload, 'repository', 'repo_url'),
   }),
 };

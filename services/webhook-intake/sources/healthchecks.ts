@@ -1,5 +1,5 @@
 // Healthchecks: a job that did not report in time, or does again. https://healthchecks.io/docs/configuring_notifications/
-import { sharedToken, type Source, textAt } from './source.ts';
+import { lineAt, sharedToken, type Source } from './source.ts';
 
 export const healthchecks: Source = {
   name: 'healthchecks',
@@ -9,13 +9,13 @@ export const healthchecks: Source = {
     body: { code: '6f1b7a4e-6f57-4d6f-a2a9-8d2b9a3b7c55', name: 'Nightly backup', status: 'down', time: '2026-01-05T03:30:00+00:00' },
   },
   read: ({ payload }) => ({
-    event: textAt(payload, 'status'),
-    key: [textAt(payload, 'code'), textAt(payload, 'status'), textAt(payload, 'time')],
-    isFailure: textAt(payload, 'status') === 'down',
+    event: lineAt(payload, 'status'),
+    key: [lineAt(payload, 'code'), lineAt(payload, 'status'), lineAt(payload, 'time')],
+    isFailure: lineAt(payload, 'status') === 'down',
   }),
   notice: (payload) => ({
-    title: `${textAt(payload, 'name') ?? textAt(payload, 'code') ?? 'A check'} is ${textAt(payload, 'status') ?? 'unknown'}`,
-    text: `Healthchecks, ${textAt(payload, 'time') ?? 'at an unknown time'}`,
+    title: `${lineAt(payload, 'name') ?? lineAt(payload, 'code') ?? 'A check'} is ${lineAt(payload, 'status') ?? 'unknown'}`,
+    text: `Healthchecks, ${lineAt(payload, 'time') ?? 'at an unknown time'}`,
     url: null,
   }),
 };

@@ -1,5 +1,5 @@
 // Sentry: issues, errors and alerts of an integration. https://docs.sentry.io/organization/integrations/integration-platform/webhooks/
-import { signature, type Source, textAt, urlAt } from './source.ts';
+import { lineAt, signature, type Source, urlAt } from './source.ts';
 
 /** Of whichever the delivery is about. */
 const titlePaths = [
@@ -41,14 +41,14 @@ export const sentry: Source = {
   },
   read({ payload, header }) {
     const resource = header('Sentry-Hook-Resource');
-    const action = textAt(payload, 'action');
+    const action = lineAt(payload, 'action');
     return { event: resource, action, key: [header('Request-ID')], isFailure: isFailure(resource, action) };
   },
   notice(payload) {
-    const title = titlePaths.map((path) => textAt(payload, ...path)).find((text) => text !== undefined);
+    const title = titlePaths.map((path) => lineAt(payload, ...path)).find((text) => text !== undefined);
     return {
       title: `Sentry: ${title ?? 'event'}`,
-      text: [textAt(payload, 'action'), textAt(payload, 'actor', 'name')].filter(Boolean).join(' by '),
+      text: [lineAt(payload, 'action'), lineAt(payload, 'actor', 'name')].filter(Boolean).join(' by '),
       url: urlPaths.map((path) => urlAt(payload, ...path)).find((url) => url !== null) ?? null,
     };
   },

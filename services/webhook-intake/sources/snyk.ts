@@ -1,5 +1,5 @@
 // Snyk: issues that a project has gained or lost. https://docs.snyk.io/snyk-api/using-specific-snyk-apis/webhooks-apis/webhooks
-import { countAt, signature, type Source, textAt, urlAt } from './source.ts';
+import { countAt, lineAt, signature, type Source, urlAt } from './source.ts';
 
 export const snyk: Source = {
   name: 'snyk',
@@ -21,7 +21,7 @@ export const snyk: Source = {
     isFailure: countAt(payload, 'newIssues') > 0,
   }),
   notice: (payload) => ({
-    title: `Snyk: ${textAt(payload, 'project', 'name') ?? 'webhook ping'}`,
+    title: `Snyk: ${lineAt(payload, 'project', 'name') ?? 'webhook ping'}`,
     text: `${countAt(payload, 'newIssues')} new issues, ${countAt(payload, 'removedIssues')} removed`,
     url: urlAt(payload, 'project', 'browseUrl'),
   }),

@@ -1,8 +1,8 @@
 // SonarQube Cloud: the quality gate of an analysed project. https://docs.sonarsource.com/sonarqube-cloud/advanced-setup/webhooks/
-import { signature, type Source, textAt, urlAt } from './source.ts';
+import { lineAt, signature, type Source, urlAt } from './source.ts';
 
 /** An analysis that failed has no quality gate. */
-const gate = (payload: unknown) => textAt(payload, 'qualityGate', 'status') ?? textAt(payload, 'status');
+const gate = (payload: unknown) => lineAt(payload, 'qualityGate', 'status') ?? lineAt(payload, 'status');
 
 export const sonarcloud: Source = {
   name: 'sonarcloud',
@@ -20,14 +20,14 @@ export const sonarcloud: Source = {
     },
   },
   read({ payload }) {
-    const taskId = textAt(payload, 'taskId');
+    const taskId = lineAt(payload, 'taskId');
     // A gate that changes because somebody marks an issue is told without an analysis, and so without a task.
-    const change = [textAt(payload, 'project', 'key'), textAt(payload, 'branch', 'name'), textAt(payload, 'changedAt')];
+    const change = [lineAt(payload, 'project', 'key'), lineAt(payload, 'branch', 'name'), lineAt(payload, 'changedAt')];
     return { event: gate(payload), key: taskId === undefined ? change : [taskId], isFailure: /^(ERROR|FAILED)$/.test(gate(payload) ?? '') };
   },
   notice: (payload) => ({
-    title: `Quality gate ${gate(payload) ?? 'unknown'}: ${textAt(payload, 'project', 'name') ?? textAt(payload, 'project', 'key') ?? 'a project'}`,
-    text: `Branch ${textAt(payload, 'branch', 'name') ?? 'unknown'}, analysed ${textAt(payload, 'analysedAt') ?? 'at an unknown time'}`,
+    title: `Quality gate ${gate(payload) ?? 'unknown'}: ${lineAt(payload, 'project', 'name') ?? lineAt(payload, 'project', 'key') ?? 'a project'}`,
+    text: `Branch ${lineAt(payload, 'branch', 'name') ?? 'unknown'}, analysed ${lineAt(payload, 'analysedAt') ?? 'at an unknown time'}`,
     url: urlAt(payload, 'branch', 'url') ?? urlAt(payload, 'project', 'url'),
   }),
 };

@@ -104,22 +104,22 @@ const guard = (secrets: readonly Secret[], { header, description, ...sent }: Sho
 /** @param header where the signature belongs */
 export const refused = (header: string) => credentialRefused({ forms: [`${header}: <value>`], challenges: [header] });
 
-/** Of a text that a vendor sends, however long: more serves no title and no column. */
-const maxTextLength = 500;
+/** More serves no title and no column. */
+const maxLineLength = 500;
 
 /** Text or a number at a path of members, on one line and storable; undefined where there is none. */
-export function textAt(payload: unknown, ...path: readonly string[]): string | undefined {
+export function lineAt(payload: unknown, ...path: readonly string[]): string | undefined {
   const value = memberAt(payload, ...path);
   // Of a larger one the last digits are lost: two of them may read alike, and the second delivery would be taken for the first.
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
-  const text = storable(value.slice(0, maxTextLength)).replaceAll(/\s+/g, ' ').trim();
+  const text = storable(value.slice(0, maxLineLength)).replaceAll(/\s+/g, ' ').trim();
   return text === '' ? undefined : text;
 }
 
 /** An address that may be shown as a link: what is not http or https is none. */
 export function urlAt(payload: unknown, ...path: readonly string[]): string | null {
-  const { protocol, href = '' } = URL.parse(textAt(payload, ...path) ?? '') ?? {};
+  const { protocol, href = '' } = URL.parse(lineAt(payload, ...path) ?? '') ?? {};
   return protocol === 'https:' || protocol === 'http:' ? href : null;
 }
 

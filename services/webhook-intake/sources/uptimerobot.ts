@@ -1,12 +1,12 @@
 // UptimeRobot: a site that is down or up again, a certificate about to expire. https://help.uptimerobot.com/
-import { sharedToken, type Source, textAt, urlAt } from './source.ts';
+import { lineAt, sharedToken, type Source, urlAt } from './source.ts';
 
 /** UptimeRobot's numbers. */
 const alertTypes: Readonly<Record<string, string>> = { 1: 'down', 2: 'up', 3: 'ssl_expiry' };
 
 /** In words; a number that is not known stays one. */
 function alertType(payload: unknown): string | undefined {
-  const number = textAt(payload, 'alertType') ?? '';
+  const number = lineAt(payload, 'alertType') ?? '';
   return Object.hasOwn(alertTypes, number) ? alertTypes[number] : number || undefined;
 }
 
@@ -27,12 +27,12 @@ export const uptimerobot: Source = {
   },
   read: ({ payload }) => ({
     event: alertType(payload),
-    key: [textAt(payload, 'monitorID'), textAt(payload, 'alertDateTime')],
+    key: [lineAt(payload, 'monitorID'), lineAt(payload, 'alertDateTime')],
     isFailure: alertType(payload) !== 'up',
   }),
   notice: (payload) => ({
-    title: `${textAt(payload, 'monitorFriendlyName') ?? textAt(payload, 'monitorID') ?? 'A monitor'} is ${alertType(payload) ?? 'unknown'}`,
-    text: textAt(payload, 'alertDetails') ?? '',
+    title: `${lineAt(payload, 'monitorFriendlyName') ?? lineAt(payload, 'monitorID') ?? 'A monitor'} is ${alertType(payload) ?? 'unknown'}`,
+    text: lineAt(payload, 'alertDetails') ?? '',
     url: urlAt(payload, 'monitorURL'),
   }),
 };

@@ -1,5 +1,5 @@
 // Vercel: deployments and projects. https://vercel.com/docs/webhooks/webhooks-api
-import { signature, type Source, textAt, urlAt } from './source.ts';
+import { lineAt, signature, type Source, urlAt } from './source.ts';
 
 export const vercel: Source = {
   name: 'vercel',
@@ -20,13 +20,13 @@ export const vercel: Source = {
     },
   },
   read: ({ payload }) => ({
-    event: textAt(payload, 'type'),
-    key: [textAt(payload, 'id')],
-    isFailure: /\.(error|failed)$/.test(textAt(payload, 'type') ?? ''),
+    event: lineAt(payload, 'type'),
+    key: [lineAt(payload, 'id')],
+    isFailure: /\.(error|failed)$/.test(lineAt(payload, 'type') ?? ''),
   }),
   notice: (payload) => ({
-    title: `Vercel: ${textAt(payload, 'type') ?? 'event'}`,
-    text: [textAt(payload, 'payload', 'deployment', 'name'), textAt(payload, 'payload', 'target')].filter(Boolean).join(', '),
+    title: `Vercel: ${lineAt(payload, 'type') ?? 'event'}`,
+    text: [lineAt(payload, 'payload', 'deployment', 'name'), lineAt(payload, 'payload', 'target')].filter(Boolean).join(', '),
     url: urlAt(payload, 'payload', 'links', 'deployment') ?? urlAt(payload, 'payload', 'links', 'project'),
   }),
 };

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { idOf, integerAt, type JsonObject, memberAt, storable, timeAt } from '../../platform/json.ts';
 import { queryChoice, Timestamp } from '../../platform/schema.ts';
 import { listOf, ProcessingState, processingStates } from '../contract.ts';
-import { filterText, type TimePage, timePage } from '../dashboard/paging.ts';
-import type { Envelope } from '../forge/delivery.ts';
+import type { Envelope } from '../delivery.ts';
+import { filterText, type TimePage, timePage } from '../paging.ts';
 
 // The kinds of members of an item. One that is not nullable is required: an object without it has no row.
 /** @param example for the API description */

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Message } from '../../../services/platform/broker/broker.ts';
-import { readEnvelope } from '../../../services/webhook-intake/forge/delivery.ts';
+import { readEnvelope } from '../../../services/webhook-intake/delivery.ts';
 
 type Cells = readonly unknown[];
 export type Rows = { readonly key: Cells; readonly event: Cells; readonly payload: Cells; readonly bucket: Cells };

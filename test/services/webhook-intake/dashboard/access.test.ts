@@ -5,7 +5,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
-import { createTestWorkers } from '../workers/test-workers.ts';
+import { createTestWorkers } from '../jobs/test-workers.ts';
 import { createDashboard, createTokenHolder, type Dashboard, tokens } from './ground.ts';
 
 const paths = [

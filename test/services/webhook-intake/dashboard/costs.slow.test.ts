@@ -8,7 +8,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
 import { createIntakeDatabase } from '../intake-database.ts';
-import { createTestWorkers } from '../workers/test-workers.ts';
+import { createTestWorkers } from '../jobs/test-workers.ts';
 import { type Cost, explaining } from './explaining.ts';
 import { days, fill, firstDay, numbers, texts } from './filling.ts';
 import { createTokenHolder, tokens } from './ground.ts';

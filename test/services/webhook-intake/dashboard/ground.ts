@@ -13,7 +13,7 @@ import { processRows } from '../../../../services/webhook-intake/typed/store.ts'
 import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/forge/database-service-worker.ts';
 import { createServiceWorker } from '../../../../services/webhook-intake/forge/service-worker.ts';
 import { delivery, type MessageParts } from '../deliveries.ts';
-import { createTestWorkers } from '../workers/test-workers.ts';
+import { createTestWorkers } from '../jobs/test-workers.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { createConformance, type Wire } from './conformance.ts';
 

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Broker } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
+import { createBrokerSettings } from '../../../../services/platform/broker/environment.ts';
 import { createLog, silentLog } from '../../../../services/platform/log.ts';
 import { type Connections, createConnections, followConfigured } from '../../../../services/webhook-intake/forge/connections.ts';
 import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
@@ -23,7 +24,7 @@ describe('consuming from configured connections', () => {
   let connections: Connections;
   let handled: string[];
   let largestBatch: number;
-  let nowMs: number;
+  let aheadMs: number;
 
   before(async () => {
     databases.push(await createTestDatabase(), await createTestDatabase());
@@ -38,7 +39,7 @@ describe('consuming from configured connections', () => {
   beforeEach(() => {
     handled = [];
     largestBatch = 0;
-    nowMs = 0;
+    aheadMs = 0;
     connections = create();
   });
   afterEach(() => connections.close());
@@ -54,7 +55,7 @@ describe('consuming from configured connections', () => {
         return batch.map(() => 'ack' as const);
       },
       quietMs,
-      clock: () => nowMs,
+      clock: () => Date.now() + aheadMs,
       log,
     });
   const connection = (index: number) => ({ name: `BROKER_URL_${index + 1}`, url: databases[index]?.url ?? '' });
@@ -147,17 +148,17 @@ describe('consuming from configured connections', () => {
     const nowhere = { name: 'BROKER_URL_3', url: 'amqp://127.0.0.1:1' };
     connections.configure([nowhere]);
     connections.configure([]);
-    nowMs = 3_599_999;
+    aheadMs = 3_590_000;
     await connections.closeRemoved();
     expect(names()).to.deep.equal(['BROKER_URL_3']);
-    nowMs = 3_600_000;
+    aheadMs = 3_600_000;
     await connections.closeRemoved();
     expect(names()).to.deep.equal([]);
   });
 
   it('keeps a configured connection however long it is unreachable', async () => {
     connections.configure([{ name: 'BROKER_URL_3', url: 'amqp://127.0.0.1:1' }]);
-    nowMs = 86_400_000;
+    aheadMs = 86_400_000;
     await connections.closeRemoved();
     expect(names()).to.deep.equal(['BROKER_URL_3']);
   });
@@ -239,7 +240,7 @@ describe('the configured connections', () => {
     const complaints: string[] = [];
     const log = createLog({ level: 'error', name: 'test', destination: { write: (line) => void complaints.push(line) } });
     const environment = { BROKER_URL_1: 'amqp://127.0.0.1:2' };
-    const following = followConfigured(connections, { environment, file, stopping: stopping.signal, log });
+    const following = followConfigured(connections, { brokers: createBrokerSettings(environment, file, log), stopping: stopping.signal, log });
     await eventually(() => expect(configured).to.deep.equal([['BROKER_URL_1', 'BROKER_URL_2']]));
     await writeFile(file, 'BROKER_URL_2=not a url\n');
     await eventually(() => expect(complaints.join()).to.contain('BROKER_URL_2').and.not.contain('not a url'));

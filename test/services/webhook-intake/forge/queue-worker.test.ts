@@ -1,6 +1,7 @@
 // One run of a queue worker whose queue never gets empty, on a real embedded broker.
 import { expect } from 'chai';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
+import { createBrokerSettings } from '../../../../services/platform/broker/environment.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { readWorkerConfig } from '../../../../services/webhook-intake/config.ts';
@@ -35,7 +36,7 @@ describe('one run of a queue worker', () => {
         database: database.pool,
         checkSchema: () => Promise.resolve({ ok: true, detail: '' }),
         config: await readWorkerConfig(environment),
-        environment,
+        brokers: () => createBrokerSettings(environment, undefined, silentLog),
         metrics: createMetrics(),
         log: silentLog,
         timeout: (ms) => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { textAt } from '../../../../services/webhook-intake/sources/source.ts';
+import { lineAt } from '../../../../services/webhook-intake/sources/source.ts';
 import { type RunningProcess, startProcess } from '../../../support/processes.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
@@ -24,7 +24,7 @@ describe('notification rules of a process that runs', function () {
   before(async () => {
     database = await createIntakeDatabase();
     directory = await mkdtemp(path.join(tmpdir(), 'rules-'));
-    server = createServer((request, response) => void json(request).then((body) => (topics.push(textAt(body, 'topic') ?? ''), response.end())));
+    server = createServer((request, response) => void json(request).then((body) => (topics.push(lineAt(body, 'topic') ?? ''), response.end())));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
   after(async () => {

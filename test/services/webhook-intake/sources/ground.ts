@@ -11,7 +11,7 @@ import type { Database } from '../../../../services/platform/postgres/pool.ts';
 import { createIntakeApp, type IntakeParts } from '../../../../services/webhook-intake/app.ts';
 import type { Source } from '../../../../services/webhook-intake/sources/source.ts';
 import { createTokenHolder } from '../dashboard/ground.ts';
-import { createTestWorkers } from '../workers/test-workers.ts';
+import { createTestWorkers } from '../jobs/test-workers.ts';
 
 export const secrets = ['newest-secret-of-all', 'one-that-leaves-soon'] as const;
 

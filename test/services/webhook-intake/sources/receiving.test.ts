@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
 import { parseRules } from '../../../../services/webhook-intake/notifications/rules.ts';
-import { sharedToken, signature, type Source, textAt } from '../../../../services/webhook-intake/sources/source.ts';
+import { lineAt } from '../../../../services/webhook-intake/sources/source.ts';
+import { sharedToken, signature, type Source } from '../../../../services/webhook-intake/sources/source.ts';
 import * as sources from '../../../../services/webhook-intake/sources/sources.ts';
 import { exchange, head, statusesOf } from '../../../hostile/raw.ts';
 import { createConformance } from '../dashboard/conformance.ts';
@@ -259,8 +260,8 @@ describe('receiving of direct sources', () => {
       vendor: 'The signalling system',
       verification: signature('X-Signal-Signature', { algorithm: 'sha1' }),
       example: { body: { signal: 'clear', number: 7 } },
-      read: ({ payload }) => ({ event: textAt(payload, 'signal'), key: [textAt(payload, 'number')], isFailure: false }),
-      notice: (payload) => ({ title: `Signal ${textAt(payload, 'signal') ?? ''}`, text: '', url: null }),
+      read: ({ payload }) => ({ event: lineAt(payload, 'signal'), key: [lineAt(payload, 'number')], isFailure: false }),
+      notice: (payload) => ({ title: `Signal ${lineAt(payload, 'signal') ?? ''}`, text: '', url: null }),
     };
     const points: Source = { ...signalling, name: 'points', verification: sharedToken };
     const more = await startIntake(database.pool, [...Object.values(sources), signalling, points]);

@@ -2,9 +2,9 @@
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import type { Database } from '../../../../services/platform/postgres/pool.ts';
-import { createRunner, type Job } from '../../../../services/webhook-intake/workers/runner.ts';
-import { createRunStore } from '../../../../services/webhook-intake/workers/store.ts';
-import { createWorkers } from '../../../../services/webhook-intake/workers/workers.ts';
+import { createRunner, type Job } from '../../../../services/webhook-intake/jobs/runner.ts';
+import { createRunStore } from '../../../../services/webhook-intake/jobs/store.ts';
+import { createWorkers } from '../../../../services/webhook-intake/jobs/workers.ts';
 
 export const createTestWorkers = (database: Database, jobs: readonly Job[], stopping = new AbortController().signal) =>
   createWorkers({

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { Secret } from '../../../../services/platform/config/secret.ts';
-import { createForgeApi } from '../../../../services/webhook-intake/workers/forge-api.ts';
-import { dueForRedelivery, redeliver } from '../../../../services/webhook-intake/workers/redelivery.ts';
+import { createForgeApi } from '../../../../services/webhook-intake/jobs/forge-api.ts';
+import { dueForRedelivery, redeliver } from '../../../../services/webhook-intake/jobs/redelivery.ts';
 
 type Listed = { id: number; guid: string; delivered_at: string; redelivery: boolean; status_code: number };
 const hour = 60 * 60_000;

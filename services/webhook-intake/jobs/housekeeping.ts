@@ -1,10 +1,10 @@
 // What the intake looks after in its own tables while it serves: partitions, two months ahead, and the records of runs whose process was killed.
-import { runPeriodically } from '../platform/process/periodic-job.ts';
-import type { Lifecycle } from '../platform/process/lifecycle.ts';
-import type { Log } from '../platform/log.ts';
-import { makePartitions } from '../platform/postgres/partitions.ts';
-import type { Database } from '../platform/postgres/pool.ts';
-import type { RunStore } from './workers/store.ts';
+import { runPeriodically } from '../../platform/process/periodic-job.ts';
+import type { Lifecycle } from '../../platform/process/lifecycle.ts';
+import type { Log } from '../../platform/log.ts';
+import { makePartitions } from '../../platform/postgres/partitions.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
+import type { RunStore } from './store.ts';
 
 export const partitionedTables = ['events', 'event_payloads'] as const;
 

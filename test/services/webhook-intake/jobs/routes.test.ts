@@ -9,7 +9,7 @@ import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
 import { WorkerRun } from '../../../../services/webhook-intake/contract.ts';
-import type { Job } from '../../../../services/webhook-intake/workers/runner.ts';
+import type { Job } from '../../../../services/webhook-intake/jobs/runner.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createTokenHolder, tokens } from '../dashboard/ground.ts';
 import { createConformance } from '../dashboard/conformance.ts';

@@ -5,8 +5,8 @@ import { createPool, type Pool } from '../../../../services/platform/postgres/po
 import { makePartitions } from '../../../../services/platform/postgres/partitions.ts';
 import type { Retention } from '../../../../services/webhook-intake/config.ts';
 import { readCleanupConfig } from '../../../../services/webhook-intake/config.ts';
-import { partitionedTables } from '../../../../services/webhook-intake/housekeeping.ts';
-import { createCleanup } from '../../../../services/webhook-intake/workers/cleanup.ts';
+import { partitionedTables } from '../../../../services/webhook-intake/jobs/housekeeping.ts';
+import { createCleanup } from '../../../../services/webhook-intake/jobs/cleanup.ts';
 import { createIntakeDatabase, type IntakeDatabase, schema } from '../intake-database.ts';
 import { fillMonths, fillOthers, now } from './months.ts';
 

@@ -1,9 +1,9 @@
 // The job `maintenance`: partitions ahead of time, what died or was lost on the way taken up again.
-import type { Environment } from '../../platform/config/config.ts';
+import type { BrokerSettings } from '../../platform/broker/environment.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { MaintenanceConfig } from '../config.ts';
-import { returnDeadLetters } from '../forge/dead-letters.ts';
-import { keepPartitions } from '../housekeeping.ts';
+import { returnDeadLetters } from './dead-letters.ts';
+import { keepPartitions } from './housekeeping.ts';
 import { processRows } from '../typed/store.ts';
 import { createForgeApi } from './forge-api.ts';
 import { redeliver } from './redelivery.ts';
@@ -14,7 +14,7 @@ import { createRunStore } from './store.ts';
 export type MaintenanceParts = StepsParts & {
   readonly database: Database;
   readonly config: MaintenanceConfig;
-  readonly environment: Environment;
+  readonly brokers: () => BrokerSettings;
   readonly clock?: () => Date;
 };
 
@@ -24,7 +24,7 @@ export const createMaintenance = ({ clock = () => new Date(), ...parts }: Mainte
   run: (run) => runSteps(maintenanceSteps({ ...parts, clock }), run, parts),
 });
 
-function maintenanceSteps({ database, config, environment, log, clock }: Required<Omit<MaintenanceParts, 'terminal' | 'stepMs'>>): Step[] {
+function maintenanceSteps({ database, config, brokers, log, clock }: Required<Omit<MaintenanceParts, 'terminal' | 'stepMs'>>): Step[] {
   const { forgeApiUrl: url, forgeApiToken: token, forgeApiHooks: hooks } = config;
   const step = (name: string, work: (counts: Counts, deadline: AbortSignal) => Promise<void>): Step => ({
     name,
@@ -41,7 +41,7 @@ function maintenanceSteps({ database, config, environment, log, clock }: Require
     step('stale claims', async (_counts, deadline) => {
       while (!deadline.aborted && (await processRows(database)));
     }),
-    step('dead letters', (counts, stopping) => returnDeadLetters({ environment, config, counts, stopping, log, clock })),
+    step('dead letters', (counts, stopping) => returnDeadLetters({ brokers: brokers(), config, counts, stopping, log, clock })),
     ...(token === undefined
       ? []
       : [{ name: 'redelivery', run: (deadline: AbortSignal) => redeliver({ api: createForgeApi({ url, token, clock }), hooks, clock }, deadline) }]),

@@ -1,6 +1,6 @@
 // One page of a list that is newest first, at a cost that does not grow with the list: at most so many rows of one index are looked at.
 import knex from 'knex';
-import type { Database } from '../../../platform/postgres/pool.ts';
+import type { Database } from '../../platform/postgres/pool.ts';
 import type { TimePage, TimePosition } from '../paging.ts';
 
 const builder = knex({ client: 'pg' });

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { ConfigError } from '../../../../services/platform/config/config.ts';
+import { createBrokerSettings } from '../../../../services/platform/broker/environment.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { readMaintenanceConfig } from '../../../../services/webhook-intake/config.ts';
-import { createMaintenance } from '../../../../services/webhook-intake/workers/maintenance.ts';
+import { createMaintenance } from '../../../../services/webhook-intake/jobs/maintenance.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
 const nowhere = { DATABASE_URL: 'postgres://nowhere' };
@@ -16,7 +17,12 @@ describe('maintenance', () => {
 
   async function run() {
     const counts = { processed: 0, failed: 0 };
-    const parts = { database: database.pool, config: readMaintenanceConfig(nowhere), environment: {}, log: silentLog };
+    const parts = {
+      database: database.pool,
+      config: readMaintenanceConfig(nowhere),
+      brokers: () => createBrokerSettings({}, undefined, silentLog),
+      log: silentLog,
+    };
     await createMaintenance(parts).run({ counts, stopping: new AbortController().signal });
   }
 

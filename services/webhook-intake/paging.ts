@@ -1,7 +1,7 @@
 // Pages of a list: how many, after which row, and whether there are more.
 import { z } from 'zod';
-import { queryInteger, textFor } from '../../platform/schema.ts';
-import { storable } from '../../platform/json.ts';
+import { queryInteger, textFor } from '../platform/schema.ts';
+import { storable } from '../platform/json.ts';
 
 const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' });
 

@@ -1,8 +1,9 @@
 // What maintenance sends back by itself, on both brokers.
 import { expect } from 'chai';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
+import { createBrokerSettings } from '../../../../services/platform/broker/environment.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
-import { isDueForReturn, returnDeadLetters } from '../../../../services/webhook-intake/forge/dead-letters.ts';
+import { isDueForReturn, returnDeadLetters } from '../../../../services/webhook-intake/jobs/dead-letters.ts';
 import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
 import { type Place, useBroker } from '../../../support/broker.ts';
 import { describeWith } from '../../../support/need.ts';
@@ -43,9 +44,15 @@ function suite(createPlace: () => Promise<Place>): void {
     const counts = { processed: 0, failed: 0 };
     const config = { environmentFile: undefined, queueType: 'classic' } as const;
     const stopping = new AbortController().signal;
-    await returnDeadLetters({ environment: { BROKER_URL_1: queues.url, ...more }, config, counts, stopping, log: silentLog, clock, ...limits }).catch(
-      (error: unknown) => (counts.failed = error instanceof AggregateError ? error.errors.length : NaN),
-    );
+    await returnDeadLetters({
+      brokers: createBrokerSettings({ BROKER_URL_1: queues.url, ...more }, undefined, silentLog),
+      config,
+      counts,
+      stopping,
+      log: silentLog,
+      clock,
+      ...limits,
+    }).catch((error: unknown) => (counts.failed = error instanceof AggregateError ? error.errors.length : NaN));
     return counts;
   }
 

@@ -1,12 +1,12 @@
 // Partitions of the event log: made ahead, filled from the net, dropped by the month.
 import { expect } from 'chai';
-import { silentLog } from '../../../services/platform/log.ts';
-import { createMetrics } from '../../../services/platform/metrics.ts';
-import { dropPartitionsBefore, makePartitions } from '../../../services/platform/postgres/partitions.ts';
-import { createServiceWorker } from '../../../services/webhook-intake/forge/service-worker.ts';
-import { partitionedTables } from '../../../services/webhook-intake/housekeeping.ts';
-import { delivery } from './deliveries.ts';
-import { createIntakeDatabase, type IntakeDatabase } from './intake-database.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { dropPartitionsBefore, makePartitions } from '../../../../services/platform/postgres/partitions.ts';
+import { createServiceWorker } from '../../../../services/webhook-intake/forge/service-worker.ts';
+import { partitionedTables } from '../../../../services/webhook-intake/jobs/housekeeping.ts';
+import { delivery } from '../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 
 describe('partitions of the event log', () => {
   let database: IntakeDatabase;

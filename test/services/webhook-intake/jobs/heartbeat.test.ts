@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { Secret } from '../../../../services/platform/config/secret.ts';
-import { withHeartbeat } from '../../../../services/webhook-intake/workers/heartbeat.ts';
-import type { Job } from '../../../../services/webhook-intake/workers/runner.ts';
+import { withHeartbeat } from '../../../../services/webhook-intake/jobs/heartbeat.ts';
+import type { Job } from '../../../../services/webhook-intake/jobs/runner.ts';
 import { captureLog } from '../../../platform/captured-log.ts';
 
 describe('the heartbeat of cleanup', () => {

@@ -1,10 +1,10 @@
-// The delivery that a message carries: the headers of the relay, and the payload.
+// What the workers read of a message of the relay: its headers, and its body as JSON.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Delivery } from '../../platform/broker/broker.ts';
-import { describeError } from '../../platform/errors.ts';
-import { isCostly, storable, storableTime, textAt } from '../../platform/json.ts';
-import { messageHeaders } from '../../webhook-relay/contract.ts';
+import type { Delivery } from '../platform/broker/broker.ts';
+import { describeError } from '../platform/errors.ts';
+import { isCostly, storable, storableTime, textAt } from '../platform/json.ts';
+import { messageHeaders } from '../webhook-relay/contract.ts';
 
 export type Envelope = ReturnType<typeof readEnvelope>;
 /** The combination that is unique to a delivery: the delivery id alone is shared by all hooks that an event reaches. */

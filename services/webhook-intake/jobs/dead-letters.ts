@@ -2,16 +2,16 @@
 import type { DeadLetter } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { connectTimeoutMs, createDeadLettersCommand } from '../../platform/broker/dead-letters-command.ts';
-import { brokerUrlFamily, readBrokerConnections, readWithBrokers } from '../../platform/broker/environment.ts';
+import { type BrokerSettings, brokerUrlFamily, readWithBrokers } from '../../platform/broker/environment.ts';
 import { returnsOf } from '../../platform/broker/outcomes.ts';
-import { type Environment, readSettings, type Values } from '../../platform/config/config.ts';
+import { readSettings, type Values } from '../../platform/config/config.ts';
 import { describeError, toError } from '../../platform/errors.ts';
 import { type Log, silentLog } from '../../platform/log.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { forgeTopology } from '../../webhook-relay/contract.ts';
 import type { brokerSettings } from '../config.ts';
-import type { Counts } from '../workers/runner.ts';
-import { unpacked } from './delivery.ts';
+import type { Counts } from './runner.ts';
+import { unpacked } from '../delivery.ts';
 
 export const createDeadLetters = (settings: typeof brokerSettings): Subcommand =>
   createDeadLettersCommand({
@@ -46,8 +46,8 @@ const mostReturned = 10_000;
 const mostLookedAt = 50_000;
 
 type ReturnParts = {
-  readonly environment: Environment;
-  readonly config: Values<typeof brokerSettings>;
+  readonly brokers: BrokerSettings;
+  readonly config: Pick<Values<typeof brokerSettings>, 'queueType'>;
   /** Those that were returned are `processed`. */
   readonly counts: Counts;
   readonly stopping: AbortSignal;
@@ -58,9 +58,9 @@ type ReturnParts = {
 
 /** Sends back what is due, on every connection. @throws when one of them cannot be reached or is lost; the others were worked through */
 export async function returnDeadLetters({ lookAt = mostLookedAt, clock = () => new Date(), ...parts }: ReturnParts): Promise<void> {
-  const { environment, config, counts, stopping, log } = parts;
+  const { brokers, config, counts, stopping, log } = parts;
   const failures: Error[] = [];
-  for (const { name, url } of await readBrokerConnections(environment, config.environmentFile)) {
+  for (const { name, url } of await brokers.read(false)) {
     if (stopping.aborted) return;
     const broker = connectBroker(url, forgeTopology, { log, name: 'signalbox maintenance', queueType: config.queueType });
     const isDue = (deadLetter: DeadLetter) => {

@@ -1,0 +1,71 @@
+// Workers and their runs as the API shows and starts them: routes and rules.
+import { z } from 'zod';
+import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
+import { Common } from '../../platform/problem.ts';
+import { isGuid } from '../../platform/schema.ts';
+import { AcceptedRun, listOf, Problems, WorkerRun, WorkerState } from '../contract.ts';
+import type { Job, Runner } from './runner.ts';
+import type { RunStore } from './store.ts';
+
+/** Each holds connections to the brokers and what it is at in memory. */
+const mostRuns = 8;
+
+export type Workers = ReturnType<typeof createWorkers>;
+
+type WorkersParts = { readonly store: RunStore; readonly runner: Runner; readonly jobs: readonly Job[]; readonly stopping: AbortSignal };
+
+export const createWorkers = ({ store, runner, jobs, stopping }: WorkersParts) => ({
+  async states(): Promise<{ items: WorkerState[]; next: null }> {
+    return { items: await store.states(), next: null };
+  },
+
+  async run(runId: string): Promise<WorkerRun> {
+    const run = isGuid(runId) ? await store.find(runId) : undefined;
+    if (!run) throw Problems.runMissing();
+    return run;
+  },
+
+  /** Begins a run in this process. */
+  async start(name: string): Promise<AcceptedRun> {
+    const job = jobs.find((one) => one.name === name);
+    if (!job) throw Problems.workerMissing({ detail: `There are ${jobs.map((one) => one.name).join(', ')}.` });
+    if (runner.inWork >= mostRuns) throw Common.unavailable({ detail: 'Too many runs at once.', headers: { 'Retry-After': '60' } });
+    const run = await runner.accept(job, stopping);
+    if (!run) throw Problems.workerRunning();
+    return { runId: run.runId, worker: run.worker, status: 'accepted' };
+  },
+});
+
+export const workerRoutes = (workers: Workers): AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/api/v1/workers',
+    operationId: 'listWorkers',
+    summary: 'The workers, how many runs of each are under way, and its newest run',
+    answers: { 200: listOf(WorkerState) },
+    handle: () => workers.states(),
+  }),
+  route({
+    method: 'get',
+    path: '/api/v1/workers/runs/{runId}',
+    operationId: 'getWorkerRun',
+    summary: 'What became of a run',
+    params: z.object({ runId: z.string().meta({ description: 'The `runId` of the answer that accepted it' }) }),
+    answers: { 200: WorkerRun },
+    problems: [Problems.runMissing],
+    handle: ({ params }) => workers.run(params.runId),
+  }),
+  route({
+    method: 'post',
+    path: '/api/v1/workers/{name}/run',
+    operationId: 'startWorkerRun',
+    summary: 'Begins one run of a worker: service, database-service, cleanup or maintenance; of the last two one at a time',
+    params: z.object({ name: z.string().meta({ description: 'service, database-service, cleanup or maintenance' }) }),
+    answers: { 202: AcceptedRun },
+    problems: [Problems.workerMissing, Problems.workerRunning],
+    handle: async ({ params }) => {
+      const run = await workers.start(params.name);
+      return answer(202, run, { Location: `/api/v1/workers/runs/${run.runId}` });
+    },
+  }),
+];
