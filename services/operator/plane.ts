@@ -1,5 +1,5 @@
 // The secrets service as the controllers meet it: what its refusals mean for a condition, and its change feed.
-import { createConsumerClient, createManagementClient, type ManagementClient, NoAnswer, Refusal } from '../secrets/client.ts';
+import { createConsumerClient, createManagementClient, InvalidName, type ManagementClient, NoAnswer, Refusal } from '../secrets/client.ts';
 import { backOffMs, sleepUntil } from '../platform/time.ts';
 import type { Changes, Feed, FeedContext } from './controller.ts';
 import type { Reason } from './contract.ts';
@@ -13,7 +13,7 @@ export function createPlane({ baseUrl, adminKey }: PlaneOptions) {
   return {
     management,
     follow,
-    /** @throws TypeError for a key that no header can hold */
+    /** @throws InvalidCredential */
     consumer: (apiKey: string, signal: AbortSignal) => createConsumerClient({ baseUrl, credential: apiKey, signal }),
   };
 }
@@ -21,6 +21,7 @@ export function createPlane({ baseUrl, adminKey }: PlaneOptions) {
 /** Undefined for what is neither the service's refusal nor its absence. */
 export function planeFailure(error: unknown): { readonly reason: Reason; readonly message: string } | undefined {
   if (error instanceof NoAnswer) return { reason: 'PlaneUnavailable', message: error.message };
+  if (error instanceof InvalidName) return { reason: 'ValueRefused', message: error.message };
   if (!(error instanceof Refusal)) return undefined;
   if (error.status === 401 || error.status === 403) return { reason: 'KeyRefused', message: error.message };
   if (error.status === 404) return { reason: 'NotFound', message: error.message };

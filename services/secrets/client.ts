@@ -41,6 +41,18 @@ function saidBy({ title, detail, errors }: ProblemDocument): string {
 /** No response, or none that the contract knows; whether a write was done is unknown. */
 export class NoAnswer extends Error {}
 
+/** The request reached no service, or its answer broke off. */
+class Unreached extends NoAnswer {}
+
+/** `baseUrl` is not http(s), or holds a user; the message does not show it. */
+export class InvalidAddress extends Error {}
+
+/** The credential cannot be sent in a header; the message does not show it. */
+export class InvalidCredential extends Error {}
+
+/** No URL can hold this name or key. */
+export class InvalidName extends Error {}
+
 /** What an application may read with its own key. */
 export function createConsumerClient(options: ClientOptions) {
   const { get } = createCalls(options, { 'x-api-key': options.credential });
@@ -102,11 +114,11 @@ const ProblemBody = z.looseObject({ type: z.string(), title: z.string(), status:
 /** An empty response body. */
 const Nothing = z.unknown().transform(() => undefined);
 
-/** @throws TypeError for a name that no URL can hold */
+/** @throws InvalidName */
 function path(prefix: string, ...segments: readonly string[]): string {
-  // URLs take these two for steps, escaped or not, and would lead elsewhere.
+  // URLs take these two for steps, escaped or not, so the request would go to another path.
   const step = segments.find((segment) => segment === '.' || segment === '..');
-  if (step !== undefined) throw new TypeError(`a name or key must not be '${step}': no URL can hold it`);
+  if (step !== undefined) throw new InvalidName(`a name or key must not be '${step}': no URL can hold it`);
   return [prefix, ...segments.map(encodeURIComponent)].join('/');
 }
 
@@ -114,7 +126,7 @@ type Call = { readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly where
 type Headers = Readonly<Record<string, string>>;
 type Sending = Required<Omit<ClientOptions, 'credential'>> & { readonly headers: Headers };
 
-/** @throws TypeError for an address or a credential that fetch would refuse */
+/** @throws InvalidAddress, InvalidCredential */
 function createCalls(options: ClientOptions, headers: Headers) {
   requireUsable(options);
   const { baseUrl, timeoutMs = 10_000, retryAfterMs = [200, 800], signal = new AbortController().signal } = options;
@@ -128,26 +140,38 @@ function createCalls(options: ClientOptions, headers: Headers) {
   };
 }
 
-// What fetch says of an unusable header or address holds the whole of it.
+// fetch would refuse an invalid header or address too, with a message that shows all of it.
 function requireUsable({ baseUrl, credential }: ClientOptions): void {
   const { protocol, username, password } = URL.parse(baseUrl) ?? { protocol: '', username: '', password: '' };
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
-    throw new TypeError('the address of the secrets service must begin with http:// or https:// and hold no user');
+    throw new InvalidAddress('the address of the secrets service must begin with http:// or https:// and hold no user');
   }
-  if (!/^[!-~]([ -~]*[!-~])?$/.test(credential)) throw new TypeError('the credential for the secrets service must be ASCII characters of one line');
+  if (!/^[!-~]([ -~]*[!-~])?$/.test(credential)) throw new InvalidCredential('the credential for the secrets service must be ASCII characters of one line');
 }
 
-async function attempt<S extends z.ZodType>({ method, where, body }: Call, schema: S, sending: Sending): Promise<z.output<S>> {
-  const { baseUrl, timeoutMs, headers } = sending;
+async function attempt<S extends z.ZodType>(call: Call, schema: S, sending: Sending): Promise<z.output<S>> {
+  const { status, text } = await exchange(call, sending);
+  if (status < 200 || status > 299) throw new Refusal(status, ProblemBody.safeParse(parseJson(text)).data);
+  const parsed = schema.safeParse(parseJson(text));
+  if (!parsed.success) throw new NoAnswer(`the answer of ${sending.baseUrl} is not one of the secrets service`);
+  return parsed.data;
+}
+
+/** @throws Unreached, NoAnswer when it takes too long, or the reason of the caller's signal */
+async function exchange({ method, where, body }: Call, { baseUrl, timeoutMs, headers, ...sending }: Sending): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), sending.signal]);
   const sent = body === undefined ? { headers } : { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  // A redirect is not followed: it would take the key to another host.
-  const answer = await fetch(baseUrl + where, { method, redirect: 'manual', signal, ...sent });
-  const text = await answer.text();
-  if (!answer.ok) throw new Refusal(answer.status, ProblemBody.safeParse(parseJson(text)).data);
-  const parsed = schema.safeParse(parseJson(text));
-  if (!parsed.success) throw new NoAnswer(`what ${baseUrl} answers is not what the secrets service says`);
-  return parsed.data;
+  try {
+    // A redirect is not followed: it would take the key to another host.
+    const answer = await fetch(baseUrl + where, { method, redirect: 'manual', signal, ...sent });
+    return { status: answer.status, text: await answer.text() };
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      throw new NoAnswer(`no answer from ${baseUrl} within ${timeoutMs} ms; does a NetworkPolicy or firewall let this program through`, { cause: error });
+    // fetch throws a TypeError for every network failure, with the failure as its cause.
+    if (error instanceof TypeError) throw new Unreached(`the secrets service at ${baseUrl} cannot be reached: ${reasonOf(error.cause)}`, { cause: error });
+    throw error;
+  }
 }
 
 // Only reads are repeated, and only where they reached no service: a write may have been done although its answer was lost.
@@ -159,7 +183,7 @@ async function persist<T>(work: () => Promise<T>, { method }: Call, sending: Sen
     } catch (error) {
       signal.throwIfAborted();
       const waitMs = method === 'GET' && isUnreached(error) ? retryAfterMs[tried] : undefined;
-      if (waitMs === undefined) throw explain(error, sending);
+      if (waitMs === undefined) throw error;
       if (!(await sleepUntil(signal, waitMs))) signal.throwIfAborted();
     }
   }
@@ -178,15 +202,7 @@ function parseJson(text: string): unknown {
 
 const unreachedStatuses = new Set([502, 503, 504]);
 /** The request reached no service: nothing was done, and it may be repeated. */
-const isUnreached = (error: unknown) => (error instanceof Refusal ? unreachedStatuses.has(error.status) : error instanceof TypeError);
-
-/** What fetch throws, in words of this client: fetch has one TypeError for every network failure, with what happened as its cause. */
-function explain(error: unknown, { baseUrl, timeoutMs }: Sending): unknown {
-  if (error instanceof DOMException && error.name === 'TimeoutError')
-    return new NoAnswer(`no answer from ${baseUrl} within ${timeoutMs} ms; does a NetworkPolicy or firewall let this program through`);
-  if (!(error instanceof TypeError)) return error;
-  return new NoAnswer(`the secrets service at ${baseUrl} cannot be reached: ${reasonOf(error.cause)}`, { cause: error });
-}
+const isUnreached = (error: unknown) => (error instanceof Refusal ? unreachedStatuses.has(error.status) : error instanceof Unreached);
 
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'nothing listens there'],

@@ -1,5 +1,5 @@
 // The application of a SecretApplication in the service, and its key: in a Secret before anybody hears of it.
-import { type ManagementClient, Refusal } from '../../secrets/client.ts';
+import { InvalidCredential, type ManagementClient, Refusal } from '../../secrets/client.ts';
 import { slugOf } from '../../secrets/contract.ts';
 import type { Key, KubeObject } from '../cluster/cluster.ts';
 import { annotations, type SecretApplicationSpec } from '../contract.ts';
@@ -110,7 +110,7 @@ async function isAccepted(plane: Plane, apiKey: string, signal: AbortSignal): Pr
     return true;
   } catch (error) {
     // It is no header value, or the service does not know it.
-    if (error instanceof TypeError) return false;
+    if (error instanceof InvalidCredential) return false;
     if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429) throw error;
     return error.status !== 401;
   }

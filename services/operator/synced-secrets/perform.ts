@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { toError } from '../../platform/errors.ts';
-import type { ConsumerClient } from '../../secrets/client.ts';
+import { type ConsumerClient, InvalidCredential } from '../../secrets/client.ts';
 import type { KubeObject, Resource } from '../cluster/cluster.ts';
 import { annotations, apiVersion, type SecretApplicationSpec, type SyncedSecretSpec } from '../contract.ts';
 import type { ReconcileContext } from '../controller.ts';
@@ -64,7 +64,7 @@ async function readValues(subject: Subject, context: ReconcileContext): Promise<
     read = await readPlane(plane.consumer(key, context.signal), sources, spec.environment);
   } catch (error) {
     if (error instanceof TemplateError) return { readiness: notReady('InvalidTemplate', error.message) };
-    if (error instanceof TypeError) return { readiness: notReady('KeyRefused', error.message) };
+    if (error instanceof InvalidCredential) return { readiness: notReady('KeyRefused', error.message) };
     const failure = planeFailure(error);
     if (!failure) throw error;
     const readiness = notReady(failure.reason, `${failure.message}; the Secret stays as it is`);

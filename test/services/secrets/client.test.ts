@@ -2,7 +2,16 @@ import { expect } from 'chai';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { listen } from '../../../services/platform/http/server.ts';
-import { type ClientOptions, createConsumerClient, createManagementClient, NoAnswer, Refusal } from '../../../services/secrets/client.ts';
+import {
+  type ClientOptions,
+  createConsumerClient,
+  createManagementClient,
+  InvalidAddress,
+  InvalidCredential,
+  InvalidName,
+  NoAnswer,
+  Refusal,
+} from '../../../services/secrets/client.ts';
 import { freePort } from '../../support/wait.ts';
 import { adminToken, secretValue, useService } from './service.ts';
 
@@ -91,7 +100,7 @@ describe('the client of the secrets service', () => {
 
   for (const name of ['.', '..']) {
     it(`refuses '${name}', which a URL takes for a step`, () => {
-      expect(() => management().deleteSecret('one', name)).to.throw(TypeError, `must not be '${name}'`);
+      expect(() => management().deleteSecret('one', name)).to.throw(InvalidName, `must not be '${name}'`);
     });
   }
 
@@ -234,7 +243,7 @@ describe('the client of the secrets service, when it is not there', () => {
     it(`takes no answer ${what} for one of the service`, async () => {
       const { consumer, options } = await start((_, response) => json(response, 200, body));
       const failure = await failureOf(consumer.configurations('local'));
-      expect(failure).to.be.instanceOf(NoAnswer).with.property('message', `what ${options.baseUrl} answers is not what the secrets service says`);
+      expect(failure).to.be.instanceOf(NoAnswer).with.property('message', `the answer of ${options.baseUrl} is not one of the secrets service`);
     });
   }
 
@@ -253,10 +262,13 @@ describe('the client of the secrets service, when it is not there', () => {
   it('refuses a credential or an address that fetch would refuse by showing it', () => {
     const create = (options: Partial<ClientOptions>) => createConsumerClient({ baseUrl: 'http://localhost', credential: key, ...options });
     for (const credential of ['', ' hidden', 'hidden\n', 'hid\nden', 'hidde\u0148']) {
-      expect(() => create({ credential })).to.throw(TypeError, /^the credential for the secrets service must be ASCII characters of one line$/);
+      expect(() => create({ credential })).to.throw(InvalidCredential, /^the credential for the secrets service must be ASCII characters of one line$/);
     }
     for (const baseUrl of ['', 'hidden', 'ftp://hidden', 'http://user:hidden@host']) {
-      expect(() => create({ baseUrl })).to.throw(TypeError, /^the address of the secrets service must begin with http:\/\/ or https:\/\/ and hold no user$/);
+      expect(() => create({ baseUrl })).to.throw(
+        InvalidAddress,
+        /^the address of the secrets service must begin with http:\/\/ or https:\/\/ and hold no user$/,
+      );
     }
   });
 });
