@@ -6,6 +6,14 @@ import { functionLength } from './scripts/lint/function-length.ts';
 
 const counted = { skipBlankLines: true, skipComments: true };
 
+/** Files with a function of more than 80 lines, until it is divided: no new ones. */
+const longFunctions = [
+  'services/operator/**/{watch,controllers,queue}.ts',
+  'services/platform/broker/{amqp/publisher,postgres/consumer}.ts',
+  'services/webhook-intake/forge/connections.ts',
+  'services/webhook-relay/{senders/senders,spool/replayer,spool/spool,usage/reservations}.ts',
+];
+
 export default defineConfig(
   globalIgnores(['.signalbox/', 'docs/', 'charts/', 'k8s/', 'site/**']),
   eslint.configs.recommended,
@@ -47,7 +55,7 @@ export default defineConfig(
     plugins: { house: { rules: { 'function-length': functionLength } } },
     rules: {
       'max-lines': ['error', { max: 300, ...counted }],
-      'house/function-length': ['error', 40],
+      'house/function-length': ['error', { own: 40, whole: 80 }],
       'max-params': ['error', 3],
       'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'The environment is read in main.ts files and handed on.' }],
       'no-restricted-imports': [
@@ -60,6 +68,7 @@ export default defineConfig(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
     },
   },
+  { files: longFunctions, rules: { 'house/function-length': ['error', { own: 40, whole: 120 }] } },
   // A program's own settings want a default export.
   { files: ['*.config.js'], rules: { 'no-restricted-exports': 'off' } },
   { files: ['**/*.cjs'], languageOptions: { globals: { module: 'writable', require: 'readonly' } } },

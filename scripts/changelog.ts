@@ -1,4 +1,4 @@
-// Reads and dates CHANGELOG.md for a release: what scripts/release.sh does with it.
+// Reads and dates CHANGELOG.md for scripts/release.sh.
 //
 //   node scripts/changelog.ts date VERSION YYYY-MM-DD   "Unreleased" gets version and date
 //   node scripts/changelog.ts notes VERSION             prints the section of a version
@@ -6,20 +6,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 
-/** Headings of a section, as keepachangelog.com and Artifact Hub have them. */
+/** The headings of a section, from keepachangelog.com and Artifact Hub. */
 const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
 
 const headings = (text: string) => [...text.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
 const isOf = (heading: string, version: string) => heading === version || heading.startsWith(`${version} (`);
 
-/** What stands between the heading of a version, or of `Unreleased`, and the next one. */
+/** @returns the section of a version, or of `Unreleased`, without its heading */
 export function notesOf(text: string, version: string): string {
   const section = text.split(/^## /m).find((part) => isOf(part.split('\n')[0] ?? '', version));
   if (section === undefined) throw new Error(`CHANGELOG.md has no section ${version}`);
   return section.slice(section.indexOf('\n') + 1).trim();
 }
 
-/** Orders dotted numbers; what follows a `-` does not count. */
+/** Compares dotted numbers and ignores everything after a `-`. */
 function isNewer(version: string, than: string): boolean {
   const [left = [], right = []] = [version, than].map((each) => (each.split('-')[0] ?? '').split('.').map(Number));
   const index = left.findIndex((part, place) => part !== right[place]);
@@ -39,7 +39,7 @@ export function dated(text: string, version: string, date: string): string {
 
 export type Change = { readonly kind: string; readonly description: string };
 
-/** A change for each item: its first clause, without marks. */
+/** @returns a change for each item: its first clause, without Markdown marks */
 export function changesOf(text: string, version: string): Change[] {
   return notesOf(text, version)
     .split(/^### /m)

@@ -1,4 +1,4 @@
-// Writes what is generated from the code: API descriptions, CustomResourceDefinitions and the settings table. With --check it only says what is out of date.
+// Writes what is generated from the code: API descriptions, CustomResourceDefinitions and the settings table. With --check it only lists the files that are out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { definitionFiles } from './definitions.ts';
 import { openapiFiles } from './openapi.ts';

@@ -31,7 +31,7 @@ function section({ title, summary, settings, families = [] }: Section): string {
   return [`## ${title}`, '', summary, '', '| setting | value | default | what it is |', '|---|---|---|---|', ...rows, ...familyRows, ''].join('\n');
 }
 
-/** What the commands of a deployable read: each setting once, with the commands that read it. */
+/** The settings of a deployable's commands: each once, with the commands that read it. */
 async function verbSection(word: string, loaders: SubcommandLoaders): Promise<string> {
   const subcommands = await Promise.all(
     Object.entries(loaders).map(async ([subcommand, load]) => ({ subcommand, settings: Object.values((await load()).settings) })),
@@ -47,7 +47,7 @@ async function verbSection(word: string, loaders: SubcommandLoaders): Promise<st
     );
     return [[name, { ...first.setting, summary: `${first.setting.summary} (${readers.join(', ')})` }] as const];
   });
-  return section({ title: `${word} commands`, summary: `What \`signalbox ${word} <command>\` reads.`, settings: Object.fromEntries(described) });
+  return section({ title: `${word} commands`, summary: `Read by \`signalbox ${word} <command>\`.`, settings: Object.fromEntries(described) });
 }
 
 /** @returns path in the repository → content */
@@ -60,11 +60,11 @@ export async function settingsFile(): Promise<Record<string, string>> {
   );
   const page = [
     preface,
-    section({ title: 'Every process', summary: 'What each process reads, whatever runs in it.', settings: processSettings }),
+    section({ title: 'Every process', summary: 'Read by each process, whatever runs in it.', settings: processSettings }),
     ...sections,
     section({
       title: 'signalbox operator',
-      summary: 'What the operator reads, beside METRICS_PORT and LOG_LEVEL.',
+      summary: 'Read by the operator, beside METRICS_PORT and LOG_LEVEL.',
       settings: (await deployables.loadOperator()).operator.settings,
     }),
     section({

@@ -1,4 +1,4 @@
-// `npm run docs`: the Markdown pages as a site in the folder `site`, or the one that is named, whose search works without a server (ADR 16).
+// `npm run docs [-- FOLDER]`: writes the Markdown pages as a site into `site/`; its search works without a server (ADR 16).
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
@@ -16,7 +16,7 @@ const markdown = MarkdownIt({ html: true });
 
 type Section = { readonly id: number; readonly page: string; readonly address: string; readonly title: string; text: string };
 const sections: Section[] = [];
-/** What pages lead to beside pages: sources, API descriptions, folders. */
+/** Paths that pages link to and that are no pages: sources, API descriptions, folders. */
 const linked = new Set<string>();
 
 const linkOf = (token: Token): string | undefined => {
@@ -25,7 +25,7 @@ const linkOf = (token: Token): string | undefined => {
 };
 const plain = (token: Token): string => (token.children ?? []).map((child) => child.content).join('');
 
-/** Of a link in `page`, as it is in the site. */
+/** @returns the address in the site for a link in `page` */
 function rewritten(page: string, link: string): string {
   if (hasScheme(link)) return link;
   const { path, anchor } = targetOf(page, link);
@@ -57,7 +57,7 @@ function pageOf(page: string): { readonly title: string; readonly body: string }
   return { title, body: markdown.renderer.render(tokens, markdown.options, {}) };
 }
 
-/** The tables of the index are what there is to navigate: their links, under their headings. */
+/** @returns the navigation: all links of the index page */
 function navigationFrom(page: string): string {
   const items: string[] = [];
   for (const token of markdown.parse(textOf(index), {})) {
@@ -103,7 +103,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(out, path), text);
 }
 
-/** A file is shown as it is, a folder as the list of its files. */
+/** Copies a file, or writes a page that lists a folder's files. */
 function copyLinked(path: string): void {
   if (!isFolder(path)) {
     mkdirSync(dirname(join(out, path)), { recursive: true });

@@ -1,11 +1,14 @@
-// ESLint rule: a function's own lines. Those of the functions inside it are theirs, so a factory or a `describe` is as long as its own statements.
+// ESLint rule: limits a function's own lines (without those of functions inside it), and all of its lines together.
 import type { Rule } from 'eslint';
+import { z } from 'zod';
 
-/** The lines that a function covers, and those of them that functions inside it cover. */
+const Limits = z.object({ own: z.int(), whole: z.int() });
+
+/** A function, and the lines that functions inside it cover. */
 type Open = { readonly node: Rule.Node; readonly inner: Set<number> };
 
 function create(context: Rule.RuleContext): Rule.RuleListener {
-  const max = Number(context.options[0]);
+  const { own: maxOwn, whole: maxWhole } = Limits.parse(context.options[0]);
   const { sourceCode } = context;
   const isCode = createCodeLines(sourceCode);
   const open: Open[] = [];
@@ -17,7 +20,11 @@ function create(context: Rule.RuleContext): Rule.RuleListener {
     const { start, end } = left.node.loc;
     const lines = range(start.line, end.line).filter(isCode);
     const own = lines.filter((line) => !left.inner.has(line));
-    if (own.length > max) context.report({ node: left.node, messageId: 'long', data: { lines: String(own.length), max: String(max) } });
+    const report = (messageId: string, count: number, max: number) => {
+      if (count > max) context.report({ node: left.node, messageId, data: { lines: String(count), max: String(max) } });
+    };
+    report('own', own.length, maxOwn);
+    report('whole', lines.length, maxWhole);
     for (const line of lines) open.at(-1)?.inner.add(line);
   };
   return {
@@ -32,7 +39,7 @@ function create(context: Rule.RuleContext): Rule.RuleListener {
 
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-/** Neither blank nor nothing but a comment. */
+/** @returns whether a line holds code, not only a comment */
 function createCodeLines(sourceCode: Rule.RuleContext['sourceCode']): (line: number) => boolean {
   const code = new Set<number>();
   for (const { loc } of sourceCode.ast.tokens) for (const line of range(loc.start.line, loc.end.line)) code.add(line);
@@ -42,8 +49,11 @@ function createCodeLines(sourceCode: Rule.RuleContext['sourceCode']): (line: num
 export const functionLength: Rule.RuleModule = {
   meta: {
     type: 'suggestion',
-    schema: [{ type: 'integer', minimum: 1 }],
-    messages: { long: 'This function has {{lines}} lines of its own, more than {{max}}: name a part of it.' },
+    schema: [{ type: 'object', properties: { own: { type: 'integer' }, whole: { type: 'integer' } }, required: ['own', 'whole'], additionalProperties: false }],
+    messages: {
+      own: 'This function has {{lines}} lines of its own, more than {{max}}: name a part of it.',
+      whole: 'This function and those inside it have {{lines}} lines, more than {{max}}: move a part out of it.',
+    },
   },
   create,
 };

@@ -1,4 +1,4 @@
-// The Markdown pages of this repository: which they are, where their links lead, and the anchors that GitHub gives to their headings.
+// The Markdown pages of this repository, their shell blocks, the targets of their links, and the anchors that GitHub gives to their headings.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -17,16 +17,16 @@ export const pages: readonly string[] = ['README.md', 'CHANGELOG.md', 'CONTRIBUT
 export const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 type Block = {
-  /** What stands behind the fence: for a shell block what it needs, as docs/README.md has it; `sh` runs beside npm start. */
+  /** The text after the fence. For a shell block it says what the block needs (docs/README.md); `sh` runs beside `npm start`. */
   readonly mark: string;
   readonly text: string;
-  /** The file that the block is, by the comment in its first line. */
+  /** The name of the file whose content the block is, from the comment in its first line. */
   readonly file?: string;
   /** The heading above it. */
   readonly section: string;
 };
 
-/** In their order. */
+/** @returns the blocks of a page, in order */
 export function blocksOf(page: string): readonly Block[] {
   let section = '';
   return [...textOf(page).matchAll(/^#+ (.*?)$|^( *)```(\S.*?)\n(.*?)^\2```$/gms)].flatMap(([, heading, indent = '', mark = '', body = '']) => {
@@ -38,14 +38,14 @@ export function blocksOf(page: string): readonly Block[] {
   });
 }
 
-/** That of a heading's text without its formatting. */
+/** @param heading without formatting */
 export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-/** @returns the anchor of each heading that it is asked for, in their order: a name that comes again gets `-1` */
+/** @returns a function that gives each heading of one page its anchor, in order: a repeated name gets `-1` */
 export function createAnchors(): (heading: string) => string {
   const taken = new Set<string>();
   return (heading) => {
@@ -57,7 +57,7 @@ export function createAnchors(): (heading: string) => string {
   };
 }
 
-/** @param link as it stands in `page`, without a scheme @returns a path below the root, or above it, where `link` leaves the repository */
+/** @param link as written in `page`, without a scheme @returns a path below the root; it begins with `..` if the link leaves the repository */
 export function targetOf(page: string, link: string): { readonly path: string; readonly anchor: string | undefined } {
   const [path = '', anchor] = link.split('#');
   return { path: path === '' ? page : relative(root, resolve(root, dirname(page), path)), anchor };

@@ -1,5 +1,5 @@
 /* global window, document, location, URLSearchParams, matchMedia */
-// The search of the site, in the browser: an index that is loaded as a script, since a page that is opened as a file may fetch nothing.
+// The search of the site, in the browser. Its index is a script, since a page that is opened as a file may fetch nothing.
 const options = { fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'address'] };
 const search = window.MiniSearch.loadJSON(window.sections, options);
 const input = document.getElementById('search');

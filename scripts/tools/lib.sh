@@ -1,4 +1,4 @@
-# Functions that the scripts beside this file share. What they build and run is kept below $SIGNALBOX_CACHE.
+# Functions that the scripts beside this file share. Builds, data and logs are kept below $SIGNALBOX_CACHE.
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # Those scripts read tools.
 set -euo pipefail
