@@ -1,7 +1,8 @@
 // The links of a mail: each once, with the best of its titles and its authors. Pure.
+import { decode, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
 import { linksOfHtml } from './html-links.ts';
-import { decode, identityOf, placeOf } from './identity.ts';
+import { identityOf } from './identity.ts';
 import { isNoise, isNoisePage } from './noise.ts';
 import { defaultRules, type Rules } from './rules.ts';
 import { linksOfText } from './text-links.ts';

@@ -1,6 +1,6 @@
 // Which links no reader wants: social hosts, unsubscribe, preferences and view-in-browser, pages of the platform itself. Pure.
+import { decode, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
-import { decode, placeOf } from './identity.ts';
 import type { Rules } from './rules.ts';
 
 /** By where it leads. @param url the identity */

@@ -1,9 +1,6 @@
 // What extraction knows of the senders of newsletters: data, in the terms of docs/link-digest.md. A pattern of a host and path sees them as `example.org/a/b`,
 // without a trailing slash; one of a text sees it on one line.
 
-/** A host whose links carry the address that they lead to: in a query parameter, or in a member of base64url JSON, which is the pattern's first group. */
-export type Wrapper = { readonly at: RegExp; readonly parameters: readonly string[] } | { readonly at: RegExp; readonly member: string };
-
 export type Platform = {
   /** The first group is the handle of the author or of the publication. */
   readonly handles: readonly RegExp[];
@@ -18,7 +15,6 @@ export type Rules = {
   readonly tracking: RegExp;
   /** Hosts whose parameters are all kept, without their subdomains. */
   readonly keepsParameters: readonly string[];
-  readonly wrappers: readonly Wrapper[];
   /** An anchor is dropped when its class or id, or that of an element around it, contains one of these, in any case. */
   readonly droppedClasses: readonly string[];
   /** Dropped with their subdomains. */
@@ -89,13 +85,6 @@ export const defaultRules: Rules = {
       'mkt_tok _kx bsft_* ml_subscriber* oly_* vero_* elq* ck_subscriber_id s_cid cmpid xtor _branch_* source',
   ),
   keepsParameters: ['github.com'],
-  wrappers: [
-    { at: /^medium\.com\/r$/, parameters: ['url'] },
-    { at: /^medium\.com\/m\/global-identity(?:-\d)?$/, parameters: ['redirectUrl'] },
-    { at: /\.safelinks\.protection\.outlook\.com(?:\/|$)/, parameters: ['url'] },
-    { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, parameters: ['q', 'url'] },
-    { at: /^substack\.com\/redirect\/\d+\/([\w-]+)/i, member: 'e' },
-  ],
   droppedClasses: ['footer', 'social', 'unsubscribe'],
   socialHosts: words('facebook.com twitter.com x.com linkedin.com instagram.com youtube.com pinterest.com'),
   droppedSegments: words(`

@@ -2,6 +2,7 @@
 import PostalMime from 'postal-mime';
 import { z } from 'zod';
 import { isTextTooLong, maxHeadBytes, textTooLong } from '../../platform/mail/limits.ts';
+import { unwrap } from '../../platform/mail/wrappers.ts';
 import { NewProperty, propertyTypes, readEircode, readGrade } from '../contract.ts';
 import { type MailDocument, readHtml, readText, tidy } from './document.ts';
 
@@ -58,25 +59,12 @@ function findListing({ text, links }: MailDocument, pattern: RegExp): Found | un
 }
 
 function targetOf(written: string, pattern: RegExp): Pick<Found, 'sourceId' | 'sourceUrl'> | undefined {
-  const url = unwrap(written.trim());
-  const match = pattern.exec(url);
-  if (match?.[1] === undefined) return undefined;
-  // What follows the match is for counting clicks.
-  return { sourceId: match[1], sourceUrl: url.slice(0, match.index + match[0].length) };
-}
-
-const mostWrappers = 5;
-
-/** The target of SafeLinks, which Outlook puts in the place of links: `https://….safelinks.protection.outlook.com/?url=…`. */
-function unwrap(written: string): string {
-  let url = written;
-  for (let times = 0; times < mostWrappers; times += 1) {
-    const parsed = URL.parse(url);
-    const inner = parsed?.hostname.endsWith('.safelinks.protection.outlook.com') ? parsed.searchParams.get('url') : null;
-    if (inner === null || inner === undefined) break;
-    url = inner;
+  for (const url of [unwrap(written)?.href ?? '', written.trim()]) {
+    const match = pattern.exec(url);
+    // The rest of the address counts clicks.
+    if (match?.[1] !== undefined) return { sourceId: match[1], sourceUrl: url.slice(0, match.index + match[0].length) };
   }
-  return url;
+  return undefined;
 }
 
 function readListing(document: MailDocument, found: Found): AlertMail {

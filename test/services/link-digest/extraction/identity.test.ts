@@ -56,6 +56,11 @@ const cases: Readonly<Record<string, readonly (readonly [written: string, identi
     [`https://google.com/url/?q=${article}`, article],
   ],
   'unwraps Substack': [[`https://substack.com/redirect/2/${base64({ e: `${article}?utm_campaign=x`, p: 1 })}.c2lnbmF0dXJl?j=x`, article]],
+  'unwraps mail services and security gateways, and removes tracking from what they carry': [
+    [`https://x1.r.us-east-1.awstrack.me/L0/${encodeURIComponent(`${article}?utm_source=ses&a=1`)}/1/0100-000000/sig=1`, `${article}?a=1`],
+    [`https://click.convertkit-mail4.com/d0uv/p8he/${Buffer.from(`${article}?ck_subscriber_id=7`).toString('base64')}`, article],
+    [safeLink('https://urldefense.proofpoint.com/v2/url?u=https-3A__a.example_post&d=DwMF'), article],
+  ],
   'keeps a plus sign of an address within': [[`https://www.google.com/url?url=${article}?q=a+b`, `${article}?q=a+b`]],
   'leaves a wrapper that carries no address': [
     ['https://www.google.com/url?q=rice', 'https://www.google.com/url?q=rice'],

@@ -1,0 +1,184 @@
+// Unwraps links that mail services, security gateways and platforms put in the place of a link, where the wrapper carries its target. Pure: nothing is fetched.
+// A wrapper whose target only its server knows stays: those of Mailchimp, SendGrid, Klaviyo, beehiiv, HubSpot (since 2021), Mimecast and t.co.
+import { constants, inflateSync } from 'node:zlib';
+import { memberAt } from '../json.ts';
+
+/** `at` sees host and path, `example.org/a/b`, without a trailing slash. `target` gets the match and the whole address. */
+type Wrapper = { readonly at: RegExp; readonly target: (match: RegExpExecArray, url: URL) => string | undefined };
+
+const mostWrappers = 5;
+/** In characters; longer addresses are no links. */
+const longestUrl = 8192;
+
+/** An absolute http or https address; undefined for any other text. */
+export function readUrl(written: string): URL | undefined {
+  const text = written.trim();
+  return text.length <= longestUrl && /^https?:\/\//i.test(text) ? (URL.parse(text) ?? undefined) : undefined;
+}
+
+/** The address that a link leads to once wrappers are removed, at most 5 within each other; undefined for a text that is no http or https address. */
+export function unwrap(written: string): URL | undefined {
+  let url = readUrl(written);
+  for (let times = 0; url && times < mostWrappers; times += 1) {
+    const target = targetOf(url);
+    if (!target) break;
+    url = target;
+  }
+  return url;
+}
+
+function targetOf(url: URL): URL | undefined {
+  const place = placeOf(url);
+  for (const { at, target } of wrappers) {
+    const match = at.exec(place);
+    const found = match && readUrl(target(match, url) ?? '');
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Host and path without trailing slashes. */
+export const placeOf = (url: URL): string => `${url.host}${withoutTrailingSlashes(url.pathname)}`;
+
+export function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
+}
+
+/** Percent-decoded; as it is where the escapes are malformed. */
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+// Not URLSearchParams, which reads a `+` of the address within as a space.
+export const parametersOf = (url: URL): readonly string[] => url.search.slice(1).split('&');
+export const nameOf = (parameter: string): string => decode(parameter.split('=', 1)[0] ?? '');
+
+/** The first http or https address among the values of these parameters, whose names are told in lower case. */
+const valueOf = (url: URL, ...names: readonly string[]): string | undefined =>
+  names
+    .flatMap((name) => parametersOf(url).filter((parameter) => nameOf(parameter).toLowerCase() === name))
+    .map((parameter) => decode(parameter.slice(parameter.indexOf('=') + 1)))
+    .find((value) => readUrl(value) !== undefined);
+
+const rawValueOf = (url: URL, name: string): string =>
+  parametersOf(url)
+    .find((parameter) => nameOf(parameter) === name)
+    ?.slice(name.length + 1) ?? '';
+
+const parameter =
+  (...names: readonly string[]): Wrapper['target'] =>
+  (_, url) =>
+    valueOf(url, ...names);
+
+/** Standard and URL-safe alphabet, with and without padding; empty where the bytes are no text. */
+function fromBase64(encoded: string): string {
+  const text = Buffer.from(decode(encoded), 'base64').toString();
+  return text.includes('\ufffd') ? '' : text;
+}
+
+/** The first group of the match is the address, percent-encoded or in base64. */
+const percentEncoded: Wrapper['target'] = ([, encoded = '']) => decode(encoded);
+const base64: Wrapper['target'] = ([, encoded = '']) => fromBase64(encoded);
+
+/** The first group is JSON in base64. */
+const base64Member =
+  (member: string): Wrapper['target'] =>
+  ([, encoded = '']) =>
+    textAt(fromBase64(encoded), member);
+
+function textAt(json: string, member: string): string | undefined {
+  try {
+    const value = memberAt(JSON.parse(json), member);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined; // it is no JSON
+  }
+}
+
+/** Mailgun compresses a query string, whose `l` is the address. The stream is cut short: it has no checksum. */
+const compressedQuery: Wrapper['target'] = ([, encoded = '']) => {
+  try {
+    const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 2 * longestUrl };
+    return new URLSearchParams(inflateSync(Buffer.from(encoded, 'base64url'), options).toString()).get('l') ?? undefined;
+  } catch {
+    return undefined; // it is not compressed, or longer than a link
+  }
+};
+
+/** Cisco encodes the address up to some point, and appends the rest as it is. */
+const ciscoTarget: Wrapper['target'] = ([, encoded = ''], { search, hash }) => `${decode(encoded)}${search}${hash}`;
+
+/** Check Point leaves the address as it is between two runs of underscores; a slash may be lost on the way. */
+const underscored: Wrapper['target'] = (_, { href }) =>
+  /^https?:\/\/[^/]+\/v2\/(?:[a-z\d]+\/)?___(https?:.*?)___\./i.exec(href)?.[1]?.replace(/^(https?:)\/(?!\/)/i, '$1//');
+
+/** Proofpoint version 2 writes `-` for `%` and `_` for `/`. */
+const proofpointV2: Wrapper['target'] = (_, url) => decode(rawValueOf(url, 'u').replaceAll('-', '%').replaceAll('_', '/'));
+
+const runLengths = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Proofpoint version 3 takes out characters, which follow in base64: `*` is the next of them, `**A` the next two, `**B` the next three … */
+const proofpointV3: Wrapper['target'] = (_, { href }) => {
+  const [, masked = '', removed = ''] = /^https?:\/\/[^/]+\/v3\/__(.+?)__;([\w=-]*)!/.exec(href) ?? [];
+  const characters = [...fromBase64(removed)];
+  let at = 0;
+  return masked
+    .replaceAll(/\*(?:\*([\w-]))?/g, (_token, length?: string) => {
+      const from = at;
+      at += length === undefined ? 1 : runLengths.indexOf(length) + 2;
+      return characters.slice(from, at).join('');
+    })
+    .replace(/^(https?:)\/(?!\/)/i, '$1//');
+};
+
+/** A line each. Patterns are tried in this order; the first that finds an http or https address wins. */
+const wrappers: readonly Wrapper[] = [
+  // Platforms.
+  { at: /^medium\.com\/r$/, target: parameter('url') },
+  { at: /^medium\.com\/m\/global-identity(?:-\d)?$/, target: parameter('redirecturl') },
+  { at: /^substack\.com\/redirect\/\d+\/([\w-]+)/i, target: base64Member('e') },
+  { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, target: parameter('q', 'url') },
+  { at: /^(?:www\.)?youtube\.com\/redirect$/, target: parameter('q') },
+  { at: /^lm?\.(?:facebook|instagram)\.com(?:\/l\.php)?$/, target: parameter('u') },
+  { at: /^(?:www\.)?linkedin\.com\/(?:redir\/redirect|safety\/go)$/, target: parameter('url') },
+  { at: /^(?:out\.reddit\.com|slack-redir\.net|disq\.us)\//, target: parameter('url') },
+  { at: /^(?:html\.)?duckduckgo\.com\/l$/, target: parameter('uddg') },
+  { at: /^(?:www\.)?vk\.com\/away\.php$/, target: parameter('to') },
+  { at: /^t\.umblr\.com\/redirect$/, target: parameter('z') },
+
+  // Security gateways.
+  { at: /(?:^|\.)safelinks\.protection\.(?:(?:partner\.)?outlook\.(?:com|de|cn)|office365\.us)(?:\/|$)/, target: parameter('url') },
+  { at: /^statics\.teams\.cdn\.office\.net\/.*safelinks/, target: parameter('url') },
+  { at: /^urldefense(?:\.proofpoint)?\.(?:com|us)\/v1\/url$/, target: parameter('u') },
+  { at: /^urldefense(?:\.proofpoint)?\.(?:com|us)\/v2\/url$/, target: proofpointV2 },
+  { at: /^urldefense(?:\.proofpoint)?\.(?:com|us)\/v3\/__/, target: proofpointV3 },
+  { at: /^linkprotect\.cudasvc\.com\/url$/, target: parameter('a') },
+  { at: /^secure-web\.cisco\.com\/[^/]+\/(https?(?::|%3a).+)/i, target: ciscoTarget },
+  { at: /\.trendmicro\.com\/wis\/clicktime\//, target: parameter('url') },
+  { at: /\.protection\.sophos\.com$/, target: (_, url) => fromBase64(rawValueOf(url, 'u')) },
+  { at: /^protect\d*\.fireeye\.com\/(?:v\d\/)?url$/, target: parameter('u') },
+  { at: /^clicktime\.(?:symantec\.com|cloud\.postoffice\.net)(?:\/|$)/, target: parameter('u') },
+  { at: /^link\.edgepilot\.com\/s\//, target: parameter('u') },
+  { at: /^[^/]+\/fmlurlsvc$/, target: parameter('url') },
+  { at: /^(?:url\.avanan\.click|protect\.checkpoint\.com)\/v2\//, target: underscored },
+  { at: /^deref-(?:gmx|web|mail)\.(?:net|com|de)\//, target: parameter('redirecturl') },
+
+  // Mail services; most count clicks on hosts of their customers.
+  { at: /\/C?L0\/(https?(?::|%3a)%2f%2f[^/]+)/i, target: percentEncoded }, // Amazon SES
+  { at: /\/e\/c\/(eyJ[\w%=-]+)/, target: base64Member('href') }, // Customer.io
+  { at: /\/track\/click(?:\/|$)/, target: (_, url) => textAt(textAt(fromBase64(rawValueOf(url, 'p')), 'p') ?? '', 'url') }, // Mandrill
+  { at: /^mandrillapp\.com\/track\/click\.php$/, target: parameter('url') },
+  { at: /\/c\/(eJ[\w-]{20,})$/, target: compressedQuery }, // Mailgun
+  { at: /^(?:click|track)\.pstmrk\.it\/\d(s?)\/([^/]+)/, target: ([, secure = '', encoded = '']) => `http${secure}://${decode(encoded)}` }, // Postmark
+  { at: /^lnks\.gd\/l\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // GovDelivery
+  { at: /^links\.govdelivery\.com(?::\d+)?\/track$/, target: (_, { search }) => /&&&\d+&&&(https?:\/\/.+)$/i.exec(search)?.[1] },
+  { at: /^t\.sidekickopen\d*\.com\//, target: parameter('t') }, // HubSpot, until 2021
+  { at: /^click\.icptrack\.com\/icp\/relay\.php$/, target: parameter('destination') }, // iContact
+  { at: /\/(aHR0c[\w%+=-]{8,})(?:\/|$)/, target: base64 }, // Kit, Mailjet, Sailthru: base64 of `http…` as a segment of the path
+];
