@@ -1,10 +1,10 @@
 // The import rule: down, never sideways, never up; each driver has one home. Each rule here is broken on purpose by test/tooling/import-rule.test.ts.
 
 const platform = '^services/platform/';
-const compositionRoots = '^services/(main\\.ts$|deployables\\.ts$|laptop/|install/)';
+const compositionRoots = '^services/(main\\.ts$|command/|laptop/|install/)';
 /** The folder of a service or of the operator; `$1` is its name. */
-const deployable = '^services/(?!platform/|forges/|laptop/|install/)([^/]+)/.';
-const inDeployable = '^services/(?!platform/|forges/|laptop/|install/)';
+const deployable = '^services/(?!platform/|forges/|command/|laptop/|install/)([^/]+)/.';
+const inDeployable = '^services/(?!platform/|forges/|command/|laptop/|install/)';
 /** The descriptions of forges, which the relay and the intake read. */
 const forges = '^services/forges/';
 const spoken = '^services/[^/]+/(contract|client)\\.ts$';

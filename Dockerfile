@@ -33,8 +33,8 @@ USER 1000:1000
 # Node keeps what it compiles by user: as the one that runs it later; another one's start compiles. A start takes half the CPU then, which on a
 # busy node is that of the pods that serve meanwhile.
 RUN node services/main.ts --version && node --input-type=module --eval "\
-  await Promise.all(['serve', 'install/migrate', 'install/credentials'].map((name) => import('/app/services/' + name + '.ts'))); \
-  const { deployables } = await import('/app/services/deployables.ts'); \
+  await Promise.all(['command/serve', 'install/migrate', 'install/credentials'].map((name) => import('/app/services/' + name + '.ts'))); \
+  const { deployables } = await import('/app/services/command/deployables.ts'); \
   await deployables.load(deployables.names);"
 EXPOSE 8080 9090
 ENTRYPOINT ["node", "/app/services/main.ts"]

@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deployables } from '../services/deployables.ts';
+import { deployables } from '../services/command/deployables.ts';
 import { startEverything } from '../services/laptop/up.ts';
 import { silentLog } from '../services/platform/log.ts';
 import { createLifecycle } from '../services/platform/process/lifecycle.ts';

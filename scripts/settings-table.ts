@@ -1,5 +1,5 @@
 // docs/settings.md: one table a deployable, from the declarations that read the settings; and the names alone, for what warns of others.
-import { deployables } from '../services/deployables.ts';
+import { deployables } from '../services/command/deployables.ts';
 import { postgresPassword } from '../services/laptop/data-folder.ts';
 import { migrateSettings, roleFamilies } from '../services/install/settings.ts';
 import { processSettings } from '../services/platform/config/settings.ts';
@@ -76,5 +76,5 @@ export async function settingsFile(): Promise<Record<string, string>> {
     ...verbSections,
   ].join('\n');
   const names = [...page.matchAll(/^\| `(\w*[a-z]\w*)`/gm)].map(([, name = '']) => name);
-  return { 'docs/settings.md': page, 'services/setting-names.json': `${JSON.stringify([...new Set([...names, postgresPassword])].sort(), null, 2)}\n` };
+  return { 'docs/settings.md': page, 'services/command/setting-names.json': `${JSON.stringify([...new Set([...names, postgresPassword])].sort(), null, 2)}\n` };
 }

@@ -1,9 +1,9 @@
 // The `signalbox` command as a process: its output, the words that it is called with, and its exit code.
-import { addWorkerHelp, createCommand } from './command.ts';
-import { addCompletion, completedWord } from './completion.ts';
-import { deployables } from './deployables.ts';
+import { addWorkerHelp, createCommand } from './command/command.ts';
+import { addCompletion, completedWord } from './command/completion.ts';
+import { deployables } from './command/deployables.ts';
 import { hasCode } from './platform/errors.ts';
-import { addSubcommands } from './subcommands.ts';
+import { addSubcommands } from './command/subcommands.ts';
 
 const { names, workerNames } = deployables;
 const writeError = (text: string) => void process.stderr.write(`${text}\n`);

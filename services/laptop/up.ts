@@ -15,7 +15,6 @@ import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { warnOfUnknownSettings } from '../unknown-settings.ts';
 import { credentials, laptopSettings, postgresPassword, takeInstanceLock } from './data-folder.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
@@ -25,13 +24,15 @@ type UpCommand = {
   readonly portBase: number;
   /** That of METRICS_PORT unless given. */
   readonly metricsPort?: number;
+  readonly warnOfUnknownSettings: (environment: Environment, log: Log) => void;
 };
 
 /** Returns when it has been stopped. */
-export async function up({ environment, data, portBase, metricsPort: wantedPort }: UpCommand, deployables: readonly Deployable[]): Promise<void> {
+export async function up(command: UpCommand, deployables: readonly Deployable[]): Promise<void> {
+  const { environment, data, portBase } = command;
   const begun = performance.now();
   const settings = readSettings(environment, processSettings);
-  const metricsPort = wantedPort ?? settings.metricsPort;
+  const metricsPort = command.metricsPort ?? settings.metricsPort;
   await mkdir(data, { recursive: true });
   const logFile = join(data, 'signalbox.log');
   const logs = openLogs(logFile, settings.logLevel);
@@ -42,7 +43,7 @@ export async function up({ environment, data, portBase, metricsPort: wantedPort 
     isLogRead: true,
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
-  warnOfUnknownSettings(environment, options.log);
+  command.warnOfUnknownSettings(environment, options.log);
   await runProcess(options, async (lifecycle) => {
     const started = await startEverything(deployables, { environment, data, portBase, metricsPort, lifecycle, logFor: logs.logFor });
     process.stdout.write(`${overview(started, { metricsPort, logFile })}\nready in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
@@ -96,7 +97,7 @@ export function forPeople(line: string): string {
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${msg}${details === '' ? '' : ` (${details})`}\n`;
 }
 
-type StartParts = Required<UpCommand> & {
+type StartParts = Required<Omit<UpCommand, 'warnOfUnknownSettings'>> & {
   /** Everything that is opened is registered with it. */
   readonly lifecycle: Lifecycle;
   readonly logFor: (name: string) => Log;

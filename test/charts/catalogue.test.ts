@@ -1,7 +1,7 @@
 // files/services.yaml says of each service and worker what its code says: its schema, what it reads from a Secret, its broker.
 import { expect } from 'chai';
 import { readCatalogue } from './catalogue.ts';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import type { Environment } from '../../services/platform/config/config.ts';
 
 const loaded = await deployables.loadAll();

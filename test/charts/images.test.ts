@@ -1,6 +1,6 @@
 // Which image each container runs.
 import { expect } from 'chai';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import { describeWith } from '../support/need.ts';
 import { merged, type Values } from '../support/values.ts';
 import { chart, helm, operatorChart, readValues, render, template } from './chart.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import { generatedCredentials } from '../../services/install/credentials.ts';
 import { describeWith } from '../support/need.ts';
 import { merged, type Values } from '../support/values.ts';

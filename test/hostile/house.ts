@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import { tokenSettings } from '../../services/link-digest/login/settings.ts';
 import { createTokens } from '../../services/link-digest/login/tokens.ts';
 import { readSettings } from '../../services/platform/config/config.ts';

@@ -1,6 +1,6 @@
 // L6: credentials that can be guessed. In production no service starts with one of fewer than 16 characters.
 import { expect } from 'chai';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import { generators } from '../../services/platform/config/settings.ts';
 import { startProcess } from '../support/processes.ts';
 

@@ -1,7 +1,7 @@
 // A Postgres server of one's own for tests of roles, which belong to a whole server, and the command as a Job runs it.
 import pg from 'pg';
 import { type MigrateCommand, migrateSchemas } from '../../services/install/migrate.ts';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from '../support/postgres.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { printRoles } from '../../services/install/migrate.ts';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import { describeWith } from '../support/need.ts';
 import { commandLine } from '../support/programs.ts';
 import { eventually } from '../support/wait.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'amqplib';
 import pg from 'pg';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import { createLifecycle, type Lifecycle } from '../../services/platform/process/lifecycle.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findUnknownSettings, warnOfUnknownSettings } from '../../services/unknown-settings.ts';
+import { findUnknownSettings, warnOfUnknownSettings } from '../../services/command/unknown-settings.ts';
 import { captureLog } from '../platform/captured-log.ts';
 
 const known = ['Scoring__OwnerLogins', 'Scoring__File', 'Broker__AuthToken', 'TrustedProxies'];

@@ -1,7 +1,7 @@
 // `signalbox trace`: where a delivery is, asked of everything that may have it.
-import type { Environment } from './platform/config/config.ts';
-import { describeError } from './platform/errors.ts';
-import { tableOf } from './platform/process/table.ts';
+import type { Environment } from '../platform/config/config.ts';
+import { describeError } from '../platform/errors.ts';
+import { tableOf } from '../platform/process/table.ts';
 
 /** A place that has the delivery, or with `isUnknown` one that may have it. */
 type Place = { readonly place: string; readonly since?: Date; readonly detail: string; readonly isUnknown?: boolean };

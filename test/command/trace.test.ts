@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 import type { Broker } from '../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { createPool, type Pool, statement } from '../../services/platform/postgres/pool.ts';
-import { trace } from '../../services/trace.ts';
+import { trace } from '../../services/command/trace.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { createFailedPayloads } from '../../services/webhook-relay/spool/failed-payloads.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually } from '../support/wait.ts';
-import { message } from './webhook-intake/deliveries.ts';
-import { migrations as intakeMigrations } from './webhook-intake/intake-database.ts';
-import { createMessage, fill, newDirectory, openSpool } from './webhook-relay/spool/fixtures.ts';
+import { message } from '../services/webhook-intake/deliveries.ts';
+import { migrations as intakeMigrations } from '../services/webhook-intake/intake-database.ts';
+import { createMessage, fill, newDirectory, openSpool } from '../services/webhook-relay/spool/fixtures.ts';
 
 const relayMigrations = new URL('../../services/webhook-relay/migrations/', import.meta.url);
 const at = new Date('2026-01-02T03:04:05.678Z');

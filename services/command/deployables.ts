@@ -1,14 +1,14 @@
 // Everything that can be run, by name; each is loaded when it is asked for.
-import type { Deployable, Worker } from './platform/process/deployable.ts';
-import type { SubcommandLoaders } from './platform/process/subcommand.ts';
+import type { Deployable, Worker } from '../platform/process/deployable.ts';
+import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 
 const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>>> = {
-  'webhook-relay': () => import('./webhook-relay/main.ts'),
-  'webhook-intake': () => import('./webhook-intake/main.ts'),
-  'link-digest': () => import('./link-digest/main.ts'),
-  secrets: () => import('./secrets/main.ts'),
-  bookmarks: () => import('./bookmarks/main.ts'),
-  listings: () => import('./listings/main.ts'),
+  'webhook-relay': () => import('../webhook-relay/main.ts'),
+  'webhook-intake': () => import('../webhook-intake/main.ts'),
+  'link-digest': () => import('../link-digest/main.ts'),
+  secrets: () => import('../secrets/main.ts'),
+  bookmarks: () => import('../bookmarks/main.ts'),
+  listings: () => import('../listings/main.ts'),
 };
 
 async function load(name: string): Promise<Deployable> {
@@ -19,14 +19,14 @@ async function load(name: string): Promise<Deployable> {
 
 /** First words of `signalbox <word> <subcommand>`. */
 const withSubcommands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly subcommands: SubcommandLoaders }> }>> = {
-  'webhook-intake': { summary: 'list and return dead letters', load: () => import('./webhook-intake/main.ts') },
+  'webhook-intake': { summary: 'list and return dead letters', load: () => import('../webhook-intake/main.ts') },
   digest: {
     summary: 'make access tokens and password hashes of the link digest, measure its extraction and run it again, return dead letters',
-    load: () => import('./link-digest/commands/main.ts'),
+    load: () => import('../link-digest/commands/main.ts'),
   },
-  bookmarks: { summary: 'import and export bookmark files of browsers', load: () => import('./bookmarks/commands/main.ts') },
-  secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('./secrets/commands/main.ts') },
-  listings: { summary: 'import listings', load: () => import('./listings/commands/main.ts') },
+  bookmarks: { summary: 'import and export bookmark files of browsers', load: () => import('../bookmarks/commands/main.ts') },
+  secrets: { summary: 'run programs with their secrets; import, back up, restore, rewrap, audit', load: () => import('../secrets/commands/main.ts') },
+  listings: { summary: 'import listings', load: () => import('../listings/commands/main.ts') },
 };
 
 /** `signalbox worker <name>`, and the deployable that has it. */
@@ -48,8 +48,8 @@ async function loadWorker(name: string): Promise<Worker> {
 
 /** What may have a forge's delivery, in the order of its way. */
 const loadTracers = async () => ({
-  'webhook-relay': await (await import('./webhook-relay/main.ts')).loadTracer(),
-  'webhook-intake': await (await import('./webhook-intake/main.ts')).loadTracer(),
+  'webhook-relay': await (await import('../webhook-relay/main.ts')).loadTracer(),
+  'webhook-intake': await (await import('../webhook-intake/main.ts')).loadTracer(),
 });
 
 export const deployables = {
@@ -57,7 +57,7 @@ export const deployables = {
   workerNames: Object.keys(workers),
   load: (names: readonly string[]) => Promise.all(names.map(load)),
   loadWorker,
-  loadOperator: () => import('./operator/main.ts'),
+  loadOperator: () => import('../operator/main.ts'),
   loadTracers,
   withSubcommands,
   loadAll: () => deployables.load(deployables.names),

@@ -1,7 +1,7 @@
 // `signalbox <deployable> <subcommand>`: adds those of a deployable to the command, and runs them.
 import { Argument, type Command, Option } from 'commander';
-import type { Environment } from './platform/config/config.ts';
-import type { Subcommand, SubcommandLoaders } from './platform/process/subcommand.ts';
+import type { Environment } from '../platform/config/config.ts';
+import type { Subcommand, SubcommandLoaders } from '../platform/process/subcommand.ts';
 
 type CommandLine = {
   readonly environment: Environment;
@@ -15,7 +15,7 @@ export const dataFolderOption = () =>
   new Option('--data <folder>', 'of `signalbox up`, used when the environment names no database and no broker').default('.signalbox');
 
 const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
-  data === undefined ? environment : (await import('./laptop/data-folder.ts')).withLaptopSettings(data, environment);
+  data === undefined ? environment : (await import('../laptop/data-folder.ts')).withLaptopSettings(data, environment);
 
 /** Loads the one that is asked for, or all to tell of them. */
 export async function addSubcommands(parent: Command, loaders: SubcommandLoaders, parts: CommandLine): Promise<void> {

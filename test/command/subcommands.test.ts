@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../support/wait.ts';
-import { startCommand } from './secrets/commands/command.ts';
-import { useService } from './secrets/service.ts';
+import { startCommand } from '../services/secrets/commands/command.ts';
+import { useService } from '../services/secrets/service.ts';
 
 describe('a command that works', () => {
   const running = useService();

@@ -1,12 +1,12 @@
 // `signalbox serve`, `signalbox worker` and `signalbox operator`: a process that runs until it is told to stop. Loaded only for these words.
 import { deployables } from './deployables.ts';
-import { type Environment, readAll, readSettings } from './platform/config/config.ts';
-import { processSettings } from './platform/config/settings.ts';
-import { createLog } from './platform/log.ts';
-import { createMetrics } from './platform/metrics.ts';
-import type { Deployable } from './platform/process/deployable.ts';
-import { runProcess } from './platform/process/process.ts';
-import { createRuntimes } from './platform/process/runtime.ts';
+import { type Environment, readAll, readSettings } from '../platform/config/config.ts';
+import { processSettings } from '../platform/config/settings.ts';
+import { createLog } from '../platform/log.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import type { Deployable } from '../platform/process/deployable.ts';
+import { runProcess } from '../platform/process/process.ts';
+import { createRuntimes } from '../platform/process/runtime.ts';
 import { warnOfUnknownSettings } from './unknown-settings.ts';
 
 type ProcessCall = { readonly environment: Environment; readonly writeError: (text: string) => void };

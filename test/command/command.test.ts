@@ -1,9 +1,9 @@
 // The help of every command, read off the objects that print it.
 import { expect } from 'chai';
 import type { Command } from 'commander';
-import { addWorkerHelp, createCommand } from '../../services/command.ts';
-import { deployables } from '../../services/deployables.ts';
-import { addSubcommands } from '../../services/subcommands.ts';
+import { addWorkerHelp, createCommand } from '../../services/command/command.ts';
+import { deployables } from '../../services/command/deployables.ts';
+import { addSubcommands } from '../../services/command/subcommands.ts';
 
 const ignore = () => undefined;
 

@@ -7,9 +7,9 @@ import { startMuteable } from '../support/muteable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually } from '../support/wait.ts';
-import { adminToken, consume, masterKeys, migrations as secretsMigrations, newApplication, putSecret, secretValue } from './secrets/service.ts';
-import { message } from './webhook-intake/deliveries.ts';
-import { migrations as intakeMigrations } from './webhook-intake/intake-database.ts';
+import { adminToken, consume, masterKeys, migrations as secretsMigrations, newApplication, putSecret, secretValue } from '../services/secrets/service.ts';
+import { message } from '../services/webhook-intake/deliveries.ts';
+import { migrations as intakeMigrations } from '../services/webhook-intake/intake-database.ts';
 
 describe('a process that is told to stop while Postgres hangs ends with 0:', () => {
   let database: TestDatabase;

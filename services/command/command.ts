@@ -1,10 +1,10 @@
 // The words of the `signalbox` command with their help, and what each of them starts.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deployables } from './deployables.ts';
-import { credentialsHelp, demoHelp, migrateHelp, operatorHelp, serveHelp, traceHelp, upHelp, workerHelpOf } from './install/help.ts';
-import { processSettings } from './platform/config/settings.ts';
-import { type Environment, isGiven, readSettings } from './platform/config/config.ts';
-import { version } from './platform/version.ts';
+import { credentialsHelp, demoHelp, migrateHelp, operatorHelp, serveHelp, traceHelp, upHelp, workerHelpOf } from './help.ts';
+import { processSettings } from '../platform/config/settings.ts';
+import { type Environment, isGiven, readSettings } from '../platform/config/config.ts';
+import { version } from '../platform/version.ts';
 import { dataFolderOption } from './subcommands.ts';
 
 export type CommandParts = {
@@ -20,7 +20,7 @@ const chosenOrAll = (wanted: readonly string[]) => deployables.load(wanted.lengt
 async function traced(environment: Environment, service: string, run: () => Promise<void>): Promise<void> {
   const { otlpEndpoint } = processSettings;
   if (!isGiven(environment, otlpEndpoint.name)) return run();
-  const { startTracing } = await import('./platform/process/tracing.ts');
+  const { startTracing } = await import('../platform/process/tracing.ts');
   const tracing = startTracing({ endpoint: readSettings(environment, { otlpEndpoint }).otlpEndpoint ?? '', service });
   await run();
   await tracing.stop();
@@ -105,7 +105,7 @@ type MigrateOptions = {
 async function migrate({ environment, print }: CommandParts, wanted: readonly string[], options: MigrateOptions): Promise<void> {
   const { withBroker, withBackup, closeOtherDatabases, printRoles, wait } = options;
   const { logLevel } = readSettings(environment, processSettings);
-  const [install, { createLog }] = await Promise.all([import('./install/migrate.ts'), import('./platform/log.ts')]);
+  const [install, { createLog }] = await Promise.all([import('../install/migrate.ts'), import('../platform/log.ts')]);
   const call = {
     environment,
     withBroker: withBroker ?? false,
@@ -129,7 +129,7 @@ type CredentialsOptions = {
 
 async function makeCredentials({ print, writeError }: CommandParts, wanted: readonly string[], options: CredentialsOptions): Promise<void> {
   const { label: labels, output, ...target } = options;
-  const { credentials, credentialsManifest } = await import('./install/credentials.ts');
+  const { credentials, credentialsManifest } = await import('../install/credentials.ts');
   const chosen = await chosenOrAll(wanted);
   if (output === undefined) await credentials({ ...target, labels, print, writeError }, chosen);
   else print(credentialsManifest({ ...target, labels }, chosen));
@@ -170,8 +170,8 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
     .addHelpText('after', upHelp)
     .action((options: { data: string; portBase: number; metricsPort?: number }) =>
       traced(environment, 'signalbox', async () => {
-        const { up } = await import('./laptop/up.ts');
-        await up({ environment, ...options }, await deployables.loadAll());
+        const [{ up }, { warnOfUnknownSettings }] = await Promise.all([import('../laptop/up.ts'), import('./unknown-settings.ts')]);
+        await up({ environment, ...options, warnOfUnknownSettings }, await deployables.loadAll());
       }),
     );
 
@@ -182,7 +182,7 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
     .addOption(portBaseOption)
     .addHelpText('after', demoHelp)
     .action(async (options: { data: string; portBase: number }) => {
-      const { demo } = await import('./laptop/demo.ts');
+      const { demo } = await import('../laptop/demo.ts');
       await demo({ environment, ...options, print });
     });
 }
@@ -196,7 +196,7 @@ function addTrace(command: Command, { environment, print }: CommandParts): void 
     .addHelpText('after', traceHelp)
     .action(async (id: string, { data }: { data: string }) => {
       if (id.trim() === '') throw new Error('the delivery id is empty');
-      const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('./laptop/data-folder.ts')]);
+      const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('../laptop/data-folder.ts')]);
       const isFound = await trace(id, { environment: await withLaptopSettings(data, environment), print }, await deployables.loadTracers());
       if (!isFound) process.exitCode = 1;
     });

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { deployables } from '../../services/deployables.ts';
+import { deployables } from '../../services/command/deployables.ts';
 
 // Both are named by hand, so that one word of the command loads no deployable that it does not start.
 describe('what can be run', () => {

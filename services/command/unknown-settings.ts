@@ -1,8 +1,8 @@
 // Settings that nothing reads, mostly misspelt ones: told at the start by name, with what was meant.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Environment } from './platform/config/config.ts';
-import type { Log } from './platform/log.ts';
+import type { Environment } from '../platform/config/config.ts';
+import type { Log } from '../platform/log.ts';
 
 /** Of every deployable and command, by `npm run generate`: a process loads its own alone. */
 const knownNames = () => z.array(z.string()).parse(JSON.parse(readFileSync(new URL('setting-names.json', import.meta.url), 'utf8')));
