@@ -1,13 +1,13 @@
 // A listening HTTP server that drains: requests in work finish, idle connections are swept, the rest is cut at the deadline.
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 
 export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
 
 /** Above the idle time of common load balancers, so that they close first and never write into a closing connection. */
 const keepAliveMs = 95_000;
-/** A caller that takes nothing of its answer for so long is given up. Whatever is answered, is answered sooner. */
+/** A caller that takes nothing of its answer for so long is disconnected; every handler answers sooner. */
 const silentMs = 120_000;
 const sweepMs = 100;
 const headersMs = 20_000;
@@ -20,10 +20,19 @@ export type ListenOptions = {
   readonly drainMs?: number;
   /** A whole request, head and body, must have arrived within it. */
   readonly requestMs?: number;
+  /** How long a body is read on after its answer, where the connection ends with that answer. */
+  readonly lingerMs?: number;
 };
 
-export async function listen(handle: RequestListener, { port, host, drainMs = 12_000, requestMs = 60_000 }: ListenOptions): Promise<Listening> {
-  const handler = oneAtATime(handle);
+/** Above the largest body that a sender of ours or of a forge sends. */
+const lingerBytes = 128 * 1024 * 1024;
+const lingerSilenceMs = 5000;
+
+export async function listen(
+  handle: RequestListener,
+  { port, host, drainMs = 12_000, requestMs = 60_000, lingerMs = 30_000 }: ListenOptions,
+): Promise<Listening> {
+  const handler = oneAtATime(lingering(handle, lingerMs));
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -31,12 +40,12 @@ export async function listen(handle: RequestListener, { port, host, drainMs = 12
       requestTimeout: requestMs,
       connectionsCheckingInterval: 2000,
       noDelay: true,
-      // A credential that is given twice is none: which one a proxy before us reads is anybody's guess. Joined they match nothing.
+      // A credential given twice is refused, as a proxy before us may have read either; joined by a comma they match nothing.
       joinDuplicateHeaders: true,
     },
     handler,
   );
-  // The app asks for the body when nothing speaks against it.
+  // The app sends 100 Continue once it has accepted the head.
   server.on('checkContinue', handler);
   server.setTimeout(silentMs);
   server.listen({ port, ...(host !== undefined && { host }), backlog: 1024 });
@@ -50,24 +59,60 @@ export async function listen(handle: RequestListener, { port, host, drainMs = 12
   };
 }
 
-/** Of the requests that a connection pipelines each waits for the answer before it: one that is not read is made once, not as often as it was asked for. */
+/** Pipelined requests run one at a time, so an unread connection costs one answer. What follows the last answer of a connection is dropped. */
 function oneAtATime(handler: RequestListener): RequestListener {
   const answers = new WeakMap<Socket, ServerResponse>();
   return (request, response) => {
     const before = answers.get(request.socket);
     answers.set(request.socket, response);
-    if (!before || before.closed) handler(request, response);
-    else before.once('close', () => handler(request, response));
+    const run = () => request.socket.writableEnded || handler(request, response);
+    if (!before || before.closed) run();
+    else before.once('close', run);
   };
 }
 
 /**
- * Takes no new connection from now on. One that is kept alive is told in its next answer that it ends, or is swept when it is
- * idle; http's own close() ends those that are idle this moment, under callers whose next request is on its way.
+ * Where a connection ends with an answer and the body of its request is still coming, the body is read on and dropped, bounded in bytes
+ * and time: a connection closed at once is reset, and its sender never reads the answer. RFC 9112 section 9.6.
+ */
+function lingering(handler: RequestListener, lingerMs: number): RequestListener {
+  return (request, response) => {
+    const { socket } = request;
+    const destroySoon = socket.destroySoon.bind(socket);
+    // node:http calls it after the last answer of a connection.
+    socket.destroySoon = () => {
+      if (request.complete || socket.destroyed) return destroySoon();
+      socket.end();
+      dropBody(request, lingerMs, destroySoon);
+    };
+    response.once('close', () => {
+      if (!socket.writableEnded) socket.destroySoon = destroySoon;
+    });
+    handler(request, response);
+  };
+}
+
+/** Ends the connection when the body ends, or too much or too little of it comes. */
+function dropBody(request: IncomingMessage, lingerMs: number, end: () => void): void {
+  const { socket } = request;
+  const startedAt = performance.now();
+  const read = { first: socket.bytesRead, last: socket.bytesRead, at: startedAt };
+  const look = setInterval(() => {
+    const now = performance.now();
+    if (socket.bytesRead > read.last) Object.assign(read, { last: socket.bytesRead, at: now });
+    if (now - startedAt > lingerMs || now - read.at > lingerSilenceMs || read.last - read.first > lingerBytes) socket.destroy();
+  }, 100);
+  request.once('end', end).resume();
+  socket.once('close', () => clearInterval(look));
+}
+
+/**
+ * Takes no new connection. A kept-alive one ends with its next answer, or is closed when it is idle; http's own close() ends those that
+ * are idle at this moment, under callers whose next request is on its way.
  */
 function drain(server: Server, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
-    // A process that was held up reads first what has arrived meanwhile: its connection is not idle.
+    // After a pause of the process requests that arrived are read first: their connections are not idle.
     const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), sweepMs);
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
     NetServer.prototype.close.call(server, () => {
