@@ -7,7 +7,7 @@ export const settings = {
   leaseName: text('Operator__LeaseName', { summary: 'The Lease by which replicas agree on a leader', default: 'signalbox-operator' }),
   leaseNamespace: optional(text('Operator__LeaseNamespace', { summary: "The Lease's namespace (default: the pod's, or that of the kubeconfig's context)" })),
   secretsUrl: optional(
-    url('Secrets__BaseUrl', ['http', 'https'], { summary: 'The secrets service; without it SecretApplications and SyncedSecrets say `PlaneUnavailable`' }),
+    url('Secrets__BaseUrl', ['http', 'https'], { summary: 'The secrets service; without it SecretApplications and SyncedSecrets say `ServiceUnavailable`' }),
   ),
   adminKey: optional(secret('Management__AdminApiKey', { summary: "The administrator's token of the secrets service" })),
 } as const;

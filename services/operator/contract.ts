@@ -43,7 +43,7 @@ export const reasons = [
   'Synced',
   'NotFound',
   'KeyRefused',
-  'PlaneUnavailable',
+  'ServiceUnavailable',
   'ValueMissing',
   'ValueRefused',
   'ApplicationNotReady',

@@ -9,22 +9,21 @@ import { createCluster } from './cluster/client.ts';
 import { whileLeading } from './cluster/lease.ts';
 import { createTransport } from './cluster/transport.ts';
 import { type OperatorConfig, readConfig, settings } from './config.ts';
-import type { Controller } from './controller.ts';
-import { createControllers } from './controllers.ts';
+import { type Controller, createManager } from './manager.ts';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
-import { createPlane, type Plane } from './plane.ts';
+import { createSecretsService, type SecretsService } from './secrets-service.ts';
 import { createSecretApplications } from './secret-applications/controller.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
 import { createWithoutService } from './without-service.ts';
 
-function planeOf({ secretsUrl, adminKey }: OperatorConfig): Plane | undefined {
-  return secretsUrl === undefined || adminKey === undefined ? undefined : createPlane({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
+function serviceOf({ secretsUrl, adminKey }: OperatorConfig): SecretsService | undefined {
+  return secretsUrl === undefined || adminKey === undefined ? undefined : createSecretsService({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
 }
 
-const controllersOf = (plane: Plane | undefined): Controller[] => [
+const controllersOf = (service: SecretsService | undefined): Controller[] => [
   createBrokerConnections(),
-  ...(plane
-    ? [createSecretApplications(plane), createSyncedSecrets(plane)]
+  ...(service
+    ? [createSecretApplications(service), createSyncedSecrets(service)]
     : [createWithoutService('SecretApplication'), createWithoutService('SyncedSecret')]),
 ];
 
@@ -40,15 +39,15 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     return { transport, cluster: createCluster({ transport, identity, onEventFailure: (error) => log.debug({ error }, 'recording an Event failed') }), signal };
   };
   let isLeading = false;
-  const plane = planeOf(config);
-  const controllers = createControllers({
-    controllers: () => controllersOf(plane),
+  const service = serviceOf(config);
+  const manager = createManager({
+    controllers: () => controllersOf(service),
     namespace: config.namespace,
     log,
     metrics: () => measured,
-    feed: plane?.follow,
+    feed: service?.follow,
   });
-  const measured: OperatorMetrics = createOperatorMetrics(metrics, { isLeading: () => isLeading, ...controllers });
+  const measured: OperatorMetrics = createOperatorMetrics(metrics, { isLeading: () => isLeading, ...manager });
   const lease = connect(closing.signal);
   health.addCheck('api-server', async () => {
     await lease.transport.json({ method: 'GET', path: '/version' });
@@ -57,7 +56,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
   const key = { namespace: config.leaseNamespace ?? namespace, name: config.leaseName };
   const running = whileLeading({ cluster: lease.cluster, key, identity, stopping, log }, async (signal) => {
     isLeading = true;
-    await controllers.run(connect(signal)).finally(() => (isLeading = false));
+    await manager.run(connect(signal)).finally(() => (isLeading = false));
   });
   lifecycle.onStop('operator', async () => {
     await running;

@@ -21,8 +21,7 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
   const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   const failures = new Map<string, number>();
   let isClosed = false;
-  let starts = { count: 0, since: Number.NEGATIVE_INFINITY };
-  let pause: NodeJS.Timeout | undefined;
+  const pace = createPace(startsPerSecond, start);
   let idle = Promise.withResolvers<void>();
   idle.resolve();
 
@@ -50,25 +49,10 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
     for (const key of due) {
       if (isClosed || active.size >= concurrency) return;
       if (active.has(key)) continue;
-      if (!mayStart()) return;
+      if (!pace.mayStart()) return;
       due.delete(key);
       void run(key);
     }
-  }
-
-  function mayStart(): boolean {
-    const now = performance.now();
-    if (now - starts.since >= 1000) starts = { count: 0, since: now };
-    starts.count += 1;
-    if (starts.count <= startsPerSecond) return true;
-    pause ??= setTimeout(
-      () => {
-        pause = undefined;
-        start();
-      },
-      starts.since + 1000 - now,
-    );
-    return false;
   }
 
   async function run(key: string): Promise<void> {
@@ -104,8 +88,31 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
       due.clear();
       for (const { timer } of timers.values()) clearTimeout(timer);
       timers.clear();
-      clearTimeout(pause);
+      pace.close();
       return idle.promise;
     },
+  };
+}
+
+/** At most so many starts a second; `onFree` is called when more are possible after a refusal. */
+function createPace(startsPerSecond: number, onFree: () => void) {
+  let starts = { count: 0, since: Number.NEGATIVE_INFINITY };
+  let pause: NodeJS.Timeout | undefined;
+  return {
+    mayStart(): boolean {
+      const now = performance.now();
+      if (now - starts.since >= 1000) starts = { count: 0, since: now };
+      starts.count += 1;
+      if (starts.count <= startsPerSecond) return true;
+      pause ??= setTimeout(
+        () => {
+          pause = undefined;
+          onFree();
+        },
+        starts.since + 1000 - now,
+      );
+      return false;
+    },
+    close: () => clearTimeout(pause),
   };
 }

@@ -1,10 +1,10 @@
 // SecretApplication and SyncedSecret where no secrets service is given: each says so, and keeps what its status says beside that.
-import type { Controller } from './controller.ts';
+import type { Controller } from './manager.ts';
 import type { Kind } from './contract.ts';
 import { keyOf, keyText, resourceOf } from './secrets.ts';
 import { notReady, report, statusOf } from './status.ts';
 
-const readiness = notReady('PlaneUnavailable', 'the operator has no secrets service: set secrets.url of its chart, or Secrets__BaseUrl of its process');
+const readiness = notReady('ServiceUnavailable', 'the operator has no secrets service: set secrets.url of its chart, or Secrets__BaseUrl of its process');
 
 export function createWithoutService(kind: Exclude<Kind, 'BrokerConnection'>): Controller {
   const resource = resourceOf(kind);

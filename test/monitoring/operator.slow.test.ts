@@ -40,7 +40,7 @@ describeWith(kubernetes, 'the scrape of a real operator', function () {
         const isDone =
           /reconciles_total\{.*outcome="failed"\} [1-9]/.test(scrape) &&
           scrape.includes('reason="RelayMissing"') &&
-          scrape.includes('reason="PlaneUnavailable"');
+          scrape.includes('reason="ServiceUnavailable"');
         return isDone && scrape;
       },
       { withinMs: 60_000 },
@@ -53,7 +53,7 @@ describeWith(kubernetes, 'the scrape of a real operator', function () {
 
   it('counts objects by what their condition says', () => {
     expect(text).to.include('signalbox_operator_objects{kind="BrokerConnection",ready="False",reason="RelayMissing"} 1\n');
-    expect(text).to.include('signalbox_operator_objects{kind="SecretApplication",ready="False",reason="PlaneUnavailable"} 1\n');
+    expect(text).to.include('signalbox_operator_objects{kind="SecretApplication",ready="False",reason="ServiceUnavailable"} 1\n');
   });
 
   it('is what docs/monitoring.md lists, with the labels and the help', () => {

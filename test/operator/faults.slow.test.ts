@@ -1,6 +1,6 @@
 // What the core of the operator does while the API server fails, and after it: a controller that copies ConfigMaps into Secrets, through the fault proxy.
 import { expect } from 'chai';
-import type { Controller } from '../../services/operator/controller.ts';
+import type { Controller } from '../../services/operator/manager.ts';
 import { configMapResource, secretResource } from '../../services/operator/secrets.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { createFaultProxy, type Fault, type FaultProxy } from '../support/fault-proxy.ts';

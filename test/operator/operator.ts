@@ -6,8 +6,7 @@ import { createCluster, listAll, pathOf, readObject } from '../../services/opera
 import type { Cluster, KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
 import { createTransport, type Transport } from '../../services/operator/cluster/transport.ts';
 import { Condition, group, type Kind } from '../../services/operator/contract.ts';
-import type { Controller } from '../../services/operator/controller.ts';
-import { type ControllersOptions, createControllers } from '../../services/operator/controllers.ts';
+import { type Controller, type ManagerOptions, createManager } from '../../services/operator/manager.ts';
 import { definitions } from '../../services/operator/definitions.ts';
 import { createOperatorMetrics } from '../../services/operator/metrics.ts';
 import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
@@ -97,10 +96,10 @@ export type RunningOperator = {
 export async function runControllers(
   controllers: () => readonly Controller[],
   namespace: string,
-  { config: given, ...options }: Pick<ControllersOptions, 'log' | 'feed' | 'timing'> & { readonly config?: KubeConfig },
+  { config: given, ...options }: Pick<ManagerOptions, 'log' | 'feed' | 'timing'> & { readonly config?: KubeConfig },
 ): Promise<RunningOperator> {
   const config = given ?? (await sharedApiServer()).config;
-  const running = createControllers({ controllers, namespace, metrics: () => metrics, ...options });
+  const running = createManager({ controllers, namespace, metrics: () => metrics, ...options });
   const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, ...running });
   function lead() {
     const stopping = new AbortController();

@@ -1,7 +1,7 @@
 // SecretApplication and SyncedSecret: on the real API server, with a real secrets service.
 import { expect } from 'chai';
 import { annotations } from '../../services/operator/contract.ts';
-import { createPlane } from '../../services/operator/plane.ts';
+import { createSecretsService } from '../../services/operator/secrets-service.ts';
 import { createSecretApplications } from '../../services/operator/secret-applications/controller.ts';
 import { annotationOf, configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createSyncedSecrets } from '../../services/operator/synced-secrets/controller.ts';
@@ -44,10 +44,10 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
   });
 
   const start = (namespace = cluster.namespace, isFed = true) => {
-    const plane = createPlane({ baseUrl: service.url, adminKey: adminToken });
-    const feed = isFed && { feed: plane.follow };
+    const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
+    const feed = isFed && { feed: secrets.follow };
     captured = captureLog('warn');
-    return runControllers(() => [createSecretApplications(plane), createSyncedSecrets(plane)], namespace, { log: captured.log, ...feed });
+    return runControllers(() => [createSecretApplications(secrets), createSyncedSecrets(secrets)], namespace, { log: captured.log, ...feed });
   };
   const specOf = (applicationName: string) => ({ applicationName, apiKeySecretRef: { name: 'key-of-next', key: 'api-key' } });
   const apply = (name: string, spec: object) =>

@@ -1,7 +1,7 @@
 // How soon a SyncedSecret follows by the change feed, and what becomes of it while the feed or the whole secrets service is down: all of it real.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { createPlane } from '../../services/operator/plane.ts';
+import { createSecretsService } from '../../services/operator/secrets-service.ts';
 import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createSyncedSecrets } from '../../services/operator/synced-secrets/controller.ts';
 import { createManagementClient, type ManagementClient } from '../../services/secrets/client.ts';
@@ -76,8 +76,8 @@ describeWith(kubernetes, 'a SyncedSecret and the state of the secrets service', 
       ['rarely', '1h'],
     ] as const)
       await cluster.apply(resourceOf('SyncedSecret'), { metadata: { name }, spec: { ...spec, refreshInterval } });
-    const plane = createPlane({ baseUrl: proxy.url, adminKey: adminToken });
-    operator = await runControllers(() => [createSyncedSecrets(plane)], cluster.namespace, { log: silentLog, feed: plane.follow });
+    const secrets = createSecretsService({ baseUrl: proxy.url, adminKey: adminToken });
+    operator = await runControllers(() => [createSyncedSecrets(secrets)], cluster.namespace, { log: silentLog, feed: secrets.follow });
   });
   after(async () => {
     await operator.stop();
@@ -114,14 +114,14 @@ describeWith(kubernetes, 'a SyncedSecret and the state of the secrets service', 
       await isFollowed('rarely', 60_000);
     });
 
-  it('keeps the last good value and says PlaneUnavailable while the service is away, and follows when that is back', async () => {
+  it('keeps the last good value and says ServiceUnavailable while the service is away, and follows when that is back', async () => {
     const says = (reason: string) => eventually(async () => expect((await cluster.readyOf('SyncedSecret', 'often'))?.reason).to.equal(reason));
     await isFollowed('often', 60_000);
     await says('Synced');
     const before = value;
     proxy.set('away');
     await change();
-    await says('PlaneUnavailable');
+    await says('ServiceUnavailable');
     expect(await passwordOf('often')).to.equal(before);
     proxy.set('works');
     for (const name of ['often', 'rarely']) await isFollowed(name, 60_000);

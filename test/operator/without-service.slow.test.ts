@@ -50,7 +50,7 @@ describeWith(kubernetes, 'an operator without a secrets service', function () {
     eventually(
       async () => {
         const ready = await cluster.readyOf(kind, name);
-        expect(ready).to.include({ status: 'False', reason: 'PlaneUnavailable' });
+        expect(ready).to.include({ status: 'False', reason: 'ServiceUnavailable' });
         expect(ready?.message).to.include('secrets.url').and.include('Secrets__BaseUrl');
       },
       { withinMs: 60_000 },
@@ -75,7 +75,7 @@ describeWith(kubernetes, 'an operator without a secrets service', function () {
     }
     expect(await versions()).to.deep.equal(before);
     const { objects: recorded } = await listAll(cluster.transport, events, { namespace: cluster.namespace });
-    const regarding = recorded.filter(({ reason }) => reason === 'PlaneUnavailable').map((event) => Regarding.parse(event).regarding);
+    const regarding = recorded.filter(({ reason }) => reason === 'ServiceUnavailable').map((event) => Regarding.parse(event).regarding);
     for (const { kind } of objects) expect(regarding.filter((each) => each.kind === kind && each.name === 'shop')).to.have.length(1);
   });
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { KubeObject, Resource } from '../cluster/cluster.ts';
 import { annotations, BrokerConnectionSpec, type Reason } from '../contract.ts';
-import type { Controller, ReconcileContext } from '../controller.ts';
+import type { Controller, ReconcileContext } from '../manager.ts';
 import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
 import { createSpecs } from '../specs.ts';
 import { clusterRefusal, notReady, type Readiness, report, unreadable } from '../status.ts';

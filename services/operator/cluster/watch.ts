@@ -32,76 +32,44 @@ const keyOf = ({ metadata: { namespace, name } }: KubeObject) => `${namespace}/$
 const gone = 410;
 
 export function startWatch(transport: Transport, resource: Resource, options: WatchOptions) {
-  const { onChange, onList = () => undefined, signal, log, namespace, labelSelector, metadataOnly = false } = options;
+  const { onList = () => undefined, signal, log } = options;
   const timing = { ...defaults, ...options.timing };
-  const objects = new Map<string, KubeObject>();
+  const objects = createObjects(options.onChange);
   const synced = Promise.withResolvers<void>();
   let lastEventAt = performance.now();
-
-  function keep(object: KubeObject): void {
-    const before = objects.get(keyOf(object));
-    if (before && isNotNewer(object, before)) return;
-    objects.set(keyOf(object), object);
-    onChange({ object, before, isGone: false });
-  }
-  function drop(object: KubeObject): void {
-    const before = objects.get(keyOf(object));
-    if (objects.delete(keyOf(object))) onChange({ object, before, isGone: true });
-  }
+  /** The version that the next watch continues from; undefined: everything has to be listed anew. */
+  let version: string | undefined;
 
   async function list(): Promise<string> {
     const page = await listAll(transport, resource, options);
-    const present = new Set(page.objects.map(keyOf));
-    for (const object of page.objects) keep(object);
-    for (const object of [...objects.values()]) if (!present.has(keyOf(object))) drop(object);
+    objects.replace(page.objects);
     lastEventAt = performance.now();
     synced.resolve();
     onList('listed');
     return page.resourceVersion;
   }
 
-  /** The version to go on at; undefined where all has to be listed anew. */
-  let version: string | undefined;
+  function take(line: string): void {
+    lastEventAt = performance.now();
+    const { type, object } = Event.parse(JSON.parse(line));
+    const next = type === 'ERROR' ? readError(object) : Bookmark.parse(object).metadata.resourceVersion;
+    // Out of order: a late event may be of an object that is gone.
+    const isLate = next !== undefined && version !== undefined && isOlder(next, version);
+    version = isLate ? undefined : next;
+    if (version === undefined) return;
+    if (type === 'DELETED') objects.drop(readObject(object, resource));
+    else if (type !== 'BOOKMARK') objects.keep(readObject(object, resource));
+  }
 
-  async function follow(from: string, until: AbortSignal): Promise<void> {
-    const silence = new AbortController();
-    let timer = setTimeout(() => silence.abort(), timing.silenceMs);
-    const query = {
-      watch: 'true',
-      resourceVersion: from,
-      allowWatchBookmarks: 'true',
-      timeoutSeconds: String(240 + Math.round(Math.random() * 60)),
-      labelSelector,
-    };
-    const accept = metadataOnly ? { accept: acceptOf('PartialObjectMetadata') } : {};
+  async function follow(from: string): Promise<void> {
     try {
-      const ends = AbortSignal.any([until, silence.signal]);
-      const answer = await transport.stream({ method: 'GET', path: pathOf(resource, { namespace }), query, ...accept }, ends);
-      const lines = createInterface({ input: answer });
-      // Also after the last line that is read.
-      lines.on('error', () => undefined);
-      // Nobody else tells the lines of it.
-      answer.on('error', () => lines.close()).on('close', () => lines.close());
-      for await (const line of lines) {
-        lastEventAt = performance.now();
-        clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), timing.silenceMs);
-        const { type, object } = Event.parse(JSON.parse(line));
-        const next = type === 'ERROR' ? readError(object) : Bookmark.parse(object).metadata.resourceVersion;
-        // Out of order: what is late may be of an object that is gone.
-        const isLate = next !== undefined && version !== undefined && isOlder(next, version);
-        version = isLate ? undefined : next;
+      for await (const line of streamLines({ transport, resource, options, silenceMs: timing.silenceMs }, from)) {
+        take(line);
         if (version === undefined) return;
-        if (type === 'DELETED') drop(readObject(object, resource));
-        else if (type !== 'BOOKMARK') keep(readObject(object, resource));
       }
     } catch (error) {
-      if (silence.signal.aborted) throw new Error(`nothing was heard for ${timing.silenceMs} ms`, { cause: error });
       if (!(error instanceof ClusterError) || error.status !== gone) throw error;
       version = undefined;
-    } finally {
-      clearTimeout(timer);
-      silence.abort();
     }
   }
 
@@ -115,13 +83,13 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
           version = await list();
           listedAt = performance.now();
         }
-        await follow(version, signal);
-        // One that ends at once, again and again, is no better than one that fails.
+        await follow(version);
+        // A watch that ends at once, again and again, counts as one that fails.
         failures = performance.now() - begun > timing.backOff.longestMs ? 0 : failures + 1;
       } catch (error) {
         if (signal.aborted) return;
         failures = performance.now() - begun > timing.backOff.longestMs ? 1 : failures + 1;
-        // Whatever cannot be read or gone on with is not met for ever.
+        // An event that cannot be read would come again for ever.
         if (failures > 3) version = undefined;
         onList('failed');
         log.warn({ kind: resource.kind, error }, 'watch failed; retrying');
@@ -132,16 +100,72 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
 
   const ended = run();
   return {
-    cache: {
-      get: ({ namespace: within, name }: { readonly namespace: string; readonly name: string }) => objects.get(`${within}/${name}`),
-      list: (within?: string) => [...objects.values()].filter(({ metadata }) => within === undefined || metadata.namespace === within),
-    },
-    /** When all has been listed once. */
+    cache: objects.cache,
+    /** Resolves when everything has been listed once. */
     synced: synced.promise,
     lastEventAgeSeconds: () => (performance.now() - lastEventAt) / 1000,
-    /** When it has stopped, by the signal. */
+    /** Resolves when the watch has stopped, by the signal. */
     ended,
   };
+}
+
+/** The objects that a watch has seen. */
+function createObjects(onChange: WatchOptions['onChange']) {
+  const objects = new Map<string, KubeObject>();
+
+  function keep(object: KubeObject): void {
+    const before = objects.get(keyOf(object));
+    if (before && isNotNewer(object, before)) return;
+    objects.set(keyOf(object), object);
+    onChange({ object, before, isGone: false });
+  }
+  function drop(object: KubeObject): void {
+    const before = objects.get(keyOf(object));
+    if (objects.delete(keyOf(object))) onChange({ object, before, isGone: true });
+  }
+  return {
+    keep,
+    drop,
+    replace(listed: readonly KubeObject[]): void {
+      const present = new Set(listed.map(keyOf));
+      for (const object of listed) keep(object);
+      for (const object of [...objects.values()]) if (!present.has(keyOf(object))) drop(object);
+    },
+    cache: {
+      get: ({ namespace, name }: { readonly namespace: string; readonly name: string }) => objects.get(`${namespace}/${name}`),
+      list: (namespace?: string) => [...objects.values()].filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+    },
+  };
+}
+
+type Streaming = { readonly transport: Transport; readonly resource: Resource; readonly options: WatchOptions; readonly silenceMs: number };
+
+/** The lines of a watch from a version on. @throws Error after a silence, ClusterError when the API server refuses */
+async function* streamLines({ transport, resource, options, silenceMs }: Streaming, from: string): AsyncGenerator<string> {
+  const { namespace, labelSelector, metadataOnly = false, signal } = options;
+  const silence = new AbortController();
+  const heard = setTimeout(() => silence.abort(), silenceMs);
+  const timeoutSeconds = String(240 + Math.round(Math.random() * 60));
+  const query = { watch: 'true', resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds, labelSelector };
+  const accept = metadataOnly ? { accept: acceptOf('PartialObjectMetadata') } : {};
+  try {
+    const ends = AbortSignal.any([signal, silence.signal]);
+    const answer = await transport.stream({ method: 'GET', path: pathOf(resource, { namespace }), query, ...accept }, ends);
+    const lines = createInterface({ input: answer });
+    // An error may come after the last line that is read, and readline does not see the end of its input by itself.
+    lines.on('error', () => undefined);
+    answer.on('error', () => lines.close()).on('close', () => lines.close());
+    for await (const line of lines) {
+      heard.refresh();
+      yield line;
+    }
+  } catch (error) {
+    if (silence.signal.aborted) throw new Error(`nothing was heard for ${silenceMs} ms`, { cause: error });
+    throw error;
+  } finally {
+    clearTimeout(heard);
+    silence.abort();
+  }
 }
 
 /** 410 inside of a watch means: list anew; all else: go on. */

@@ -2,13 +2,13 @@
 import { slugOf } from '../../secrets/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec } from '../contract.ts';
-import type { Caches, Changes, Controller, ReconcileContext } from '../controller.ts';
-import { type Plane, unlessMissing } from '../plane.ts';
+import type { Caches, Changes, Controller, ReconcileContext } from '../manager.ts';
+import { type SecretsService, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, configMapResource, createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs } from '../specs.ts';
 import { report, statusOf, unreadable } from '../status.ts';
 import { applicationOf, isOriginal, writtenFor } from './key.ts';
-import { keep } from './perform.ts';
+import { keep } from './apply.ts';
 
 const resource = resourceOf('SecretApplication');
 const specOf = createSpecs(SecretApplicationSpec);
@@ -16,7 +16,7 @@ const referring = createReferring(specOf);
 
 type Kept = { readonly slug: string; readonly id: string };
 
-export function createSecretApplications(plane: Plane): Controller {
+export function createSecretApplications(service: SecretsService): Controller {
   /** What is deleted with its object, by the object: its Secret may go first, as with a namespace. */
   const deletable = new Map<string, Kept>();
   const writes = createOwnWrites();
@@ -41,7 +41,7 @@ export function createSecretApplications(plane: Plane): Controller {
   async function removeKept(key: string, { cluster, caches, signal }: ReconcileContext): Promise<void> {
     const kept = deletable.get(key);
     if (!kept) return;
-    const management = plane.management(signal);
+    const management = service.management(signal);
     const application = await unlessMissing(management.application(kept.slug));
     if (application?.id === kept.id) await management.deleteApplication(kept.slug);
     for (const { metadata } of writtenFor(caches, keyOf(key))) await cluster.remove(secretResource, metadata);
@@ -71,7 +71,7 @@ export function createSecretApplications(plane: Plane): Controller {
       }
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);
       const older = sameSlug(caches, object).find((other) => isOlder(other, object));
-      const { againAfterMs, failure, ...status } = await keep({ object, spec, older: older && keyText(older.metadata), plane, writes }, context);
+      const { againAfterMs, failure, ...status } = await keep({ object, spec, older: older && keyText(older.metadata), service, writes }, context);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };

@@ -1,10 +1,10 @@
 // The application of a SecretApplication in the service, and its key: in a Secret before anybody hears of it.
-import { InvalidCredential, type ManagementClient, Refusal } from '../../secrets/client.ts';
+import { type ManagementClient, Refusal, InvalidCredential } from '../../secrets/client.ts';
 import { slugOf } from '../../secrets/contract.ts';
 import type { Key, KubeObject } from '../cluster/cluster.ts';
 import { annotations, type SecretApplicationSpec } from '../contract.ts';
-import type { Caches, ReconcileContext } from '../controller.ts';
-import { type Plane, unlessMissing } from '../plane.ts';
+import type { Caches, ReconcileContext } from '../manager.ts';
+import { type SecretsService, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, encode, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import { statusOf, type Readiness } from '../status.ts';
 import { decideKey, type KeySecret, pending, type Observed } from './reconcile.ts';
@@ -14,15 +14,15 @@ export type Subject = {
   readonly spec: SecretApplicationSpec;
   /** Another object of this slug. */
   readonly older: string | undefined;
-  readonly plane: Plane;
+  readonly service: SecretsService;
   readonly writes: OwnWrites;
 };
 export type Keyed = { readonly id: string; readonly apiKey: string; readonly rotatedAt: Date | undefined };
 export type Refused = Pick<Readiness, 'reason' | 'message'>;
 
 export async function keepKey(subject: Subject, context: ReconcileContext): Promise<Keyed | Refused> {
-  const { object, spec, plane } = subject;
-  const management = plane.management(context.signal);
+  const { object, spec, service } = subject;
+  const management = service.management(context.signal);
   const { secret, ...observed } = await observe(subject, context, management);
   const step = decideKey(spec, observed, context.now());
   if (step.step === 'refuse') return { reason: step.reason, message: step.message };
@@ -48,8 +48,8 @@ export async function keepKey(subject: Subject, context: ReconcileContext): Prom
 
 type NewKey = Keyed & { readonly rotatedAt: Date };
 
-async function rotate({ spec, plane }: Subject, context: ReconcileContext, { id }: { readonly id: string }): Promise<NewKey> {
-  const { plainApiKey } = await plane.management(context.signal).rotateKey(slugOf(spec.applicationName));
+async function rotate({ spec, service }: Subject, context: ReconcileContext, { id }: { readonly id: string }): Promise<NewKey> {
+  const { plainApiKey } = await service.management(context.signal).rotateKey(slugOf(spec.applicationName));
   return { id, apiKey: plainApiKey, rotatedAt: context.now() };
 }
 
@@ -70,7 +70,7 @@ async function createApplication(subject: Subject, context: ReconcileContext, { 
 }
 
 async function observe(
-  { object, spec, older, plane }: Subject,
+  { object, spec, older, service }: Subject,
   { cluster, signal }: ReconcileContext,
   management: ManagementClient,
 ): Promise<Observed & { readonly secret: KubeObject | undefined }> {
@@ -79,7 +79,7 @@ async function observe(
   const secret = await cluster.get(secretResource, { namespace, name: spec.apiKeySecretRef.name });
   const application = slug === '' || older !== undefined ? undefined : await unlessMissing(management.application(slug));
   const keySecret = secret && readKeySecret(secret, spec.apiKeySecretRef.key);
-  const isKeyAccepted = keySecret?.apiKey !== undefined && application !== undefined && (await isAccepted(plane, keySecret.apiKey, signal));
+  const isKeyAccepted = keySecret?.apiKey !== undefined && application !== undefined && (await isAccepted(service, keySecret.apiKey, signal));
   return { owner: ownerOf('SecretApplication', name), older, application, knownId: knownIdOf(object), keySecret, isKeyAccepted, secret };
 }
 
@@ -104,12 +104,11 @@ function knownIdOf(object: KubeObject): string | undefined {
   return typeof applicationId === 'string' ? applicationId : undefined;
 }
 
-async function isAccepted(plane: Plane, apiKey: string, signal: AbortSignal): Promise<boolean> {
+async function isAccepted(service: SecretsService, apiKey: string, signal: AbortSignal): Promise<boolean> {
   try {
-    await plane.consumer(apiKey, signal).configurations('local');
+    await service.consumer(apiKey, signal).configurations('local');
     return true;
   } catch (error) {
-    // It is no header value, or the service does not know it.
     if (error instanceof InvalidCredential) return false;
     if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429) throw error;
     return error.status !== 401;

@@ -1,20 +1,20 @@
 // SyncedSecret: what makes one due, and its status.
 import { slugOf } from '../../secrets/contract.ts';
-import type { Caches, Changes, Controller } from '../controller.ts';
+import type { Caches, Changes, Controller } from '../manager.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
-import type { Plane } from '../plane.ts';
+import type { SecretsService } from '../secrets-service.ts';
 import { createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs } from '../specs.ts';
 import { report, statusOf, unreadable } from '../status.ts';
-import { sync, targetName } from './perform.ts';
+import { sync, targetName } from './apply.ts';
 
 const resource = resourceOf('SyncedSecret');
 const specOf = createSpecs(SyncedSecretSpec);
 const referring = createReferring(specOf);
 const applicationSpec = createSpecs(SecretApplicationSpec);
 
-export function createSyncedSecrets(plane: Plane): Controller {
+export function createSyncedSecrets(service: SecretsService): Controller {
   const writes = createOwnWrites();
 
   /** Those whose target it is or should be, by its annotation even where it is gone; and those that read with the key in it. */
@@ -52,7 +52,7 @@ export function createSyncedSecrets(plane: Plane): Controller {
         await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), readiness: unreadable });
         return {};
       }
-      const { againAfterMs, failure, ...status } = await sync({ object, spec, plane, applicationSpec, writes }, context);
+      const { againAfterMs, failure, ...status } = await sync({ object, spec, service, applicationSpec, writes }, context);
       // What was true of the last content stays true of it.
       const before = status.readiness.isReady ? {} : statusOf(object);
       await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...status });

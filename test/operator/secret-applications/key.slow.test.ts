@@ -1,6 +1,6 @@
 // Keys of applications whose Secret takes none: on the real API server, with a real secrets service.
 import { expect } from 'chai';
-import { createPlane } from '../../../services/operator/plane.ts';
+import { createSecretsService } from '../../../services/operator/secrets-service.ts';
 import { createSecretApplications } from '../../../services/operator/secret-applications/controller.ts';
 import { resourceOf, secretResource } from '../../../services/operator/secrets.ts';
 import { createConsumerClient } from '../../../services/secrets/client.ts';
@@ -22,8 +22,8 @@ describeWith(kubernetes, 'the key of a SecretApplication', () => {
     database = await createTestDatabase({ schema: 'secrets', migrations });
     service = await startService({ databaseUrl: database.url });
     cluster = await createTestCluster();
-    const plane = createPlane({ baseUrl: service.url, adminKey: adminToken });
-    operator = await runControllers(() => [createSecretApplications(plane)], cluster.namespace, { log: silentLog, feed: plane.follow });
+    const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
+    operator = await runControllers(() => [createSecretApplications(secrets)], cluster.namespace, { log: silentLog, feed: secrets.follow });
   });
   after(async () => {
     await operator.stop();

@@ -1,13 +1,13 @@
 // The secrets service as the controllers meet it: what its refusals mean for a condition, and its change feed.
-import { createConsumerClient, createManagementClient, InvalidName, type ManagementClient, NoAnswer, Refusal } from '../secrets/client.ts';
+import { createConsumerClient, createManagementClient, type ManagementClient, NoAnswer, Refusal, InvalidCredential, InvalidName } from '../secrets/client.ts';
 import { backOffMs, sleepUntil } from '../platform/time.ts';
-import type { Changes, Feed, FeedContext } from './controller.ts';
+import type { Changes, Feed, FeedContext } from './manager.ts';
 import type { Reason } from './contract.ts';
 
-export type PlaneOptions = { readonly baseUrl: string; readonly adminKey: string };
-export type Plane = ReturnType<typeof createPlane>;
+export type SecretsServiceOptions = { readonly baseUrl: string; readonly adminKey: string };
+export type SecretsService = ReturnType<typeof createSecretsService>;
 
-export function createPlane({ baseUrl, adminKey }: PlaneOptions) {
+export function createSecretsService({ baseUrl, adminKey }: SecretsServiceOptions) {
   const management = (signal: AbortSignal) => createManagementClient({ baseUrl, credential: adminKey, signal });
   const follow: Feed = (onChanges, context) => followChanges(management(context.signal), onChanges, context);
   return {
@@ -18,14 +18,15 @@ export function createPlane({ baseUrl, adminKey }: PlaneOptions) {
   };
 }
 
-/** Undefined for what is neither the service's refusal nor its absence. */
-export function planeFailure(error: unknown): { readonly reason: Reason; readonly message: string } | undefined {
-  if (error instanceof NoAnswer) return { reason: 'PlaneUnavailable', message: error.message };
+/** Undefined for an error of another kind, such as a bug, which is thrown on. */
+export function serviceFailure(error: unknown): { readonly reason: Reason; readonly message: string } | undefined {
+  if (error instanceof NoAnswer) return { reason: 'ServiceUnavailable', message: error.message };
+  if (error instanceof InvalidCredential) return { reason: 'KeyRefused', message: error.message };
   if (error instanceof InvalidName) return { reason: 'ValueRefused', message: error.message };
   if (!(error instanceof Refusal)) return undefined;
   if (error.status === 401 || error.status === 403) return { reason: 'KeyRefused', message: error.message };
   if (error.status === 404) return { reason: 'NotFound', message: error.message };
-  if (error.status === 429 || error.status >= 500) return { reason: 'PlaneUnavailable', message: error.message };
+  if (error.status === 429 || error.status >= 500) return { reason: 'ServiceUnavailable', message: error.message };
   return { reason: 'ValueRefused', message: error.message };
 }
 

@@ -3,8 +3,8 @@ import { Refusal, type ManagementClient } from '../../secrets/client.ts';
 import { toError } from '../../platform/errors.ts';
 import { slugOf } from '../../secrets/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
-import type { ReconcileContext } from '../controller.ts';
-import { planeFailure, unlessMissing } from '../plane.ts';
+import type { ReconcileContext } from '../manager.ts';
+import { serviceFailure, unlessMissing } from '../secrets-service.ts';
 import { configMapResource, configMapText, createReader, secretResource, secretText } from '../secrets.ts';
 import { clusterRefusal, isInvalid, type Readiness } from '../status.ts';
 import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
@@ -42,7 +42,7 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
       againAfterMs,
     };
   } catch (error) {
-    const failure = planeFailure(error) ?? clusterRefusal(error);
+    const failure = serviceFailure(error) ?? clusterRefusal(error);
     if (!failure) throw error;
     return { readiness: { ...failure, isReady: false }, againAfterMs: resyncMs, ...(!isInvalid(error) && { failure: toError(error) }) };
   }
@@ -52,9 +52,9 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
 const markOf = ({ metadata: { namespace, name } }: KubeObject) => `Kept by SecretApplication ${namespace}/${name}`;
 
 async function keepContents(subject: Subject, { apiKey }: Keyed, context: ReconcileContext): Promise<Refused[]> {
-  const { object, spec, plane } = subject;
+  const { object, spec, service } = subject;
   const slug = slugOf(spec.applicationName);
-  const management = plane.management(context.signal);
+  const management = service.management(context.signal);
   const { wanted, problems } = await readWanted(subject, context);
   const [application, environments, configuration, secrets] = await Promise.all([
     management.application(slug),
@@ -62,7 +62,7 @@ async function keepContents(subject: Subject, { apiKey }: Keyed, context: Reconc
     management.configurations(slug),
     management.secrets(slug),
   ]);
-  const consumer = plane.consumer(apiKey, context.signal);
+  const consumer = service.consumer(apiKey, context.signal);
   const values: Contents['values'][number][] = [];
   for (const { environment, secret } of wanted.secretValues) {
     const found = await unlessMissing(consumer.secret(secret, environment));
@@ -78,7 +78,7 @@ async function keepContents(subject: Subject, { apiKey }: Keyed, context: Reconc
   };
   for (const action of planContents(wanted, contents, markOf(object))) {
     try {
-      await perform(action, { slug, mark: markOf(object), management });
+      await apply(action, { slug, mark: markOf(object), management });
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429 || error.status === 401) throw error;
       problems.push({ reason: error.status === 404 ? 'NotFound' : 'ValueRefused', message: `${nameOf(action)}: ${error.message}` });
@@ -124,7 +124,7 @@ async function readWanted({ object, spec }: Subject, { cluster }: ReconcileConte
 
 type Performing = { readonly slug: string; readonly mark: string; readonly management: ManagementClient };
 
-async function perform(action: Action, { slug, mark, management }: Performing): Promise<unknown> {
+async function apply(action: Action, { slug, mark, management }: Performing): Promise<unknown> {
   switch (action.do) {
     case 'describe':
       return management.updateApplication(slug, { name: action.name, description: action.description });

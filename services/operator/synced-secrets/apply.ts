@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { toError } from '../../platform/errors.ts';
-import { type ConsumerClient, InvalidCredential } from '../../secrets/client.ts';
+import type { ConsumerClient } from '../../secrets/client.ts';
 import type { KubeObject, Resource } from '../cluster/cluster.ts';
 import { annotations, apiVersion, type SecretApplicationSpec, type SyncedSecretSpec } from '../contract.ts';
-import type { ReconcileContext } from '../controller.ts';
-import { type Plane, planeFailure, unlessMissing } from '../plane.ts';
+import type { ReconcileContext } from '../manager.ts';
+import { type SecretsService, serviceFailure, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, encodedData, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
 import { clusterRefusal, isInvalid, notReady, type Readiness, statusOf } from '../status.ts';
@@ -28,7 +28,7 @@ export type Outcome = {
 export type Subject = {
   readonly object: KubeObject;
   readonly spec: SyncedSecretSpec;
-  readonly plane: Plane;
+  readonly service: SecretsService;
   readonly applicationSpec: (object: KubeObject) => SecretApplicationSpec | undefined;
   readonly writes: OwnWrites;
 };
@@ -54,21 +54,20 @@ type Unread = { readonly readiness: Readiness; readonly failure?: Error };
 
 /** What the target is to hold, or why that is not known. */
 async function readValues(subject: Subject, context: ReconcileContext): Promise<Values | Unread> {
-  const { spec, plane } = subject;
+  const { spec, service } = subject;
   const key = await findKey(subject, context);
   if (typeof key !== 'string') return { readiness: key };
   let sources: ReturnType<typeof sourcesOf>;
   let read: Read;
   try {
     sources = sourcesOf(spec);
-    read = await readPlane(plane.consumer(key, context.signal), sources, spec.environment);
+    read = await readService(service.consumer(key, context.signal), sources, spec.environment);
   } catch (error) {
     if (error instanceof TemplateError) return { readiness: notReady('InvalidTemplate', error.message) };
-    if (error instanceof InvalidCredential) return { readiness: notReady('KeyRefused', error.message) };
-    const failure = planeFailure(error);
+    const failure = serviceFailure(error);
     if (!failure) throw error;
     const readiness = notReady(failure.reason, `${failure.message}; the Secret stays as it is`);
-    return failure.reason === 'PlaneUnavailable' ? { readiness, failure: toError(error) } : { readiness };
+    return failure.reason === 'ServiceUnavailable' ? { readiness, failure: toError(error) } : { readiness };
   }
   const composed = compose(sources, read);
   if ('missing' in composed)
@@ -111,7 +110,7 @@ async function findKey({ object, spec, applicationSpec }: Subject, { cluster, ca
 /** So many questions at once. */
 const questions = 8;
 
-async function readPlane(client: ConsumerClient, sources: ReturnType<typeof sourcesOf>, environment: string): Promise<Read> {
+async function readService(client: ConsumerClient, sources: ReturnType<typeof sourcesOf>, environment: string): Promise<Read> {
   const secrets = new Map<string, { value: string; version: number }>();
   const names = namesIn(sources, 'secret');
   for (let from = 0; from < names.length; from += questions) {

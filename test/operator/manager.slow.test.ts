@@ -1,6 +1,6 @@
 // The controllers of a process that leads again, on the real API server.
 import { expect } from 'chai';
-import type { Controller } from '../../services/operator/controller.ts';
+import type { Controller } from '../../services/operator/manager.ts';
 import { configMapResource } from '../../services/operator/secrets.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { kubernetes } from '../support/kubernetes.ts';
