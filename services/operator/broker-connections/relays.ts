@@ -66,6 +66,8 @@ export function readPod(object: KubeObject): Pod {
 }
 
 const answerMs = 5000;
+/** Any pod with a relay's label is asked, also one that never ends its answer. */
+const maxAnswerBytes = 1024 * 1024;
 
 /** The text of an answer, or why there is none. */
 type Answer = { readonly text: string } | { readonly fault: string };
@@ -73,7 +75,8 @@ type Answer = { readonly text: string } | { readonly fault: string };
 async function ask(url: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   try {
     const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) });
-    const text = await answer.text();
+    const text = await readAtMost(answer.body, maxAnswerBytes);
+    if (text === undefined) return { fault: `${url} answers more than ${maxAnswerBytes} bytes` };
     return answer.ok ? { text } : { fault: `${url} answers ${answer.status}` };
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';
@@ -83,6 +86,18 @@ async function ask(url: string, signal: AbortSignal, headers: Readonly<Record<st
 
 /** `fetch` says only that it failed; what failed is the cause. */
 const reasonOf = (error: unknown) => describeError(error instanceof Error && error.cause !== undefined ? error.cause : error);
+
+/** Undefined for a longer answer, of which the rest is not read. */
+async function readAtMost(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
 
 const textOf = (answer: Answer): string | undefined => ('text' in answer ? answer.text : undefined);
 
