@@ -1,15 +1,18 @@
-// The operator's settings.
+// Settings of the operator.
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
 import { optional, secret, text, url } from '../platform/config/settings.ts';
 
 export const settings = {
-  namespace: text('Operator__Namespace', { summary: 'The only namespace whose objects are looked at; all when empty', default: '' }),
+  namespace: text('Operator__Namespace', { summary: 'The only namespace whose objects are reconciled; all when empty', default: '' }),
   leaseName: text('Operator__LeaseName', { summary: 'The Lease by which replicas agree on a leader', default: 'signalbox-operator' }),
   leaseNamespace: optional(text('Operator__LeaseNamespace', { summary: "The Lease's namespace (default: the pod's, or that of the kubeconfig's context)" })),
   secretsUrl: optional(
     url('Secrets__BaseUrl', ['http', 'https'], { summary: 'The secrets service; without it SecretApplications and SyncedSecrets say `ServiceUnavailable`' }),
   ),
-  adminKey: optional(secret('Management__AdminApiKey', { summary: "The administrator's token of the secrets service" })),
+  tokenSecret: optional(
+    text('Operator__TokenSecret', { summary: "The Secret of the administrator's token in the namespace of the Lease, which no object may name" }),
+  ),
+  adminKey: optional(secret('Management__AdminApiKey', { summary: "The administrator's token of the secrets service; of a list the first" })),
 } as const;
 
 export type OperatorConfig = Values<typeof settings>;

@@ -200,6 +200,40 @@ const DataEntry = z
   .meta(oneOf('secret', 'configuration'));
 const Texts = z.record(z.string().max(253), z.string().max(65_536));
 
+// Programs of Kubernetes act on Secrets of their own types and by their own annotations, with rights that the author of an object lacks:
+// the token controller fills one of type service-account-token with a token of any account that an annotation names.
+const targetTypes = ['Opaque', 'kubernetes.io/tls', ...['dockerconfigjson', 'dockercfg', 'basic-auth', 'ssh-auth'].map((type) => `kubernetes.io/${type}`)];
+/** A pattern of RE2 and of JavaScript alike: domains of Kubernetes, with Helm's releases, which Helm applies with the rights of its user. */
+const reservedType = '^([^/]*[.])?(kubernetes[.]io|k8s[.]io|helm[.]sh)(/|$)';
+const reservedKey = '^([^/]*[.])?(kubernetes[.]io|k8s[.]io|signalbox[.]dev)/';
+/** The recommended labels, which are for people. */
+const freePrefix = 'app.kubernetes.io/';
+
+/** Whether an object may have a Secret of the type written or read. */
+export const isUsableType = (type: string): boolean => targetTypes.includes(type) || !new RegExp(reservedType).test(type);
+const isFreeKey = (key: string) => key.startsWith(freePrefix) || !new RegExp(reservedKey).test(key);
+
+const TargetType = z
+  .string()
+  .max(253)
+  .refine(isUsableType, { error: `must be ${targetTypes.join(', ')} or a type outside of kubernetes.io, k8s.io and helm.sh` })
+  .default('Opaque')
+  .meta(
+    rules(
+      rule('self == oldSelf', 'type is immutable: delete this object and create another one'),
+      rule(
+        `self in [${targetTypes.map((type) => `'${type}'`).join(', ')}] || !self.matches('${reservedType}')`,
+        `must be ${targetTypes.join(', ')} or a type outside of kubernetes.io, k8s.io and helm.sh`,
+      ),
+    ),
+  );
+const keysMessage = `keys of kubernetes.io, k8s.io, their subdomains and ${group} are reserved, but for ${freePrefix}`;
+/** Labels or annotations of a target. */
+const Notes = z
+  .record(z.string().max(253).refine(isFreeKey, { error: keysMessage }), z.string().max(65_536))
+  .default({})
+  .meta({ maxProperties: 100, ...rules(rule(`self.all(key, key.startsWith('${freePrefix}') || !key.matches('${reservedKey}'))`, keysMessage)) });
+
 export const SyncedSecretSpec = z
   .object({
     applicationRef: z
@@ -211,16 +245,16 @@ export const SyncedSecretSpec = z
     target: z
       .object({
         name: Name.optional().describe("The name of the Secret. Default: the object's own."),
-        type: z.string().max(253).default('Opaque').meta(immutable('type')).describe('The type of the Secret. Immutable.'),
-        labels: Texts.default({}).describe('Labels of the Secret; those that are taken out stay.'),
-        annotations: Texts.default({}).describe('Annotations of the Secret; those that are taken out stay.'),
+        type: TargetType.describe('The type of the Secret; of the types of Kubernetes only those that hold data of applications. Immutable.'),
+        labels: Notes.describe('Labels of the Secret; a label that is taken out of the object stays on the Secret.'),
+        annotations: Notes.describe('Annotations of the Secret; an annotation that is taken out of the object stays on the Secret.'),
         deletionPolicy: z
           .enum(['Delete', 'Retain'])
           .default('Delete')
           .describe('What becomes of the Secret when this object is deleted, or names another one.'),
       })
       .prefault({})
-      .describe('The Secret that is written. One that is there and not its own is left as it is.'),
+      .describe('The Secret that is written. A Secret that exists and does not belong to this object, or has another type, is left as it is.'),
     data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')).describe('Keys of the Secret, and whose values they have.'),
     template: Texts.default({}).describe('Texts by key, with {{ secret NAME }} and {{ configuration KEY }} replaced.'),
     refreshInterval: Duration.default('5m').describe('How often values are read though no change was heard of.'),
@@ -246,67 +280,3 @@ export const SyncedSecretStatus = z.object({
   lastSyncedAt: z.iso.datetime().optional().describe('When the content last became another.'),
 });
 export type SyncedSecretStatus = z.output<typeof SyncedSecretStatus>;
-
-type Column = { readonly name: string; readonly type: 'string' | 'integer' | 'boolean' | 'date'; readonly jsonPath: string; readonly priority?: number };
-const ready: Column = { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' };
-const reason: Column = { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' };
-/** With `--output wide`. */
-const message: Column = { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 };
-const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
-
-/** What the definitions are generated from. */
-export const kinds = {
-  BrokerConnection: {
-    description: 'A message broker of the relay in the same namespace.',
-    plural: 'brokerconnections',
-    singular: 'brokerconnection',
-    shortNames: ['bc'],
-    spec: BrokerConnectionSpec,
-    status: BrokerConnectionStatus,
-    columns: [
-      { name: 'Broker', type: 'string', jsonPath: '.status.broker' },
-      { name: 'Active', type: 'boolean', jsonPath: '.status.active' },
-      { name: 'Used', type: 'integer', jsonPath: '.status.used' },
-      { name: 'Limit', type: 'integer', jsonPath: '.status.limit' },
-      { name: 'Remaining', type: 'integer', jsonPath: '.status.remaining' },
-      ready,
-      reason,
-      age,
-      message,
-    ],
-  },
-  SecretApplication: {
-    description: 'An application of the secrets service, and the Secret with its key.',
-    plural: 'secretapplications',
-    singular: 'secretapplication',
-    shortNames: ['sapp'],
-    spec: SecretApplicationSpec,
-    status: SecretApplicationStatus,
-    columns: [
-      { name: 'Slug', type: 'string', jsonPath: '.status.slug' },
-      { name: 'Rotated', type: 'date', jsonPath: '.status.lastRotatedAt' },
-      ready,
-      reason,
-      age,
-      message,
-    ],
-  },
-  SyncedSecret: {
-    description: 'A Secret that is kept equal to values of the secrets service.',
-    plural: 'syncedsecrets',
-    singular: 'syncedsecret',
-    shortNames: ['ssec'],
-    spec: SyncedSecretSpec,
-    status: SyncedSecretStatus,
-    columns: [
-      { name: 'Target', type: 'string', jsonPath: '.status.target' },
-      { name: 'Environment', type: 'string', jsonPath: '.spec.environment' },
-      ready,
-      reason,
-      { name: 'Synced', type: 'date', jsonPath: '.status.lastSyncedAt' },
-      age,
-      message,
-    ],
-  },
-} as const satisfies Readonly<Record<string, { readonly columns: readonly Column[]; readonly [member: string]: unknown }>>;
-export type Kind = keyof typeof kinds;

@@ -1,6 +1,79 @@
-// The CustomResourceDefinitions of the kinds, from the schemas of contract.ts.
+// The kinds, and their CustomResourceDefinitions from the schemas of contract.ts.
 import { z } from 'zod';
-import { group, type Kind, kinds, version } from './contract.ts';
+import {
+  BrokerConnectionSpec,
+  BrokerConnectionStatus,
+  group,
+  SecretApplicationSpec,
+  SecretApplicationStatus,
+  SyncedSecretSpec,
+  SyncedSecretStatus,
+  version,
+} from './contract.ts';
+
+type Column = { readonly name: string; readonly type: 'string' | 'integer' | 'boolean' | 'date'; readonly jsonPath: string; readonly priority?: number };
+const ready: Column = { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' };
+const reason: Column = { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' };
+/** With `--output wide`. */
+const message: Column = { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 };
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+/** What the definitions are generated from. */
+export const kinds = {
+  BrokerConnection: {
+    description: 'A message broker of the relay in the same namespace.',
+    plural: 'brokerconnections',
+    singular: 'brokerconnection',
+    shortNames: ['bc'],
+    spec: BrokerConnectionSpec,
+    status: BrokerConnectionStatus,
+    columns: [
+      { name: 'Broker', type: 'string', jsonPath: '.status.broker' },
+      { name: 'Active', type: 'boolean', jsonPath: '.status.active' },
+      { name: 'Used', type: 'integer', jsonPath: '.status.used' },
+      { name: 'Limit', type: 'integer', jsonPath: '.status.limit' },
+      { name: 'Remaining', type: 'integer', jsonPath: '.status.remaining' },
+      ready,
+      reason,
+      age,
+      message,
+    ],
+  },
+  SecretApplication: {
+    description: 'An application of the secrets service, and the Secret with its key.',
+    plural: 'secretapplications',
+    singular: 'secretapplication',
+    shortNames: ['sapp'],
+    spec: SecretApplicationSpec,
+    status: SecretApplicationStatus,
+    columns: [
+      { name: 'Slug', type: 'string', jsonPath: '.status.slug' },
+      { name: 'Rotated', type: 'date', jsonPath: '.status.lastRotatedAt' },
+      ready,
+      reason,
+      age,
+      message,
+    ],
+  },
+  SyncedSecret: {
+    description: 'A Secret that is kept equal to values of the secrets service.',
+    plural: 'syncedsecrets',
+    singular: 'syncedsecret',
+    shortNames: ['ssec'],
+    spec: SyncedSecretSpec,
+    status: SyncedSecretStatus,
+    columns: [
+      { name: 'Target', type: 'string', jsonPath: '.status.target' },
+      { name: 'Environment', type: 'string', jsonPath: '.spec.environment' },
+      ready,
+      reason,
+      { name: 'Synced', type: 'date', jsonPath: '.status.lastSyncedAt' },
+      age,
+      message,
+    ],
+  },
+} as const satisfies Readonly<Record<string, { readonly columns: readonly Column[]; readonly [member: string]: unknown }>>;
+export type Kind = keyof typeof kinds;
 
 type Definition = {
   readonly spec: { readonly names: { readonly plural: string }; readonly [member: string]: unknown };

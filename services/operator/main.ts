@@ -16,8 +16,11 @@ import { createSecretApplications } from './secret-applications/controller.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
 import { createWithoutService } from './without-service.ts';
 
-function serviceOf({ secretsUrl, adminKey }: OperatorConfig): SecretsService | undefined {
-  return secretsUrl === undefined || adminKey === undefined ? undefined : createSecretsService({ baseUrl: secretsUrl, adminKey: adminKey.reveal() });
+/** The first of a list, of which the secrets service takes every one. */
+const tokenOf = ({ adminKey }: OperatorConfig): string | undefined => adminKey?.reveal().split(',')[0]?.trim();
+
+function serviceOf({ secretsUrl }: OperatorConfig, adminKey: string | undefined): SecretsService | undefined {
+  return secretsUrl === undefined || adminKey === undefined ? undefined : createSecretsService({ baseUrl: secretsUrl, adminKey });
 }
 
 const controllersOf = (service: SecretsService | undefined): Controller[] => [
@@ -39,10 +42,14 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     return { transport, cluster: createCluster({ transport, identity, onEventFailure: (error) => log.debug({ error }, 'recording an Event failed') }), signal };
   };
   let isLeading = false;
-  const service = serviceOf(config);
+  const token = tokenOf(config);
+  const service = serviceOf(config, token);
+  const leaseNamespace = config.leaseNamespace ?? namespace;
+  const place = config.tokenSecret === undefined ? undefined : { namespace: leaseNamespace, name: config.tokenSecret };
   const manager = createManager({
     controllers: () => controllersOf(service),
     namespace: config.namespace,
+    ownSecrets: { place, token },
     log,
     metrics: () => measured,
     feed: service?.follow,
@@ -53,7 +60,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     await lease.transport.json({ method: 'GET', path: '/version' });
     return { ok: true };
   });
-  const key = { namespace: config.leaseNamespace ?? namespace, name: config.leaseName };
+  const key = { namespace: leaseNamespace, name: config.leaseName };
   const running = whileLeading({ cluster: lease.cluster, key, identity, stopping, log }, async (signal) => {
     isLeading = true;
     await manager.run(connect(signal)).finally(() => (isLeading = false));

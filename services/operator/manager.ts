@@ -6,8 +6,9 @@ import type { Change } from '../secrets/contract.ts';
 import type { Cluster, Key, KubeObject, Resource } from './cluster/cluster.ts';
 import type { Transport } from './cluster/transport.ts';
 import { type ObjectChange, startWatch, type Watch, type WatchOptions } from './cluster/watch.ts';
-import { kinds } from './contract.ts';
+import { kinds } from './definitions.ts';
 import type { ObjectCount, OperatorMetrics } from './metrics.ts';
+import { createSecretReader, type OwnSecrets, type ReadSecret } from './own-secrets.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { readyOf } from './status.ts';
 
@@ -37,6 +38,8 @@ export type Reconciled = {
 
 export type ReconcileContext = {
   readonly cluster: Cluster;
+  /** Reads a Secret that an object names, instead of `cluster.get`, which reads every Secret. */
+  readonly readSecret: ReadSecret;
   readonly caches: Caches;
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -65,6 +68,7 @@ export type ManagerOptions = {
   readonly controllers: () => readonly Controller[];
   /** Empty: all namespaces. */
   readonly namespace: string;
+  readonly ownSecrets: OwnSecrets;
   readonly log: Log;
   readonly metrics: () => OperatorMetrics;
   readonly feed?: Feed | undefined;
@@ -156,8 +160,9 @@ function startWatchOf(listeners: readonly Listener[], { transport, signal }: Lea
 type Queueing = { readonly options: ManagerOptions; readonly caches: Caches; readonly ready: Promise<unknown> };
 
 function createQueueOf(controller: Controller, { cluster, signal }: Leading, { options, caches, ready }: Queueing): Queue {
-  const { log, metrics } = options;
+  const { log, metrics, ownSecrets } = options;
   const { name } = controller;
+  const readSecret = createSecretReader(cluster, ownSecrets);
   const now = () => new Date();
   return createQueue({
     async work(key) {
@@ -166,7 +171,7 @@ function createQueueOf(controller: Controller, { cluster, signal }: Leading, { o
       if (signal.aborted) return Number.POSITIVE_INFINITY;
       const end = metrics().durations.startTimer({ controller: name });
       try {
-        const { againAfterMs = Number.POSITIVE_INFINITY } = await controller.reconcile(key, { cluster, caches, signal, log, now });
+        const { againAfterMs = Number.POSITIVE_INFINITY } = await controller.reconcile(key, { cluster, readSecret, caches, signal, log, now });
         metrics().reconciles.inc({ controller: name, outcome: 'done' });
         return againAfterMs;
       } finally {

@@ -1,7 +1,8 @@
 // Secrets and ConfigMaps of the cluster as the controllers read and write them.
 import { z } from 'zod';
-import type { Cluster, Key, KubeObject, Resource } from './cluster/cluster.ts';
-import { annotations, apiVersion, type Kind, kinds } from './contract.ts';
+import type { Key, KubeObject, Resource } from './cluster/cluster.ts';
+import { annotations, apiVersion } from './contract.ts';
+import { type Kind, kinds } from './definitions.ts';
 
 export const secretResource: Resource = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' };
 export const configMapResource: Resource = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' };
@@ -58,11 +59,11 @@ export function createOwnWrites() {
 }
 export type OwnWrites = ReturnType<typeof createOwnWrites>;
 
-/** Reads each of the objects that are named once. */
-export function createReader(cluster: Cluster, resource: Resource, namespace: string) {
+/** Reads each object of a namespace once. */
+export function createReader(get: (key: Key) => Promise<KubeObject | undefined>, namespace: string) {
   const read = new Map<string, Promise<KubeObject | undefined>>();
   return (name: string): Promise<KubeObject | undefined> => {
-    const found = read.get(name) ?? cluster.get(resource, { namespace, name });
+    const found = read.get(name) ?? get({ namespace, name });
     read.set(name, found);
     return found;
   };

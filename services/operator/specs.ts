@@ -1,7 +1,8 @@
-// What users wrote, read from objects once a version of each.
+// The specs of objects, read once for each version of an object.
 import type { z } from 'zod';
 import type { KubeObject } from './cluster/cluster.ts';
 import { keyText } from './secrets.ts';
+import { notReady, type Readiness } from './status.ts';
 
 /** The spec of an object; undefined for one that the schema refuses, such as one of an older definition. */
 export function createSpecs<S extends z.ZodType>(schema: S) {
@@ -12,7 +13,14 @@ export function createSpecs<S extends z.ZodType>(schema: S) {
   };
 }
 
-/** Keys of those of the objects whose spec is meant. */
+/** Why the schema refuses the spec of an object, for its status. */
+export function faultOf(schema: z.ZodType, object: KubeObject): Readiness {
+  const [issue] = schema.safeParse(object['spec']).error?.issues ?? [];
+  const [cause = issue] = issue?.code === 'invalid_key' ? issue.issues : [];
+  return notReady('ValueRefused', `spec.${issue?.path.map(String).join('.') ?? ''}: ${cause?.message ?? 'cannot be read'}`);
+}
+
+/** The keys of the objects whose spec passes the test. */
 export const createReferring =
   <S>(specOf: (object: KubeObject) => S | undefined) =>
   (objects: readonly KubeObject[] | undefined, isMeant: (spec: S) => boolean): string[] =>

@@ -8,20 +8,21 @@ export type Readiness = { readonly isReady: boolean; readonly reason: Reason; re
 
 export const notReady = (reason: Reason, message: string): Readiness => ({ isReady: false, reason, message });
 
-/** Of an object that the schema refuses: it was written before a definition changed. */
-export const unreadable = notReady('ValueRefused', 'the operator does not understand its spec; write it anew as the definition says');
-
-/** Of these the object is not the reason, or not for long. */
+/** Statuses that say nothing of the object, or soon do not any more. */
 const passing = [401, 404, 409, 410, 429];
 
-/** What the API server refuses for what the object says, or for what the operator may do; undefined for all else. */
-export function clusterRefusal(error: unknown): Readiness | undefined {
+/** The operator refuses what an object asks for; trying again does not help. */
+export class ObjectRefused extends Error {}
+
+/** The readiness of an object that the operator or the API server refuses, also where the operator lacks a right; undefined for another error. */
+export function refusalOf(error: unknown): Readiness | undefined {
+  if (error instanceof ObjectRefused) return notReady('ValueRefused', error.message);
   if (!(error instanceof ClusterError) || error.status === undefined || error.status >= 500 || passing.includes(error.status)) return undefined;
   return notReady('ValueRefused', `Kubernetes refuses it: ${error.message}`);
 }
 
-/** The same is refused however often it is tried: only another object helps. */
-export const isInvalid = (error: unknown): boolean => error instanceof ClusterError && error.status === 422;
+/** Whether trying again is of no use until the object changes. */
+export const isInvalid = (error: unknown): boolean => error instanceof ObjectRefused || (error instanceof ClusterError && error.status === 422);
 
 /** Longer ones are cut: what the definitions take. */
 const longestMessage = 1000;

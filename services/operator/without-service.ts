@@ -1,6 +1,6 @@
 // SecretApplication and SyncedSecret where no secrets service is given: each says so, and keeps what its status says beside that.
 import type { Controller } from './manager.ts';
-import type { Kind } from './contract.ts';
+import type { Kind } from './definitions.ts';
 import { keyOf, keyText, resourceOf } from './secrets.ts';
 import { notReady, report, statusOf } from './status.ts';
 

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { createCluster, listAll, pathOf, readObject } from '../../services/operator/cluster/client.ts';
 import type { Cluster, KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
 import { createTransport, type Transport } from '../../services/operator/cluster/transport.ts';
-import { Condition, group, type Kind } from '../../services/operator/contract.ts';
+import { Condition, group } from '../../services/operator/contract.ts';
 import { type Controller, type ManagerOptions, createManager } from '../../services/operator/manager.ts';
-import { definitions } from '../../services/operator/definitions.ts';
+import { definitions, type Kind } from '../../services/operator/definitions.ts';
 import { createOperatorMetrics } from '../../services/operator/metrics.ts';
 import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
@@ -96,10 +96,13 @@ export type RunningOperator = {
 export async function runControllers(
   controllers: () => readonly Controller[],
   namespace: string,
-  { config: given, ...options }: Pick<ManagerOptions, 'log' | 'feed' | 'timing'> & { readonly config?: KubeConfig },
+  {
+    config: given,
+    ...options
+  }: Pick<ManagerOptions, 'log' | 'feed' | 'timing'> & Partial<Pick<ManagerOptions, 'ownSecrets'>> & { readonly config?: KubeConfig },
 ): Promise<RunningOperator> {
   const config = given ?? (await sharedApiServer()).config;
-  const running = createManager({ controllers, namespace, metrics: () => metrics, ...options });
+  const running = createManager({ controllers, namespace, metrics: () => metrics, ownSecrets: { place: undefined, token: undefined }, ...options });
   const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, ...running });
   function lead() {
     const stopping = new AbortController();

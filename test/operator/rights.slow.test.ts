@@ -1,31 +1,25 @@
 // What the chart lets the operator do: as much as it does, by the requests of a real one under these rights, and no more.
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { Resource } from '../../services/operator/cluster/cluster.ts';
 import { configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createManagementClient } from '../../services/secrets/client.ts';
 import { apiServer } from '../charts/api-server.ts';
-import { chart, render } from '../charts/chart.ts';
+import { operatorChart, render } from '../charts/chart.ts';
 import { ofKind } from '../charts/manifests.ts';
 import { adminToken, migrations, secretValue, startService, type TestService } from '../services/secrets/service.ts';
-import { type Call, createFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
-import { temporaryDirectory } from '../support/guard.ts';
-import { sharedApiServer } from '../support/kubernetes.ts';
+import type { Call } from '../support/fault-proxy.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { type RunningProcess, startProcess } from '../support/processes.ts';
 import type { Values } from '../support/values.ts';
 import { eventually } from '../support/wait.ts';
+import { applyChartRights, type OperatorProcess, startOperator } from './chart-rights.ts';
 import { createTestCluster, deployment, type TestCluster } from './operator.ts';
 
-const folder = join(chart, '../signalbox-operator');
+const folder = operatorChart;
 const ofApps = (kind: string, plural: string): Resource => ({ ...deployment, kind, plural });
 const workloads = [deployment, ofApps('StatefulSet', 'statefulsets'), ofApps('DaemonSet', 'daemonsets')];
 const podResource: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
-const ofRights = (kind: string, plural: string): Resource => ({ apiVersion: 'rbac.authorization.k8s.io/v1', kind, plural });
 
 const Rules = z.object({ rules: z.array(z.object({ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) })) });
 
@@ -66,39 +60,19 @@ describeWith(apiServer, 'the rights of the operator', function () {
   let cluster: TestCluster;
   let database: TestDatabase;
   let service: TestService;
-  let proxy: FaultProxy;
-  let operator: RunningProcess;
+  let operator: OperatorProcess;
   let granted: string[];
 
   before(async () => {
     cluster = await createTestCluster();
     database = await createTestDatabase({ schema: 'secrets', migrations });
     service = await startService({ databaseUrl: database.url });
-    const { namespace } = cluster;
-    const manifests = await render({ watchNamespace: namespace, secrets: { url: service.url } }, { folder, namespace });
-    const roles = ofKind(manifests, 'Role');
-    granted = grantedBy(roles);
-    for (const role of roles) await cluster.apply(ofRights('Role', 'roles'), { ...role });
-    for (const binding of ofKind(manifests, 'RoleBinding')) await cluster.apply(ofRights('RoleBinding', 'rolebindings'), { ...binding });
-    const [account] = ofKind(manifests, 'ServiceAccount');
-    proxy = await createFaultProxy(actingAs(`system:serviceaccount:${namespace}:${account?.metadata.name ?? ''}`, (await sharedApiServer()).config));
-    const kubeconfig = join(temporaryDirectory('rights'), 'kubeconfig');
-    await writeFile(kubeconfig, proxy.config.exportConfig());
-    operator = startProcess(['operator'], {
-      env: {
-        KUBECONFIG: kubeconfig,
-        METRICS_PORT: '0',
-        Operator__Namespace: namespace,
-        Operator__LeaseNamespace: namespace,
-        Operator__LeaseName: account?.metadata.name ?? '',
-        Secrets__BaseUrl: service.url,
-        Management__AdminApiKey: adminToken,
-      },
-    });
+    const rights = await applyChartRights(cluster, service.url);
+    granted = grantedBy(rights.roles);
+    operator = await startOperator(cluster, rights, service.url);
   });
   after(async () => {
-    await operator.kill();
-    await proxy.close();
+    await operator.stop();
     await service.close();
     await database.drop();
     await cluster.close();
@@ -156,7 +130,7 @@ describeWith(apiServer, 'the rights of the operator', function () {
     const used = () => calls.flatMap(neededBy);
     await eventually(
       () => {
-        calls.push(...proxy.takeCalls());
+        calls.push(...operator.proxy.takeCalls());
         expect(granted).to.have.members([...new Set(used())]);
       },
       { withinMs: 60_000 },
@@ -172,12 +146,3 @@ describeWith(apiServer, 'the rights of the operator', function () {
     expect(await rulesOf({}, 'ClusterRole')).to.deep.equal(await rulesOf({ watchNamespace: 'shop' }, 'Role'));
   });
 });
-
-/** The administrator in the name of another. */
-function actingAs(impersonateUser: string, administrator: KubeConfig): KubeConfig {
-  const [cluster, user] = [administrator.getCurrentCluster(), administrator.getCurrentUser()];
-  if (!cluster || !user) throw new Error('the kubeconfig has no user or no cluster');
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser(cluster, { ...user, impersonateUser });
-  return config;
-}

@@ -402,7 +402,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       const data = [{ key: 'PASSWORD', secret: 'password' }];
       await sync('noted', { data });
       await isReady('SyncedSecret', 'noted', 'Synced');
-      await sync('noted', { data, target: { annotations: { [annotations.owner]: 'somebody', note: 'mine' } } });
+      await sync('noted', { data, target: { annotations: { note: 'mine' } } });
       await eventually(async () => expect((await cluster.find(secretResource, 'noted'))?.metadata.annotations).to.include({ note: 'mine' }));
       expect(annotationOf(await cluster.find(secretResource, 'noted'), 'owner')).to.equal('SyncedSecret/noted');
     });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { listAll } from '../../services/operator/cluster/client.ts';
 import type { Resource } from '../../services/operator/cluster/cluster.ts';
-import type { Kind } from '../../services/operator/contract.ts';
+import type { Kind } from '../../services/operator/definitions.ts';
 import { resourceOf } from '../../services/operator/secrets.ts';
 import { kubernetes } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';

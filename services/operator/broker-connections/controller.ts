@@ -4,8 +4,8 @@ import type { KubeObject, Resource } from '../cluster/cluster.ts';
 import { annotations, BrokerConnectionSpec, type Reason } from '../contract.ts';
 import type { Controller, ReconcileContext } from '../manager.ts';
 import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
-import { createSpecs } from '../specs.ts';
-import { clusterRefusal, notReady, type Readiness, report, unreadable } from '../status.ts';
+import { createSpecs, faultOf } from '../specs.ts';
+import { notReady, ObjectRefused, type Readiness, refusalOf, report } from '../status.ts';
 import {
   type Draining,
   type EmptySince,
@@ -63,7 +63,7 @@ export function createBrokerConnections(): Controller {
         return {};
       }
       const unread = objects.filter((object) => specOf(object) === undefined);
-      await reportAll(unread, unreadable, context);
+      for (const object of unread) await reportAll([object], faultOf(BrokerConnectionSpec, object), context);
       // One that cannot be read must not look like one that was deleted.
       const positions = unread.map(({ spec }) => Positioned.parse(spec).position);
       if (positions.includes(undefined)) return {};
@@ -74,7 +74,7 @@ export function createBrokerConnections(): Controller {
       try {
         return await keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf, emptySince }, context);
       } catch (error) {
-        const readiness = clusterRefusal(error);
+        const readiness = refusalOf(error);
         if (readiness) await reportAll(readable, readiness, context);
         throw error;
       }
@@ -142,8 +142,8 @@ async function reportAll(objects: readonly KubeObject[], readiness: Readiness, {
   for (const object of objects) await report({ cluster, resource, now: now() }, object, { readiness });
 }
 
-async function readWishes(objects: readonly KubeObject[], namespace: string, { cluster }: ReconcileContext): Promise<Wish[]> {
-  const secret = createReader(cluster, secretResource, namespace);
+async function readWishes(objects: readonly KubeObject[], namespace: string, { readSecret }: ReconcileContext): Promise<Wish[]> {
+  const secret = createReader((key) => readSecret(key).catch(unlessRefused), namespace);
   const wishes: Wish[] = [];
   for (const object of objects) {
     const { name, uid, creationTimestamp: createdAt } = object.metadata;
@@ -154,6 +154,11 @@ async function readWishes(objects: readonly KubeObject[], namespace: string, { c
     wishes.push({ name, uid, createdAt, position, limit, url, source: urlSecretRef });
   }
   return wishes;
+}
+
+/** Undefined: one object that names a forbidden Secret must not hold up the others. */
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof ObjectRefused)) throw error;
 }
 
 const DrainingText = z.record(z.string(), z.string()).catch({});
@@ -209,7 +214,7 @@ async function remind(pod: KubeObject, { metadata: { resourceVersion } }: KubeOb
 }
 
 async function askRelays(relays: readonly Pod[], namespace: string, { cluster, signal }: ReconcileContext): Promise<RelayAnswers> {
-  const secret = createReader(cluster, secretResource, namespace);
+  const secret = createReader((key) => cluster.get(secretResource, key), namespace);
   const answers = await Promise.all(
     relays.flatMap(({ object, url, token: given }) => {
       if (url === undefined) return [];

@@ -2,11 +2,12 @@
 import { Refusal, type ManagementClient } from '../../secrets/client.ts';
 import { toError } from '../../platform/errors.ts';
 import { slugOf } from '../../secrets/contract.ts';
-import type { KubeObject } from '../cluster/cluster.ts';
+import type { Key, KubeObject } from '../cluster/cluster.ts';
+import type { KeyRef } from '../contract.ts';
 import type { ReconcileContext } from '../manager.ts';
 import { serviceFailure, unlessMissing } from '../secrets-service.ts';
-import { configMapResource, configMapText, createReader, secretResource, secretText } from '../secrets.ts';
-import { clusterRefusal, isInvalid, type Readiness } from '../status.ts';
+import { configMapResource, configMapText, secretText } from '../secrets.ts';
+import { isInvalid, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
 import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
 import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
 
@@ -42,7 +43,7 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
       againAfterMs,
     };
   } catch (error) {
-    const failure = serviceFailure(error) ?? clusterRefusal(error);
+    const failure = serviceFailure(error) ?? refusalOf(error);
     if (!failure) throw error;
     return { readiness: { ...failure, isReady: false }, againAfterMs: resyncMs, ...(!isInvalid(error) && { failure: toError(error) }) };
   }
@@ -93,19 +94,21 @@ function nameOf(action: Action): string {
   return 'slug' in action ? `environment ${action.slug}` : action.name;
 }
 
-/** With the values of ConfigMaps and Secrets in their places, and what is not there. */
-async function readWanted({ object, spec }: Subject, { cluster }: ReconcileContext): Promise<{ wanted: Wanted; problems: Refused[] }> {
+/** The spec with the values of ConfigMaps and Secrets in their places, and a problem for each value that is missing. */
+async function readWanted({ object, spec }: Subject, { cluster, readSecret }: ReconcileContext): Promise<{ wanted: Wanted; problems: Refused[] }> {
   const { namespace } = object.metadata;
-  const configMap = createReader(cluster, configMapResource, namespace);
-  const secret = createReader(cluster, secretResource, namespace);
+  const configMapRefs = spec.configuration.flatMap(({ valueFrom }) => valueFrom?.configMapKeyRef ?? []);
+  const inConfigMaps = await readTexts(configMapRefs, namespace, { get: (key) => cluster.get(configMapResource, key), textOf: configMapText });
+  const secretRefs = spec.secretValues.map(({ valueFrom }) => valueFrom.secretKeyRef);
+  const inSecrets = await readTexts(secretRefs, namespace, { get: readSecret, textOf: secretText });
   const problems: Refused[] = [];
-  const missing = (kind: string, { name, key }: { name: string; key: string }) =>
+  const missing = (kind: string, { name, key }: KeyRef) =>
     void problems.push({ reason: 'ValueMissing', message: `there is no ${kind} ${name} with a text at ${key}` });
   const configuration: Wanted['configuration'][number][] = [];
   const unread: Wanted['unread'][number][] = [];
   for (const { environment, key, value, valueFrom } of spec.configuration) {
     const ref = valueFrom?.configMapKeyRef;
-    const read = ref ? configMapText(await configMap(ref.name), ref.key) : value;
+    const read = ref ? inConfigMaps.get(placeOf(ref)) : value;
     if (read !== undefined) configuration.push({ environment, key, value: read });
     else if (ref) {
       missing('ConfigMap', ref);
@@ -114,7 +117,7 @@ async function readWanted({ object, spec }: Subject, { cluster }: ReconcileConte
   }
   const secretValues: Wanted['secretValues'][number][] = [];
   for (const { environment, secret: name, valueFrom } of spec.secretValues) {
-    const value = secretText(await secret(valueFrom.secretKeyRef.name), valueFrom.secretKeyRef.key);
+    const value = inSecrets.get(placeOf(valueFrom.secretKeyRef));
     if (value === undefined) missing('Secret', valueFrom.secretKeyRef);
     else secretValues.push({ environment, secret: name, value });
   }
@@ -122,9 +125,35 @@ async function readWanted({ object, spec }: Subject, { cluster }: ReconcileConte
   return { wanted: { description, environments, prune, configuration, unread, secretValues }, problems };
 }
 
-type Performing = { readonly slug: string; readonly mark: string; readonly management: ManagementClient };
+/** An object can name 1000 ConfigMaps of 1 MiB each. */
+const maxTextBytes = 4 * 1024 * 1024;
+const placeOf = ({ name, key }: KeyRef) => `${name}/${key}`;
 
-async function apply(action: Action, { slug, mark, management }: Performing): Promise<unknown> {
+type Reading = {
+  readonly get: (key: Key) => Promise<KubeObject | undefined>;
+  readonly textOf: (object: KubeObject | undefined, key: string) => string | undefined;
+};
+
+/** Texts by `placeOf`; each object is read once, one after the other, and not kept. @throws ObjectRefused above the limit */
+async function readTexts(refs: readonly KeyRef[], namespace: string, { get, textOf }: Reading): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  let bytes = 0;
+  for (const [name, named] of Map.groupBy(refs, (ref) => ref.name)) {
+    const object = await get({ namespace, name });
+    for (const ref of named) {
+      const text = textOf(object, ref.key);
+      if (text === undefined || texts.has(placeOf(ref))) continue;
+      texts.set(placeOf(ref), text);
+      bytes += Buffer.byteLength(text);
+    }
+    if (bytes > maxTextBytes) throw new ObjectRefused(`the values that it names hold more than ${maxTextBytes} bytes`);
+  }
+  return texts;
+}
+
+type Applying = { readonly slug: string; readonly mark: string; readonly management: ManagementClient };
+
+async function apply(action: Action, { slug, mark, management }: Applying): Promise<unknown> {
   switch (action.do) {
     case 'describe':
       return management.updateApplication(slug, { name: action.name, description: action.description });

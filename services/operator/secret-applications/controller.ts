@@ -5,8 +5,8 @@ import { SecretApplicationSpec } from '../contract.ts';
 import type { Caches, Changes, Controller, ReconcileContext } from '../manager.ts';
 import { type SecretsService, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, configMapResource, createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
-import { createReferring, createSpecs } from '../specs.ts';
-import { report, statusOf, unreadable } from '../status.ts';
+import { createReferring, createSpecs, faultOf } from '../specs.ts';
+import { report, statusOf } from '../status.ts';
 import { applicationOf, isOriginal, writtenFor } from './key.ts';
 import { keep } from './apply.ts';
 
@@ -66,7 +66,7 @@ export function createSecretApplications(service: SecretsService): Controller {
       const spec = object && specOf(object);
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       if (!spec) {
-        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), readiness: unreadable });
+        await report({ cluster, resource, now: now() }, object, { ...statusOf(object), readiness: faultOf(SecretApplicationSpec, object) });
         return {};
       }
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);

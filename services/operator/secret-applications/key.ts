@@ -71,12 +71,12 @@ async function createApplication(subject: Subject, context: ReconcileContext, { 
 
 async function observe(
   { object, spec, older, service }: Subject,
-  { cluster, signal }: ReconcileContext,
+  { readSecret, signal }: ReconcileContext,
   management: ManagementClient,
 ): Promise<Observed & { readonly secret: KubeObject | undefined }> {
   const { namespace, name } = object.metadata;
   const slug = slugOf(spec.applicationName);
-  const secret = await cluster.get(secretResource, { namespace, name: spec.apiKeySecretRef.name });
+  const secret = await readSecret({ namespace, name: spec.apiKeySecretRef.name });
   const application = slug === '' || older !== undefined ? undefined : await unlessMissing(management.application(slug));
   const keySecret = secret && readKeySecret(secret, spec.apiKeySecretRef.key);
   const isKeyAccepted = keySecret?.apiKey !== undefined && application !== undefined && (await isAccepted(service, keySecret.apiKey, signal));

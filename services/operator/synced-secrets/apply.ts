@@ -9,8 +9,8 @@ import type { ReconcileContext } from '../manager.ts';
 import { type SecretsService, serviceFailure, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, encodedData, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
-import { clusterRefusal, isInvalid, notReady, type Readiness, statusOf } from '../status.ts';
-import { compose, contentHash, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
+import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf, statusOf } from '../status.ts';
+import { compose, contentHash, maxTargetBytes, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
 import { TemplateError } from './template.ts';
 
 export type Outcome = {
@@ -38,12 +38,12 @@ const refreshMs = ({ refreshInterval }: SyncedSecretSpec) => Math.max(durationMs
 /** @throws what the cluster does not answer */
 export async function sync(subject: Subject, context: ReconcileContext): Promise<Outcome> {
   const fail = (readiness: Readiness, failure?: Error): Outcome => ({ readiness, againAfterMs: refreshMs(subject.spec), ...(failure && { failure }) });
-  const read = await readValues(subject, context);
-  if ('readiness' in read) return fail(read.readiness, read.failure);
   try {
+    const read = await readValues(subject, context);
+    if ('readiness' in read) return fail(read.readiness, read.failure);
     return await write(subject, read, context);
   } catch (error) {
-    const readiness = clusterRefusal(error);
+    const readiness = refusalOf(error);
     if (!readiness) throw error;
     return fail(readiness, isInvalid(error) ? undefined : toError(error));
   }
@@ -70,6 +70,7 @@ async function readValues(subject: Subject, context: ReconcileContext): Promise<
     return failure.reason === 'ServiceUnavailable' ? { readiness, failure: toError(error) } : { readiness };
   }
   const composed = compose(sources, read);
+  if ('bytes' in composed) throw tooLarge(composed.bytes);
   if ('missing' in composed)
     return { readiness: notReady('NotFound', `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`) };
   return { data: composed.data, versions: Object.fromEntries([...read.secrets].map(([name, { version }]) => [name, version])) };
@@ -80,7 +81,10 @@ async function write(subject: Subject, { data, versions }: Values, context: Reco
   const target = targetName(object, spec);
   const written = await writeTarget(subject, data, context);
   if (!written) {
-    const readiness = notReady('TargetNotOwned', `the Secret ${target} is not of this object and is left as it is`);
+    const readiness = notReady(
+      'TargetNotOwned',
+      `the Secret ${target} does not belong to this object or is not of the type ${spec.target.type}, and is left as it is`,
+    );
     return { readiness, againAfterMs: refreshMs(spec) };
   }
   await removeFormer(subject, context);
@@ -95,46 +99,54 @@ async function write(subject: Subject, { data, versions }: Values, context: Reco
 
 export const targetName = (object: KubeObject, { target }: SyncedSecretSpec) => target.name ?? object.metadata.name;
 
-async function findKey({ object, spec, applicationSpec }: Subject, { cluster, caches }: ReconcileContext): Promise<string | Readiness> {
+async function findKey({ object, spec, applicationSpec }: Subject, { readSecret, caches }: ReconcileContext): Promise<string | Readiness> {
   const { namespace } = object.metadata;
   const { applicationRef, apiKeySecretRef } = spec;
   const application = applicationRef && caches['SecretApplication']?.get({ namespace, name: applicationRef.name });
   if (applicationRef && !application) return notReady('ApplicationNotReady', `there is no SecretApplication ${applicationRef.name}`);
   const ref = apiKeySecretRef ?? (application && applicationSpec(application)?.apiKeySecretRef);
-  const key = ref && secretText(await cluster.get(secretResource, { namespace, name: ref.name }), ref.key);
+  const key = ref && secretText(await readSecret({ namespace, name: ref.name }), ref.key);
   if (key !== undefined) return key;
   if (applicationRef) return notReady('ApplicationNotReady', `SecretApplication ${applicationRef.name} has no key yet`);
   return notReady('SecretMissing', `there is no Secret ${ref?.name ?? ''} with a text at ${ref?.key ?? ''}`);
 }
 
-/** So many questions at once. */
+/** Secrets that are read at once. */
 const questions = 8;
 
+/** @param bytes so far */
+const tooLarge = (bytes: number) =>
+  new ObjectRefused(`the target would hold ${bytes} bytes or more, and a Secret holds ${maxTargetBytes} at most; the Secret stays as it is`);
+
+/** @throws ObjectRefused as soon as the values that were read cannot all have a place in the target */
 async function readService(client: ConsumerClient, sources: ReturnType<typeof sourcesOf>, environment: string): Promise<Read> {
   const secrets = new Map<string, { value: string; version: number }>();
+  let bytes = 0;
   const names = namesIn(sources, 'secret');
   for (let from = 0; from < names.length; from += questions) {
     const batch = names.slice(from, from + questions);
     const answers = await Promise.all(batch.map((name) => unlessMissing(client.secret(name, environment))));
     answers.forEach((answer, index) => answer && secrets.set(batch[index] ?? '', { value: answer.value, version: answer.properties.version }));
+    bytes += answers.reduce((sum, answer) => sum + Buffer.byteLength(answer?.value ?? ''), 0);
+    if (bytes > maxTargetBytes) throw tooLarge(bytes);
   }
-  const wantsConfiguration = namesIn(sources, 'configuration').length > 0;
-  const entries = wantsConfiguration ? ((await unlessMissing(client.configurations(environment))) ?? []) : [];
-  return { secrets, configuration: new Map(entries.map(({ key, value }) => [key, value])) };
+  const keys = new Set(namesIn(sources, 'configuration'));
+  const entries = keys.size > 0 ? ((await unlessMissing(client.configurations(environment))) ?? []) : [];
+  return { secrets, configuration: new Map(entries.filter(({ key }) => keys.has(key)).map(({ key, value }) => [key, value])) };
 }
 
 type Written = { readonly hash: string; readonly changedAt: Date | undefined; readonly writtenAt: string };
 
-/** Undefined when a Secret of that name is not ours. */
+/** Undefined when a Secret of that name does not belong to the object, or has another type. */
 async function writeTarget(subject: Subject, data: Readonly<Record<string, string>>, context: ReconcileContext): Promise<Written | undefined> {
   const { object, spec, writes } = subject;
-  const { cluster, now } = context;
+  const { cluster, readSecret, now } = context;
   const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
   const owner = ownerOf('SyncedSecret', object.metadata.name);
-  const { labels, annotations: noted } = spec.target;
-  const found = await cluster.get(secretResource, key);
+  const { labels, annotations: noted, type } = spec.target;
+  const found = await readSecret(key);
   if (!found) return createTarget(subject, data, context);
-  if (annotationOf(found, 'owner') !== owner) return undefined;
+  if (annotationOf(found, 'owner') !== owner || found['type'] !== type) return undefined;
   const { metadata } = found;
   const salt = annotationOf(found, 'salt') ?? randomBytes(16).toString('hex');
   const hash = contentHash(data, salt);

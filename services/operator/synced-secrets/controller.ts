@@ -5,8 +5,8 @@ import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
 import type { SecretsService } from '../secrets-service.ts';
 import { createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
-import { createReferring, createSpecs } from '../specs.ts';
-import { report, statusOf, unreadable } from '../status.ts';
+import { createReferring, createSpecs, faultOf } from '../specs.ts';
+import { report, statusOf } from '../status.ts';
 import { sync, targetName } from './apply.ts';
 
 const resource = resourceOf('SyncedSecret');
@@ -49,7 +49,7 @@ export function createSyncedSecrets(service: SecretsService): Controller {
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       const spec = specOf(object);
       if (!spec) {
-        await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), readiness: unreadable });
+        await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), readiness: faultOf(SyncedSecretSpec, object) });
         return {};
       }
       const { againAfterMs, failure, ...status } = await sync({ object, spec, service, applicationSpec, writes }, context);

@@ -39,6 +39,14 @@ describe('what a SyncedSecret writes', () => {
     expect(compose(sources, read)).to.deep.equal({ missing: ['absent', 'configuration gone'] });
   });
 
+  it('is summed before it is filled, and nothing above 1 MiB', () => {
+    const large = { ...read, secrets: new Map([['a', { value: 'ä'.repeat(32_000), version: 1 }]]) };
+    const times = (count: number) => compose(sourcesOf(spec({ template: { k: '{{secret a}}'.repeat(count) } })), large);
+    expect(times(1500)).to.deep.equal({ bytes: 1500 * 64_000 });
+    expect(times(17)).to.deep.equal({ bytes: 17 * 64_000 });
+    expect(times(16)).to.have.property('data');
+  });
+
   it('refuses a key that stands in data and in template', () => {
     expect(() => sourcesOf(spec({ data: [{ key: 'A', secret: 'password' }], template: { A: '' } }))).to.throw(
       TemplateError,

@@ -1,0 +1,30 @@
+// Which Secrets the operator reads and writes for an object: none of its own, and none of a type that Kubernetes acts on.
+import type { Cluster, Key, KubeObject } from './cluster/cluster.ts';
+import { isUsableType } from './contract.ts';
+import { encodedData, secretResource } from './secrets.ts';
+import { ObjectRefused } from './status.ts';
+
+export type OwnSecrets = {
+  /** The Secret of the administrator's token, by place: an object must not make it anew where it was deleted. */
+  readonly place: Key | undefined;
+  /** The administrator's token, as it is sent. */
+  readonly token: string | undefined;
+};
+
+/** Reads a Secret that an object names. Undefined when there is none. @throws ObjectRefused for a Secret that no object may name */
+export type ReadSecret = (key: Key) => Promise<KubeObject | undefined>;
+
+export function createSecretReader(cluster: Cluster, { place, token }: OwnSecrets): ReadSecret {
+  return async ({ namespace, name }) => {
+    if (place?.namespace === namespace && place.name === name) throw new ObjectRefused(`the Secret ${name} is the operator's own`);
+    const secret = await cluster.get(secretResource, { namespace, name });
+    const type = secret?.['type'];
+    if (typeof type === 'string' && !isUsableType(type)) throw new ObjectRefused(`the Secret ${name} has the type ${type}, which no object may use`);
+    // Wherever a copy of it lies: the token opens every application.
+    if (secret && token !== undefined && holds(secret, token)) throw new ObjectRefused(`the Secret ${name} holds the administrator's token`);
+    return secret;
+  };
+}
+
+const holds = (secret: KubeObject, token: string): boolean =>
+  Object.values(encodedData(secret)).some((value) => Buffer.from(value, 'base64').toString('utf8').includes(token));
