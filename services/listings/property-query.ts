@@ -32,7 +32,7 @@ export const PropertyQuery = z
       .string()
       .transform((text) => storable(text.trim()) || undefined)
       .optional()
-      .meta({ override: { type: 'string' }, description: 'A part of the address or of the notes, in any case' }),
+      .meta({ override: { type: 'string' }, description: 'A part of the address or of the notes, whatever the case and the accents' }),
     routingKeys: listOf(RoutingKey),
     minBeds: bound.meta({ description: 'At least so many bedrooms' }),
     maxBeds: bound.meta({ description: 'At most so many bedrooms' }),

@@ -105,12 +105,9 @@ const addPrices = insertRows<PriceSeen>('listings.addPrices', {
 
 const sortColumns = { receivedAt: 'received_at', price: 'price_monthly', beds: 'beds' } as const;
 
-/** Of text that stands for itself. */
-const containing = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-
 function matching(filter: PropertyFilter) {
   const query = builder.from('properties').where('status', filter.status);
-  if (filter.search !== undefined) query.whereRaw('(address ilike :text or notes ilike :text)', { text: containing(filter.search) });
+  if (filter.search !== undefined) query.whereRaw('search_text like containing(?)', [filter.search]);
   if (filter.routingKeys.length > 0) query.whereIn('routing_key', filter.routingKeys);
   if (filter.propertyTypes.length > 0) query.whereIn('property_type', filter.propertyTypes);
   if (filter.minBeds !== undefined) query.where('beds', '>=', filter.minBeds);

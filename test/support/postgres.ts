@@ -102,8 +102,12 @@ export async function createTestDatabase(options?: TestDatabaseOptions): Promise
   return createDatabase(template);
 }
 
-/** A new and empty database of locale C, as CloudNativePG creates them. */
-export const createDatabaseOfLocaleC = (): Promise<TestDatabase> => createDatabase(`template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`);
+/** A new database of locale C, as CloudNativePG creates them; empty, or with a schema and its migrations. */
+export async function createDatabaseOfLocaleC(options?: TestDatabaseOptions): Promise<TestDatabase> {
+  const database = await createDatabase(`template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`);
+  if (options) await migrate(database.url, { schema: options.schema, directory: options.migrations }, silentLog);
+  return database;
+}
 
 const templates = new Map<string, Promise<string>>();
 

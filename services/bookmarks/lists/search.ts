@@ -1,13 +1,9 @@
-// What a search looks for, and where a page of a list begins.
+// The words of a search, and the cursor at which a page of a list begins.
 import { z } from 'zod';
 import { textFor } from '../../platform/schema.ts';
 
-/** Punctuation parts words for the ranking, as in the migration: Postgres takes `a.b/c` for one word, a file. */
-export const spaced = (q: string): string => q.replaceAll(/[!-/:-@[-`{-~]+/g, ' ');
-
-/** The words of a search as patterns of `like`: what is a wildcard there stands for itself. */
-export const escapedWords = (q: string): string[] =>
-  [...new Set(q.split(/\s+/))].filter((word) => word !== '').map((word) => word.replaceAll(/[\\%_]/g, '\\$&'));
+/** The words of a search, each once. */
+export const wordsOf = (q: string): string[] => [...new Set(q.split(/\s+/))].filter((word) => word !== '');
 
 /** The keys of the last row of a page, as the list is ordered: whatever is added meanwhile, the next page begins behind it. */
 export type Position = {

@@ -5,7 +5,7 @@ import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { createSnapshots, readByCursor, type SnapshotLimits } from '../../platform/postgres/snapshots.ts';
 import type { Bookmark, Folder } from '../contract.ts';
 import { bookmarkColumns } from '../store.ts';
-import { escapedWords, type Position, spaced } from './search.ts';
+import { type Position, wordsOf } from './search.ts';
 
 const builder = knex({ client: 'pg' });
 
@@ -52,7 +52,7 @@ const folders = statement<BesideRevision<Folder>>(
 
 const tags = statement<{ revision: string; name: string | null }>(
   'tags.all',
-  `select catalogue.revision, name from ${theRevision} left join tags on true order by name`,
+  `select catalogue.revision, name from ${theRevision} left join tags on true order by name collate alphabetical`,
 );
 
 /** In the order of the list, without an end. */
@@ -63,9 +63,9 @@ function select({ q, tag, folderId, favorite }: BookmarkFilter, after?: Position
   else if (folderId !== undefined) query.where('folder_id', folderId);
   if (favorite !== undefined) query.where({ favorite });
   if (q !== undefined) {
-    for (const word of escapedWords(q)) query.whereRaw('search_text like lower(?)', [`%${word}%`]);
+    for (const word of wordsOf(q)) query.whereRaw('search_text like containing(?)', [word]);
     // A word that stands as such ranks by where it stands, whether the others do or not.
-    const minusRank = builder.raw(`-ts_rank(search_words, replace(plainto_tsquery('simple', ?)::text, ' & ', ' | ')::tsquery)`, [spaced(q)]);
+    const minusRank = builder.raw(`-ts_rank(search_words, replace(plainto_tsquery('simple', spaced(folded(?)))::text, ' & ', ' | ')::tsquery)`, [q]);
     query.select({ minusRank }).orderBy('minusRank');
     if (after) query.whereRaw('(?, date_added, id) > (?::float4, ?, ?)', [minusRank, after.minusRank ?? 0, after.dateAdded, after.id]);
   } else if (after) query.whereRaw('(date_added, id) > (?, ?)', [after.dateAdded, after.id]);

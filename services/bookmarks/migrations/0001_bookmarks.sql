@@ -21,21 +21,19 @@ create table folders (
 create index folders_in_order on folders (created_at, id);
 create index folders_by_parent on folders (parent_id, created_at, id);
 
--- Unused tags stay. Sorted by code point, whatever the database's locale.
+-- Unused tags stay.
 create table tags (
   name text collate "C" primary key
 );
+create index tags_in_order on tags (name collate alphabetical);
 
--- Two functions of a bookmark's text for search. Both are immutable for text, which `array_to_string` cannot declare of itself.
-create function text_of_bookmark(title text, url text, description text, tags text[]) returns text language sql immutable parallel safe as $$
-  select lower(title || E'\n' || url || E'\n' || array_to_string(tags, E'\n') || E'\n' || description)
+-- Immutable for text, which `array_to_string` cannot declare of itself.
+create function lines_of(texts text[]) returns text language sql immutable parallel safe as $$
+  select pg_catalog.array_to_string(texts, E'\n')
 $$;
 -- Punctuation separates words: Postgres alone takes `a.b/c` for one word, a file.
-create function words_of_bookmark(title text, url text, description text, tags text[]) returns tsvector language sql immutable parallel safe as $$
-  select setweight(to_tsvector('pg_catalog.simple', regexp_replace(title, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'A')
-    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(array_to_string(tags, E'\n'), '[!-/:-@\[-`{-~]+', ' ', 'g')), 'B')
-    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(description, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'C')
-    || setweight(to_tsvector('pg_catalog.simple', regexp_replace(url, '[!-/:-@\[-`{-~]+', ' ', 'g')), 'D')
+create function spaced(given text) returns text language sql immutable parallel safe as $$
+  select pg_catalog.regexp_replace(given, '[!-/:-@\[-`{-~]+', ' ', 'g')
 $$;
 
 create table bookmarks (
@@ -50,8 +48,12 @@ create table bookmarks (
   favorite boolean not null,
   date_added timestamptz(3) not null,
   -- Search finds parts of words in the text, and ranks by the words.
-  search_text text not null generated always as (text_of_bookmark(title, url, description, tags)) stored,
-  search_words tsvector not null generated always as (words_of_bookmark(title, url, description, tags)) stored
+  search_text text not null generated always as (folded(title || E'\n' || url || E'\n' || lines_of(tags) || E'\n' || description)) stored,
+  search_words tsvector not null generated always as (
+    setweight(to_tsvector('pg_catalog.simple', spaced(folded(title))), 'A')
+    || setweight(to_tsvector('pg_catalog.simple', spaced(folded(lines_of(tags)))), 'B')
+    || setweight(to_tsvector('pg_catalog.simple', spaced(folded(description))), 'C')
+    || setweight(to_tsvector('pg_catalog.simple', spaced(folded(url))), 'D')) stored
 );
 create index bookmarks_in_order on bookmarks (date_added, id);
 create index bookmarks_by_folder on bookmarks (folder_id, date_added, id);

@@ -8,8 +8,8 @@ const columns = `id, name, handle, custom_domain as "customDomain", (select coun
 const list = statement<AuthorItem, [limit: number | null, offset: number]>(
   'authors.list',
   `
-  select ${columns} from (select * from authors order by lower(name collate "C") collate "C", id limit $1 offset $2) as authors
-  order by lower(name collate "C") collate "C", id`,
+  select ${columns} from (select * from authors order by name collate alphabetical, id limit $1 offset $2) as authors
+  order by name collate alphabetical, id`,
 );
 const count = statement<{ total: number }>('authors.count', 'select count(*) as total from authors');
 const find = statement<AuthorItem, [id: string]>('authors.find', `select ${columns} from authors where id = $1`);

@@ -12,7 +12,7 @@ export const LinkQuery = z.object({
   status: queryText({ type: 'string', enum: [...linkStatuses], description: 'Links of this status only' }),
   ...pageParameters,
   sort: queryText({ type: 'string', enum: [...linkOrders], default: 'priority', description: 'What comes first' }),
-  search: queryText({ type: 'string', description: 'A part of the title or of the name of an author, in any case' }),
+  search: queryText({ type: 'string', description: 'a part of the title or of the name of an author, whatever the case and the accents' }),
 });
 
 export type LinkFilter = { readonly status: LinkStatus | undefined; readonly search: string | undefined };

@@ -11,7 +11,7 @@ export type ListedLink = LinkItem & { readonly scoredAt: Date | null };
 
 const columns = `links.id, url, title, status, priority_score as "priorityScore", first_seen as "firstSeen", last_seen as "lastSeen",
   array(
-    select name from link_authors join authors on authors.id = author_id where link_id = links.id order by lower(name collate "C") collate "C", authors.id
+    select name from link_authors join authors on authors.id = author_id where link_id = links.id order by name collate alphabetical, authors.id
   ) as "authorNames",
   newsletter_count as "newsletterAppearanceCount", scored_at as "scoredAt"`;
 
@@ -20,11 +20,8 @@ const orders: Readonly<Record<LinkOrder, string>> = {
   priority: 'links.priority_score desc, links.first_seen desc, links.id',
   newest: 'links.first_seen desc, links.id',
   oldest: 'links.first_seen, links.id',
-  title: 'lower(links.title collate "C") collate "C", links.id',
+  title: 'links.title collate alphabetical, links.id',
 };
-
-/** Of text that stands for itself. */
-const containing = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 
 function matching({ status, search }: LinkFilter) {
   const query = builder.from('links');
@@ -32,9 +29,9 @@ function matching({ status, search }: LinkFilter) {
   if (search !== undefined)
     query.whereRaw(
       `links.id in (
-        select id from links where title ilike :text
-        union all select link_id from link_authors join authors on authors.id = author_id where name ilike :text)`,
-      { text: containing(search) },
+        select id from links where search_text like containing(:text)
+        union all select link_id from link_authors join authors on authors.id = author_id where authors.search_text like containing(:text))`,
+      { text: search },
     );
   return query;
 }
@@ -45,7 +42,7 @@ const authorsOf = statement<LinkDetail['authors'][number], [id: string]>(
   'links.authorsOf',
   `
   select authors.id, name from link_authors join authors on authors.id = author_id
-  where link_id = $1 order by lower(name collate "C") collate "C", authors.id`,
+  where link_id = $1 order by name collate alphabetical, authors.id`,
 );
 
 const newslettersOf = statement<LinkDetail['newsletters'][number], [id: string]>(

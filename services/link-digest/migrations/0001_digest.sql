@@ -45,15 +45,15 @@ create table links (
   newsletter_count int not null,
   priority_score numeric(4, 2) not null,
   -- The time of the score; null after a decision on the link.
-  scored_at timestamptz
+  scored_at timestamptz,
+  search_text text not null generated always as (folded(title)) stored
 );
 
 -- A page reads an index in its order; links of other statuses are skipped without being fetched.
 create index links_by_priority on links (priority_score desc, first_seen desc, id, status);
 -- Newest first reads it backwards; links of one newsletter share a time and are sorted by id while reading.
 create index links_by_age on links (first_seen, id, status);
--- Independent of the database's collation.
-create index links_by_title on links (lower(title collate "C") collate "C", id, status);
+create index links_by_title on links (title collate alphabetical, id, status);
 -- The author factor of the score counts these.
 create index links_decided on links (id, status) where status <> 'Awaiting';
 -- The oldest scores of waiting links. It makes each write of a score dearer, but saves each list a scan of all links.
@@ -81,9 +81,10 @@ create table authors (
   handle text,
   custom_domain text,
   -- Learned, -1 to 1.
-  weight numeric(3, 2) not null default 0
+  weight numeric(3, 2) not null default 0,
+  search_text text not null generated always as (folded(name)) stored
 );
-create index authors_by_name on authors (lower(name collate "C") collate "C", id);
+create index authors_by_name on authors (name collate alphabetical, id);
 
 -- The authors that any newsletter names for a link.
 create table link_authors (
@@ -111,8 +112,8 @@ do $$
 declare
   extension text := (select extnamespace::regnamespace from pg_extension where extname = 'pg_trgm');
 begin
-  execute format('create index links_title on links using gin (title %s.gin_trgm_ops)', extension);
-  execute format('create index authors_name on authors using gin (name %s.gin_trgm_ops)', extension);
+  execute format('create index links_title on links using gin (search_text %s.gin_trgm_ops)', extension);
+  execute format('create index authors_name on authors using gin (search_text %s.gin_trgm_ops)', extension);
 end
 $$;
 

@@ -27,7 +27,9 @@ create table properties (
   -- The geocoder's back-off. The upsert of listings resets both, with the coordinates, when address or eircode change.
   geocode_misses int not null default 0,
   -- Listings that were never looked up come first.
-  geocode_after timestamptz not null default '-infinity'
+  geocode_after timestamptz not null default '-infinity',
+  -- Search looks for a part of the address or of the notes.
+  search_text text not null generated always as (folded(address || E'\n' || coalesce(notes, ''))) stored
 );
 
 -- A page reads an index in its order, at most a hundred rows of any number. Ties go by id ascending in both directions, so each column has two indexes.
@@ -45,7 +47,7 @@ create index properties_to_geocode on properties (geocode_after, received_at, id
 -- The operator class is in the extension's schema, which need not be public.
 do $$
 begin
-  execute format('create index properties_text on properties using gin (address %1$s.gin_trgm_ops, notes %1$s.gin_trgm_ops)',
+  execute format('create index properties_text on properties using gin (search_text %s.gin_trgm_ops)',
     (select extnamespace::regnamespace from pg_extension where extname = 'pg_trgm'));
 end
 $$;

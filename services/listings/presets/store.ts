@@ -19,7 +19,7 @@ const columns: RowColumns<FilterPreset> = {
 };
 const selected = asMembers(columns);
 
-const list = statement<FilterPreset>('presets.list', `select ${selected} from presets order by is_default desc, name, created_at, id`);
+const list = statement<FilterPreset>('presets.list', `select ${selected} from presets order by is_default desc, name collate alphabetical, created_at, id`);
 const find = statement<FilterPreset, [id: string]>('presets.find', `select ${selected} from presets where id = $1`);
 const remove = statement<unknown, [id: string]>('presets.remove', 'delete from presets where id = $1');
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createTextFunctions } from '../../../services/platform/postgres/text.ts';
 import { createDatabaseOfLocaleC, createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 
-const databases = { 'its own locale': () => createTestDatabase(), 'locale C': createDatabaseOfLocaleC };
+const databases = { 'its own locale': () => createTestDatabase(), 'locale C': () => createDatabaseOfLocaleC() };
 
 for (const [locale, createDatabase] of Object.entries(databases))
   describe(`text in a database of ${locale}`, () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { silentLog } from '../../../services/platform/log.ts';
 import { migrate } from '../../../services/platform/postgres/migrations.ts';
-import { createTestDatabase } from '../../support/postgres.ts';
+import { createDatabaseOfLocaleC, createTestDatabase } from '../../support/postgres.ts';
 import { apiKey, call, migrations, startService, useService } from './service.ts';
 
 describe('GET /api/bookmarks?q=', () => {
@@ -27,7 +27,7 @@ describe('GET /api/bookmarks?q=', () => {
   it('finds parts of words, in any case, of any alphabet', async () => {
     await catalogue.bookmark({ title: 'Übergrößenträger' });
     await catalogue.bookmark({ title: '日本語の本' });
-    expect(await find('GRÖSSEN')).to.deep.equal([]);
+    expect(await find('GRÖSSEN')).to.deep.equal(['Übergrößenträger']);
     expect(await find('GRÖß')).to.deep.equal(['Übergrößenträger']);
     expect(await find('本語')).to.deep.equal(['日本語の本']);
     expect(await find('ü')).to.deep.equal(['Übergrößenträger']);
@@ -118,6 +118,37 @@ describe('GET /api/bookmarks?q=', () => {
     expect(JSON.stringify(rows)).to.contain('bookmarks_by_text');
   });
 });
+
+for (const [locale, createDatabase] of Object.entries({ 'its own locale': createTestDatabase, 'locale C': createDatabaseOfLocaleC }))
+  describe(`the search in a database of ${locale}`, () => {
+    const catalogue = useService({ createDatabase });
+    const find = async (q: string) => {
+      const { body } = await catalogue.get(`/api/bookmarks?q=${encodeURIComponent(q)}`);
+      return (body as { title: string }[]).map(({ title }) => title);
+    };
+
+    it('finds a text whatever its case, accents and normalization', async () => {
+      const titles = ['DÚN LAOGHAIRE', 'Crème brûlée'.normalize('NFD'), 'Ελλάδα ΟΔΟΣ', 'Straße 100%'];
+      for (const title of titles) await catalogue.bookmark({ title });
+      const [dun, creme, greece, street] = titles;
+      for (const q of ['dún laoghaire', 'Dun Laog', 'DÚN'.normalize('NFD')]) expect(await find(q), q).to.deep.equal([dun]);
+      for (const q of ['creme brulee', 'CRÈME', 'brûlée'.normalize('NFC')]) expect(await find(q), q).to.deep.equal([creme]);
+      expect(await find('οδος')).to.deep.equal([greece]);
+      expect(await find('STRASSE 100%')).to.deep.equal([street]);
+      expect(await find('10_%')).to.deep.equal([]);
+    });
+
+    it('ranks by words whatever their accents', async () => {
+      await catalogue.bookmark({ title: 'Dessert', description: 'a creme' });
+      await catalogue.bookmark({ title: 'Crème' });
+      expect(await find('creme')).to.deep.equal(['Crème', 'Dessert']);
+    });
+
+    it('has its tags in alphabetical order', async () => {
+      await catalogue.bookmark({ tags: ['Zoe', 'eve', 'Éamon', 'Adam'] });
+      expect((await catalogue.get('/api/tags')).body).to.deep.equal(['Adam', 'Éamon', 'eve', 'Zoe']);
+    });
+  });
 
 describe('the migrations of bookmarks', () => {
   it('work where the extension is in another schema, as administrators create it', async () => {

@@ -38,11 +38,14 @@ export async function startService({ databaseUrl, log = silentLog, apiKeys = api
 }
 
 /** A database and a service on it, for the tests of one file; each test begins with an empty catalogue. */
-export function useService(options: Omit<ServiceOptions, 'databaseUrl'> = {}) {
+export function useService({
+  createDatabase = createTestDatabase,
+  ...options
+}: Omit<ServiceOptions, 'databaseUrl'> & { readonly createDatabase?: typeof createTestDatabase } = {}) {
   let database: TestDatabase;
   let service: TestService;
   before(async () => {
-    database = await createTestDatabase({ schema: 'bookmarks', migrations });
+    database = await createDatabase({ schema: 'bookmarks', migrations });
     service = await startService({ databaseUrl: database.url, ...options });
   });
   beforeEach(async () => {

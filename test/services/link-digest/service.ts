@@ -12,19 +12,19 @@ import { createMetrics } from '../../../services/platform/metrics.ts';
 import { type SnapshotLimits, usualSnapshotLimits } from '../../../services/platform/postgres/snapshots.ts';
 import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
 import { call } from '../../support/call.ts';
-import { environmentOf, useDatabase } from './store.ts';
+import { type DatabaseOptions, environmentOf, useDatabase } from './store.ts';
 
 export { type Answer, call } from '../../support/call.ts';
 
-type Options = {
+type Options = Pick<DatabaseOptions, 'createDatabase'> & {
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: () => Date;
   readonly snapshotLimits?: SnapshotLimits;
 };
 
 /** A database, the embedded broker in it and a service on both, for the tests of one file; each test begins with nothing in it. */
-export function useService({ environment = {}, clock = () => new Date(), snapshotLimits = usualSnapshotLimits }: Options = {}) {
-  const database = useDatabase({ clock });
+export function useService({ environment = {}, clock = () => new Date(), snapshotLimits = usualSnapshotLimits, ...options }: Options = {}) {
+  const database = useDatabase({ clock, ...options });
   const lifecycle = createLifecycle(silentLog);
   let url = '';
   let authorization = '';

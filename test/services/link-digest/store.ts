@@ -44,11 +44,13 @@ export const newsletter = (links: readonly FoundLink[], more: Partial<Newsletter
 });
 
 /** A database for the tests of one file; each test begins with nothing in it, unless it is kept, as where filling it costs most. */
-export function useDatabase({ clock = () => new Date(), isKept = false }: { readonly clock?: () => Date; readonly isKept?: boolean } = {}) {
+export type DatabaseOptions = { readonly clock?: () => Date; readonly isKept?: boolean; readonly createDatabase?: typeof createTestDatabase };
+
+export function useDatabase({ clock = () => new Date(), isKept = false, createDatabase = createTestDatabase }: DatabaseOptions = {}) {
   let test: TestDatabase;
   let pool: Pool;
   before(async () => {
-    test = await createTestDatabase({ schema: 'digest', migrations });
+    test = await createDatabase({ schema: 'digest', migrations });
     pool = createPool(test.url, { schema: 'digest', log: silentLog });
   });
   if (!isKept) beforeEach(() => pool.driver.query('truncate newsletters, newsletter_links, links, link_authors, authors, keywords, administrators cascade'));

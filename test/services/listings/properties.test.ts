@@ -1,5 +1,6 @@
 // Reading listings: filters, order, pages, and what of a query is refused.
 import { expect } from 'chai';
+import { createDatabaseOfLocaleC, createTestDatabase } from '../../support/postgres.ts';
 import { faults, fill, listing, member, sourceIds, useService } from './service.ts';
 
 describe('GET /api/properties', () => {
@@ -195,3 +196,29 @@ describe('GET /api/properties', () => {
       });
   });
 });
+
+for (const [locale, createDatabase] of Object.entries({ 'its own locale': createTestDatabase, 'locale C': createDatabaseOfLocaleC }))
+  describe(`in a database of ${locale}`, () => {
+    const running = useService({ createDatabase });
+
+    it('a search finds an address or notes whatever their case, accents and normalization', async () => {
+      const ids = await fill(running, [
+        listing('dun', { address: 'Flat 2, DÚN LAOGHAIRE' }),
+        listing('cafe', { address: 'Above the café'.normalize('NFD') }),
+        listing('noted', { notes: 'Ask Éamon about 100% of it' }),
+      ]);
+      expect(Object.keys(ids)).to.have.length(3);
+      const find = async (search: string) => sourceIds(await running.ask('GET', `/api/properties?status=inbox&search=${encodeURIComponent(search)}`));
+      for (const search of ['dún laoghaire', 'dun laog', 'DÚN'.normalize('NFD')]) expect(await find(search), search).to.deep.equal(['dun']);
+      for (const search of ['CAFÉ', 'cafe']) expect(await find(search), search).to.deep.equal(['cafe']);
+      for (const search of ['eamon', '100%']) expect(await find(search), search).to.deep.equal(['noted']);
+      expect(await find('10_%')).to.deep.equal([]);
+    });
+
+    it('presets are in alphabetical order', async () => {
+      for (const name of ['Zoe', 'eve', 'Éamon', 'Adam'])
+        await running.ask('POST', '/api/presets', { name, routingKeys: [], propertyTypes: [], isDefault: name === 'eve' });
+      const { body } = await running.ask('GET', '/api/presets');
+      expect([body].flat().map((preset) => Reflect.get(Object(preset), 'name'))).to.deep.equal(['eve', 'Adam', 'Éamon', 'Zoe']);
+    });
+  });

@@ -52,11 +52,14 @@ export const ask = (url: string, { headers, ...wanted }: Call): Promise<Answer> 
   call(url, { ...wanted, headers: { Authorization: `Bearer ${token}`, ...headers } });
 
 /** A database and a service on it, for the tests of one file. */
-export function useService(options: Omit<ServiceOptions, 'databaseUrl'> = {}) {
+export function useService({
+  createDatabase = createTestDatabase,
+  ...options
+}: Omit<ServiceOptions, 'databaseUrl'> & { readonly createDatabase?: typeof createTestDatabase } = {}) {
   let database: TestDatabase | undefined;
   let service: TestService | undefined;
   before(async () => {
-    database = await createTestDatabase({ schema: 'listings', migrations });
+    database = await createDatabase({ schema: 'listings', migrations });
     service = await startService({ databaseUrl: database.url, ...options });
   });
   after(async () => {

@@ -1,7 +1,8 @@
 // Lists of links: their parameters and faults, orders and ties, search and pages.
 import { expect } from 'chai';
-import { author, link, mail, newsletter, withoutIds } from '../store.ts';
+import { createDatabaseOfLocaleC, createTestDatabase } from '../../../support/postgres.ts';
 import { useService } from '../service.ts';
+import { author, link, mail, newsletter, withoutIds } from '../store.ts';
 
 const unknownId = '0197c000-0000-7000-8000-000000000000';
 
@@ -252,3 +253,32 @@ describe('GET /api/links', () => {
     });
   });
 });
+
+for (const [locale, createDatabase] of Object.entries({ 'its own locale': createTestDatabase, 'locale C': createDatabaseOfLocaleC }))
+  describe(`in a database of ${locale}`, () => {
+    const running = useService({ createDatabase });
+    const titles = ['Zoe', 'eve', 'Éamon', 'Crème brûlée'.normalize('NFD')];
+    beforeEach(async () => {
+      const links = titles.map((title, at) =>
+        link(`https://example.org/${at}`, { title, authors: [author(title, { handle: null, customDomain: 'a.example' })] }),
+      );
+      await running.database.newsletters.store(mail(), newsletter(links));
+    });
+    const listed = async (path: string, member: string) => {
+      const { data } = (await running.get(path)).body as { data: Readonly<Record<string, string>>[] };
+      return data.map((item) => (item[member] ?? '').normalize('NFC'));
+    };
+
+    it('links and authors are in alphabetical order', async () => {
+      const sorted = ['Crème brûlée', 'Éamon', 'eve', 'Zoe'];
+      expect(await listed('/api/links?sort=title', 'title')).to.deep.equal(sorted);
+      expect(await listed('/api/authors', 'name')).to.deep.equal(sorted);
+    });
+
+    it('a search finds a title or an author whatever the case, accents and normalization', async () => {
+      for (const text of ['creme brulee', 'CRÈME', 'brûlée'.normalize('NFC')])
+        expect(await listed(`/api/links?search=${encodeURIComponent(text)}`, 'title'), text).to.deep.equal(['Crème brûlée']);
+      await running.database.query(`update links set title = 'x'`);
+      expect(await listed('/api/links?search=eamon', 'url')).to.deep.equal(['https://example.org/2']);
+    });
+  });
