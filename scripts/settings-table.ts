@@ -50,31 +50,34 @@ async function verbSection(word: string, loaders: SubcommandLoaders): Promise<st
   return section({ title: `${word} commands`, summary: `Read by \`signalbox ${word} <command>\`.`, settings: Object.fromEntries(described) });
 }
 
+const commandLoaders = () =>
+  Promise.all(Object.entries(deployables.withSubcommands).map(async ([word, { load }]) => ({ word, loaders: (await load()).subcommands })));
+
+/** The names with a lower-case letter: the others, as `PORT`, may be meant for another program. */
+function namesOf(settings: readonly Settings[]): string[] {
+  const names = settings.flatMap((some) => Object.values(some).map(({ name }) => name)).filter((name) => /[a-z]/.test(name));
+  return [...new Set([...names, postgresPassword])].sort();
+}
+
 /** @returns path in the repository → content */
 export async function settingsFile(): Promise<Record<string, string>> {
-  const sections = (await deployables.loadAll()).map(({ name, summary, settings, settingFamilies }) =>
-    section({ title: name, summary: `${summary}.`, settings, families: settingFamilies }),
-  );
-  const verbSections = await Promise.all(
-    Object.entries(deployables.withSubcommands).map(async ([word, { load }]) => verbSection(word, (await load()).subcommands)),
-  );
+  const services = await deployables.loadAll();
+  const commands = await commandLoaders();
+  const { settings: operatorSettings } = (await deployables.loadOperator()).operator;
   const page = [
     preface,
     section({ title: 'Every process', summary: 'Read by each process, whatever runs in it.', settings: processSettings }),
-    ...sections,
-    section({
-      title: 'signalbox operator',
-      summary: 'Read by the operator, beside METRICS_PORT and LOG_LEVEL.',
-      settings: (await deployables.loadOperator()).operator.settings,
-    }),
+    ...services.map(({ name, summary, settings, settingFamilies }) => section({ title: name, summary: `${summary}.`, settings, families: settingFamilies })),
+    section({ title: 'signalbox operator', summary: 'Read by the operator, beside METRICS_PORT and LOG_LEVEL.', settings: operatorSettings }),
     section({
       title: 'signalbox migrate',
       summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
       settings: migrateSettings,
       families: roleFamilies,
     }),
-    ...verbSections,
+    ...(await Promise.all(commands.map(({ word, loaders }) => verbSection(word, loaders)))),
   ].join('\n');
-  const names = [...page.matchAll(/^\| `(\w*[a-z]\w*)`/gm)].map(([, name = '']) => name);
-  return { 'docs/settings.md': page, 'services/command/setting-names.json': `${JSON.stringify([...new Set([...names, postgresPassword])].sort(), null, 2)}\n` };
+  const ofCommands = await Promise.all(commands.flatMap(({ loaders }) => Object.values(loaders).map(async (load) => (await load()).settings)));
+  const names = namesOf([processSettings, ...services.map(({ settings }) => settings), operatorSettings, migrateSettings, ...ofCommands]);
+  return { 'docs/settings.md': page, 'services/command/setting-names.json': `${JSON.stringify(names, null, 2)}\n` };
 }

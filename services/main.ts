@@ -1,5 +1,5 @@
 // The `signalbox` command as a process: its output, the words that it is called with, and its exit code.
-import { addWorkerHelp, createCommand } from './command/command.ts';
+import { createCommand } from './command/command.ts';
 import { addCompletion, completedWord } from './command/completion.ts';
 import { deployables } from './command/deployables.ts';
 import { hasCode } from './platform/errors.ts';
@@ -45,8 +45,10 @@ for (const [word, { summary, load }] of Object.entries(deployables.withSubcomman
 }
 addCompletion(command, { serve: names, migrate: names, credentials: names, worker: workerNames });
 
-if (argv[2] === 'worker' && argv.some((word) => word === '--help' || word === '-h'))
-  for (const name of workerNames) if (name === argv[3] || !workerNames.includes(argv[3] ?? '')) await addWorkerHelp(command, name);
+if (argv.some((word) => word === '--help' || word === '-h')) {
+  const { addHelp } = await import('./command/help.ts');
+  await addHelp(command, argv[2] === 'worker' ? workerNames.filter((name) => name === argv[3] || !workerNames.includes(argv[3] ?? '')) : []);
+}
 
 try {
   await command.parseAsync(argv);

@@ -1,7 +1,6 @@
 // The words of the `signalbox` command with their help, and what each of them starts.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deployables } from './deployables.ts';
-import { credentialsHelp, demoHelp, migrateHelp, operatorHelp, serveHelp, traceHelp, upHelp, workerHelpOf } from './help.ts';
 import { processSettings } from '../platform/config/settings.ts';
 import { type Environment, isGiven, readSettings } from '../platform/config/config.ts';
 import { version } from '../platform/version.ts';
@@ -58,23 +57,12 @@ export function createCommand(parts: CommandParts): Command {
   return command;
 }
 
-/** `signalbox worker --help` tells of all, `signalbox worker cleanup --help` of that one. For nothing but help they are loaded here: what runs is loaded once it is traced. */
-export async function addWorkerHelp(command: Command, name: string): Promise<void> {
-  const worker = command.commands.find((one) => one.name() === 'worker');
-  worker
-    ?.command(name)
-    .description((await deployables.loadWorker(name)).summary)
-    .addOption(loopOption)
-    .addHelpText('after', workerHelpOf(name));
-}
-
 function addProcesses(command: Command, { environment, writeError }: CommandParts): void {
   const call = { environment, writeError };
   command
     .command('serve')
     .description('run services, configured by the environment')
     .argument('<service...>', names.join(', '))
-    .addHelpText('after', serveHelp)
     .action((wanted: string[]) => traced(environment, wanted.join('+'), async () => (await import('./serve.ts')).serve(call, wanted)));
 
   command
@@ -82,7 +70,6 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
     .description('run one job of a worker and exit with its result')
     .argument('<name>', workerNames.join(', '))
     .addOption(loopOption)
-    .addHelpText('after', workerHelpOf('cleanup'))
     .action((name: string, options: { loop?: true }) =>
       traced(environment, `worker-${name}`, async () => (await import('./serve.ts')).work(call, name, options)),
     );
@@ -90,7 +77,6 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
   command
     .command('operator')
     .description('reconcile the BrokerConnections, SecretApplications and SyncedSecrets of a Kubernetes cluster')
-    .addHelpText('after', operatorHelp)
     .action(() => traced(environment, 'operator', async () => (await import('./serve.ts')).operate(call)));
 }
 
@@ -145,7 +131,6 @@ function addInstallation(command: Command, parts: CommandParts): void {
     .option('--close-other-databases', "the server is Signalbox's alone: nobody may connect to its databases postgres and template1")
     .addOption(new Option('--wait <seconds>', 'for a server or a role that is not there yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds))
     .option('--print-roles', 'only print the SQL that makes the roles, for psql; needs no server')
-    .addHelpText('after', migrateHelp)
     .action((wanted: string[], options: MigrateOptions) => migrate(parts, wanted, options));
 
   command
@@ -156,7 +141,6 @@ function addInstallation(command: Command, parts: CommandParts): void {
     .option('--namespace <namespace>', "its namespace (default: the pod's, or that of the kubeconfig's context)")
     .addOption(new Option('--label <key=value>', 'a label of the Secret when it is created; may come several times').argParser(addLabel).default({}, 'none'))
     .addOption(new Option('--output <format>', 'only print the Secret, with new values, for a repository that seals it; needs no cluster').choices(['yaml']))
-    .addHelpText('after', credentialsHelp)
     .action((wanted: string[], options: CredentialsOptions) => makeCredentials(parts, wanted, options));
 }
 
@@ -167,7 +151,6 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
     .addOption(dataOption)
     .addOption(portBaseOption)
     .addOption(new Option('--metrics-port <port>', 'Prometheus metrics (default: METRICS_PORT, or 9090)').argParser(port))
-    .addHelpText('after', upHelp)
     .action((options: { data: string; portBase: number; metricsPort?: number }) =>
       traced(environment, 'signalbox', async () => {
         const [{ up }, { warnOfUnknownSettings }] = await Promise.all([import('../laptop/up.ts'), import('./unknown-settings.ts')]);
@@ -180,7 +163,6 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
     .description('send a signed example delivery to what `signalbox up` runs, and see it arrive')
     .addOption(dataOption)
     .addOption(portBaseOption)
-    .addHelpText('after', demoHelp)
     .action(async (options: { data: string; portBase: number }) => {
       const { demo } = await import('../laptop/demo.ts');
       await demo({ environment, ...options, print });
@@ -193,7 +175,6 @@ function addTrace(command: Command, { environment, print }: CommandParts): void 
     .description('say where a delivery is, and why: refused, spooled, dead-lettered or stored; exits with 1 when no place has it')
     .argument('<delivery-id>', "the forge's, or the id that the relay answered with")
     .addOption(dataFolderOption())
-    .addHelpText('after', traceHelp)
     .action(async (id: string, { data }: { data: string }) => {
       if (id.trim() === '') throw new Error('the delivery id is empty');
       const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('../laptop/data-folder.ts')]);

@@ -1,85 +1,107 @@
-// What `--help` of the commands says below their options: what they read, and how they are called.
+// The part of `--help` below the options: the settings that a command reads, from their declarations, and examples of it.
+import type { Command } from 'commander';
+import { migrateSettings, roleFamilies } from '../install/settings.ts';
+import { settings as operatorSettings } from '../operator/config.ts';
+import { brokerUrlFamily } from '../platform/broker/environment.ts';
+import { commonSettings, optional, processSettings } from '../platform/config/settings.ts';
+import { settings as intakeSettings } from '../webhook-intake/config.ts';
+import { settings as relaySettings } from '../webhook-relay/config.ts';
+import { deployables } from './deployables.ts';
+import { helpText } from './subcommands.ts';
 
-const ofEveryProcess = `  LOG_LEVEL                    trace, debug, info, warn, error or fatal; default: info
-  METRICS_PORT                 of metrics and health; default: 9090
-  OTEL_EXPORTER_OTLP_ENDPOINT  where traces go; default: none are sent`;
+const { metricsPort, logLevel, appEnv, otlpEndpoint } = processSettings;
+const ofWorkers = { logLevel, metricsPort, otlpEndpoint };
+const serviceHeading = 'Environment (each also as NAME_FILE): the settings of the services, docs/settings.md, and';
+const { webhookSecrets, spoolDirectory } = relaySettings;
+const { accessTokens, environmentFile } = intakeSettings;
 
-export const serveHelp = `
-Environment (each also as NAME_FILE): the settings of the services, docs/settings.md, and
-  PORT                         where it listens
-${ofEveryProcess}
+const workerHelp = (name: string) =>
+  helpText({
+    settings: ofWorkers,
+    heading: "Environment (each also as NAME_FILE): the settings of the worker's service, docs/settings.md, and",
+    examples: [`signalbox worker ${name}`, `signalbox worker ${name} --loop`],
+  });
 
-  DATABASE_URL=postgres://me@localhost/signalbox Management__AdminApiKey=… signalbox serve secrets
-  signalbox serve webhook-relay webhook-intake`;
+const helps: Readonly<Record<string, string>> = {
+  serve: helpText({
+    settings: { port: commonSettings.port, ...ofWorkers, appEnv },
+    heading: serviceHeading,
+    examples: [
+      'DATABASE_URL=postgres://me@localhost/signalbox Management__AdminApiKey=… signalbox serve secrets',
+      'signalbox serve webhook-relay webhook-intake',
+    ],
+  }),
+  worker: workerHelp('cleanup'),
+  operator: helpText({
+    settings: { ...operatorSettings, ...ofWorkers },
+    notes: ['Outside of a cluster KUBECONFIG names the cluster.'],
+    examples: ['signalbox operator', 'LOG_LEVEL=debug KUBECONFIG=~/.kube/config signalbox operator'],
+  }),
+  up: helpText({
+    settings: { databaseUrl: optional(commonSettings.databaseUrl), ...ofWorkers },
+    heading: 'Environment (each also as NAME_FILE): any setting of docs/settings.md is used instead of the generated one, among them',
+    notes: ['Without DATABASE_URL a Postgres of its own keeps everything in the data folder.'],
+    examples: ['signalbox up', 'signalbox up --data ~/signalbox --port-base 18080'],
+  }),
+  demo: helpText({
+    settings: { webhookSecrets: optional(webhookSecrets), accessTokens: optional(accessTokens) },
+    heading: "Environment (each also as NAME_FILE): the credentials that 'signalbox up' was given, among them",
+    examples: ['signalbox demo', 'signalbox demo --data ~/signalbox --port-base 18080'],
+  }),
+  trace: helpText({
+    settings: { databaseUrl: optional(commonSettings.databaseUrl), environmentFile, spoolDirectory },
+    families: [brokerUrlFamily],
+    notes: ['A role of Postgres that may read one of the schemas only answers for that one.'],
+    examples: [
+      'signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      'kubectl exec deploy/signalbox-webhook-relay -- signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
+    ],
+  }),
+  migrate: helpText({
+    settings: migrateSettings,
+    families: roleFamilies,
+    heading: 'Environment (each also as NAME_FILE): DATABASE_URL, one user for everything; or POSTGRES_URL, a role for each schema:',
+    notes: [
+      'Safe to run again at any time, also twice at once: what exists is kept, and a schema that is newer than this release is left alone.\n' +
+        'When it fails, the last line says why; nothing is half done: each migration is one transaction.',
+    ],
+    examples: [
+      'signalbox migrate',
+      'signalbox migrate webhook-relay webhook-intake --with-broker',
+      "signalbox migrate --print-roles | psql 'postgres://postgres@HOST:5432/postgres'      # passwords in the environment of psql",
+    ],
+  }),
+  credentials: helpText({
+    settings: {},
+    heading: 'Environment:\n  KUBECONFIG  the cluster, as kubectl finds it; default: ~/.kube/config, or the service account of its pod',
+    notes: [
+      `Needs: create for secrets, get and patch for the Secret of that name.
+Prints for each key: created (new), kept (it existed), EMPTY (it exists without a value; fill it, or delete the key and run this again).
+Only --output yaml prints values. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'`,
+      `Safe to run again at any time, also twice at once. To renew a credential, delete its key and run this again; then restart the pods that use it
+('signalbox migrate' sets the passwords of roles, RabbitMQ those of its users when it starts; Postgres itself keeps its administrator's password).`,
+    ],
+    examples: [
+      'signalbox credentials --secret signalbox-credentials --namespace signalbox',
+      'signalbox credentials secrets --secret secrets-credentials --label team=platform',
+      'signalbox credentials --secret signalbox-credentials --namespace signalbox --output yaml | kubeseal --format yaml > credentials.yaml',
+    ],
+  }),
+};
 
-export const workerHelpOf = (name: string): string => `
-Environment (each also as NAME_FILE): the settings of the worker's service, docs/settings.md, and
-${ofEveryProcess}
-
-  signalbox worker ${name}
-  signalbox worker ${name} --loop`;
-
-export const operatorHelp = `
-Environment (each also as NAME_FILE): docs/settings.md, and KUBECONFIG outside of a cluster
-${ofEveryProcess}
-
-  signalbox operator
-  LOG_LEVEL=debug KUBECONFIG=~/.kube/config signalbox operator`;
-
-export const upHelp = `
-Environment (each also as NAME_FILE): any setting of docs/settings.md is used instead of the generated one, among them
-  DATABASE_URL                 a Postgres of your own instead of the one that comes along
-${ofEveryProcess}
-
-  signalbox up
-  signalbox up --data ~/signalbox --port-base 18080`;
-
-export const demoHelp = `
-Environment (each also as NAME_FILE): what 'signalbox up' was given, if it was
-  Forge__WebhookSecrets        signs the delivery
-  Intake__AccessTokens         reads it
-
-  signalbox demo
-  signalbox demo --data ~/signalbox --port-base 18080`;
-
-export const migrateHelp = `
-Environment (each also as NAME_FILE), one of the two:
-  DATABASE_URL             one user for everything: the schemas are created if they are missing, and migrated
-  POSTGRES_URL             postgres://HOST:PORT/DATABASE without a user: each schema belongs to a role of its own name
-    POSTGRES_<SCHEMA>_PASSWORD   of each role: POSTGRES_RELAY_PASSWORD, POSTGRES_INTAKE_PASSWORD, …
-    POSTGRES_<SCHEMA>_USER       its name, where somebody else makes it under another one than the schema's
-    POSTGRES_ADMIN_USER          a superuser, or one with CREATEROLE and CREATEDB; default: postgres
-    POSTGRES_ADMIN_PASSWORD      makes what is missing of database, roles and schemas, and sets the passwords of the roles.
-                                 Without it nothing is made: the SQL to run is printed, and waited for.
-
-Safe to run again at any time, also twice at once: what is there stays, a schema that is newer than this release is left alone.
-
-  signalbox migrate
-  signalbox migrate webhook-relay webhook-intake --with-broker
-  signalbox migrate --print-roles | psql 'postgres://postgres@HOST:5432/postgres'      # passwords in the environment of psql
-
-When it fails, the last line says why; nothing is half done: each migration is one transaction.`;
-
-export const credentialsHelp = `
-Environment:
-  KUBECONFIG               which cluster, as kubectl finds it; else ~/.kube/config, or the service account of its pod
-
-Needs: create for secrets, get and patch for the Secret of that name.
-Prints for each key: created (made now), kept (was there), EMPTY (is there without a value; fill it, or delete the key and run this again).
-Values are printed by --output yaml alone. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'
-
-Safe to run again at any time, also twice at once. To renew a credential, delete its key and run this again; then restart what uses it
-(the password of a role is set by 'signalbox migrate', those of RabbitMQ's users when RabbitMQ starts; that of the Postgres administrator is kept by the server itself).
-
-  signalbox credentials --secret signalbox-credentials --namespace signalbox
-  signalbox credentials secrets --secret secrets-credentials --label team=platform
-  signalbox credentials --secret signalbox-credentials --namespace signalbox --output yaml | kubeseal --format yaml > credentials.yaml`;
-
-export const traceHelp = `
-Environment (each also as NAME_FILE):
-  DATABASE_URL               what the relay and the intake keep; a role that may read only one of the schemas answers for that one
-  BROKER_URL_<n>             the connections whose dead letters are looked at; also from the file in Broker__EnvironmentFile
-  FailedPayloads__Directory  the folder of the relay's spool
-
-  signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958
-  kubectl exec deploy/signalbox-webhook-relay -- signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958`;
+/**
+ * Adds the help of each command, and below `worker` a command for each of `workerNames`, so that `signalbox worker cleanup --help` describes
+ * that one. Called only when help is printed, since the declarations load what a start does not need before its tracing.
+ */
+export async function addHelp(command: Command, workerNames: readonly string[]): Promise<void> {
+  for (const one of command.commands) {
+    const help = helps[one.name()];
+    if (help !== undefined) one.addHelpText('after', help);
+  }
+  const worker = command.commands.find((one) => one.name() === 'worker');
+  for (const name of workerNames) {
+    const described = worker?.command(name).description((await deployables.loadWorker(name)).summary);
+    worker?.options.forEach((option) => described?.addOption(option));
+    described?.addHelpText('after', workerHelp(name));
+  }
+}

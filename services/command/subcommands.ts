@@ -1,11 +1,11 @@
-// `signalbox <deployable> <subcommand>`: adds those of a deployable to the command, and runs them.
+// `signalbox <deployable> <subcommand>`: adds the subcommands of a deployable to the command, with their help, and runs them.
 import { Argument, type Command, Option } from 'commander';
-import type { Environment } from '../platform/config/config.ts';
+import type { Environment, Setting, SettingFamily, Settings } from '../platform/config/config.ts';
 import type { Subcommand, SubcommandLoaders } from '../platform/process/subcommand.ts';
 
 type CommandLine = {
   readonly environment: Environment;
-  /** What stands after the deployable's name; its first word may be a subcommand. */
+  /** The words after the deployable's name; the first may be a subcommand. */
   readonly words: readonly string[];
   readonly print: (text: string) => void;
   readonly writeError: (text: string) => void;
@@ -17,33 +17,59 @@ export const dataFolderOption = () =>
 const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
   data === undefined ? environment : (await import('../laptop/data-folder.ts')).withLaptopSettings(data, environment);
 
-/** Loads the one that is asked for, or all to tell of them. */
+/** Loads the subcommand that was typed, or all of them to list them. */
 export async function addSubcommands(parent: Command, loaders: SubcommandLoaders, parts: CommandLine): Promise<void> {
   const asked = parts.words[0] ?? '';
   const names = Object.hasOwn(loaders, asked) ? [asked] : Object.keys(loaders);
   for (const name of names) {
     const subcommand = await loaders[name]?.();
-    if (subcommand) addSubcommand(parent.command(name).addHelpText('after', helpOf(parent.name(), subcommand)), subcommand, parts);
+    if (subcommand) addSubcommand(parent.command(name).addHelpText('after', helpOf(`signalbox ${parent.name()}`, subcommand)), subcommand, parts);
   }
 }
 
-/** What the folder of `signalbox up` has of them. */
-const ofFolder = ['DATABASE_URL', 'Ingest__BrokerUrl', 'Encryption__MasterKeys'];
+/** The required settings that the folder of `signalbox up` has. */
+const inDataFolder = ['DATABASE_URL', 'Ingest__BrokerUrl', 'Encryption__MasterKeys'];
 
-/** What it reads, and how it is called. */
-function helpOf(word: string, { settings, settingFamilies = [], isForDataFolder, examples }: Subcommand): string {
-  const required = (name: string) => (isForDataFolder && ofFolder.includes(name) ? ' (required, or --data)' : ' (required)');
-  const all = [
-    ...Object.values(settings).map((setting) => ({ ...setting, isOptional: setting.fallback !== undefined })),
-    ...settingFamilies.map((family) => ({ ...family, isOptional: true })),
+type Help = {
+  readonly settings: Settings;
+  readonly families?: readonly SettingFamily[];
+  /** What the list of settings begins with. */
+  readonly heading?: string;
+  /** Settings that the folder of `signalbox up` gives as well. */
+  readonly inDataFolder?: readonly string[];
+  /** Paragraphs between the settings and the examples. */
+  readonly notes?: readonly string[];
+  /** As they are typed. */
+  readonly examples: readonly string[];
+};
+
+export function helpText({ settings, families = [], heading, inDataFolder = [], notes = [], examples }: Help): string {
+  const rows = [
+    ...Object.values(settings).map((setting) => [setting.name, aboutOf(setting, inDataFolder)]),
+    ...families.map(({ name, summary }) => [name, summary]),
   ];
-  const width = Math.max(0, ...all.map(({ name }) => name.length)) + 2;
-  const rows = all.map(({ name, summary, isOptional }) => `  ${name.padEnd(width)}${summary}${isOptional ? '' : required(name)}`);
-  const environment = rows.length === 0 ? ['Environment: nothing'] : ['Environment (each also as NAME_FILE):', ...rows];
-  return ['', ...environment, '', ...examples.map((example) => `  signalbox ${word} ${example}`)].join('\n');
+  const width = Math.max(0, ...rows.map(([name = '']) => name.length)) + 2;
+  const begin = heading ?? (rows.length === 0 ? 'Environment: nothing' : 'Environment (each also as NAME_FILE):');
+  const list = rows.map(([name = '', about = '']) => `  ${name.padEnd(width)}${about}`);
+  return ['', begin, ...list, '', ...notes.flatMap((note) => [note, '']), ...examples.map((example) => `  ${example}`)].join('\n');
 }
 
-/** Of `[list|show]` the words are offered by completion. */
+function aboutOf({ name, summary, fallback, isSecret }: Setting<unknown>, inDataFolder: readonly string[]): string {
+  if (!fallback) return `${summary} (required${inDataFolder.includes(name) ? ', or --data' : ''})`;
+  const { value } = fallback;
+  const isShown = !isSecret && ((typeof value === 'string' && value !== '') || typeof value === 'number');
+  return isShown ? `${summary}; default: ${value}` : summary;
+}
+
+const helpOf = (words: string, { settings, settingFamilies = [], isForDataFolder, examples }: Subcommand) =>
+  helpText({
+    settings,
+    families: settingFamilies,
+    inDataFolder: isForDataFolder ? inDataFolder : [],
+    examples: examples.map((example) => `${words} ${example}`),
+  });
+
+/** Completion offers the words of `[list|show]`. */
 function argumentOf(operands: string): Argument {
   const argument = new Argument(operands);
   if (operands.includes('|')) argument.argChoices = argument.name().split('|');
@@ -64,11 +90,11 @@ function addSubcommand(
     command.addOption(option);
   }
   if (isForDataFolder) command.addOption(dataFolderOption());
-  // It has been told what is wrong, or `--help` was asked for.
+  // commander has printed the fault, or the help.
   if (usageExitCode !== undefined) command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode));
   command.action(async () => {
     const stop = new AbortController();
-    // What does not stop by the first signal, as a statement on a database that hangs, is ended by the second.
+    // A second signal ends what the first could not, such as a statement on a database that hangs.
     const onSignal = () => {
       unhear();
       stop.abort();

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -62,4 +62,10 @@ describeWith(need, 'completion in bash', function () {
     it(`knows what follows “${line}”`, () => {
       expect(offered(line)).to.have.members(words);
     });
+
+  it('may be evaluated twice', () => {
+    const script = 'eval "$(signalbox completion bash)"; eval "$(signalbox completion bash)"';
+    const { stderr } = spawnSync('bash', ['--norc', '-c', script], { env: { PATH: `${folder}:/usr/bin:/bin` }, encoding: 'utf8' });
+    expect(stderr).to.equal('');
+  });
 });
