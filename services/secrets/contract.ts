@@ -42,6 +42,9 @@ const Description = storable({ max: 1000 })
   .nullish()
   .transform((description) => description ?? null);
 
+/** The keeper of an application; the service only compares it. */
+const Owner = storable({ min: 1, max: 500 }).describe('The keeper of the application, such as the object of an operator: <cluster>/<namespace>/<name>.');
+
 const exampleApplication = {
   id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
   name: 'Shop',
@@ -56,6 +59,8 @@ export const Application = z
     name: z.string(),
     slug: z.string(),
     description: z.string().nullable(),
+    /** Absent where the application has none. */
+    owner: Owner.optional(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -76,11 +81,13 @@ export const CreatedApplication = Application.omit({ updatedAt: true })
   });
 export type CreatedApplication = z.output<typeof CreatedApplication>;
 
-export const NewApplication = z.object({ name: named(200), description: Description }).meta({ id: 'NewApplication', examples: [{ name: 'Shop' }] });
+export const NewApplication = z
+  .object({ name: named(200), description: Description, owner: Owner.nullish() })
+  .meta({ id: 'NewApplication', examples: [{ name: 'Shop' }] });
 export type NewApplication = z.output<typeof NewApplication>;
-/** The slug stays what it is, so the name need not make one. */
+/** The slug stays what it is, so the name need not make one. An owner that is left out stays, null takes it away, a text is taken where there is none or the same. */
 export const ApplicationUpdate = z
-  .object({ name: storable({ min: 1, max: 200 }), description: Description })
+  .object({ name: storable({ min: 1, max: 200 }), description: Description, owner: Owner.nullish() })
   .meta({ id: 'ApplicationUpdate', examples: [{ name: 'Shop', description: 'The web shop' }] });
 
 export const Environment = z.object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: Timestamp }).meta({
@@ -323,6 +330,7 @@ export const Problems = problems({
   secretMissing: { status: 404, title: 'No such secret' },
   configurationMissing: { status: 404, title: 'No such configuration entry' },
   applicationTaken: { status: 409, title: 'An application with this slug exists' },
+  applicationOwned: { status: 409, title: 'The application has another owner' },
   environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
   secretTaken: { status: 409, title: 'The application has a secret with this name' },
   configurationTaken: { status: 409, title: 'The environment has an entry with this key' },

@@ -35,11 +35,11 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
     answers: { 201: CreatedApplication },
     problems: [Problems.applicationTaken],
     async handle(request) {
-      const { name, description } = request.body;
+      const { name, description, owner } = request.body;
       const slug = slugOf(name);
       const key = newApiKey();
       const created = await write.run(request, { action: 'application.create', application: slug }, async ({ applications, environments }) => {
-        const application = { id: newId(), name, slug, description, createdAt: write.clock() };
+        const application = { id: newId(), name, slug, description, ...(typeof owner === 'string' && { owner }), createdAt: write.clock() };
         const isNew = await applications.insert({ ...application, keyHash: key.hash, keyId: key.id });
         if (!isNew) throw Problems.applicationTaken({ detail: `The slug '${slug}' is taken.` });
         await environments.insert(application.id, { id: newId(), slug: 'local', name: 'Local', createdAt: application.createdAt });
@@ -66,15 +66,15 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
     method: 'put',
     path: '/api/management/applications/{slug}',
     operationId: 'updateApplication',
-    summary: 'Changes name and description; the slug stays',
+    summary: 'Changes name, description and owner; the slug stays',
     params: InApplication,
     body: ApplicationUpdate,
     answers: { 200: Application },
-    problems: [Problems.applicationMissing],
+    problems: [Problems.applicationMissing, Problems.applicationOwned],
     handle: (request) =>
       write.change(request, { action: 'application.update' }, async ({ applications }, id, now) => {
-        const updated = await applications.update(id, request.body.name, request.body.description, now);
-        if (!updated) throw Problems.applicationMissing();
+        const updated = await applications.update(id, request.body, now);
+        if (!updated) throw Problems.applicationOwned();
         return updated;
       }),
   }),

@@ -3,14 +3,16 @@ import { type Columns, type Database, statement, toColumns } from '../../platfor
 import type { Application, Configuration, Environment, Secret, SecretVersion } from '../contract.ts';
 import type { Envelope } from '../encryption/envelope.ts';
 
-const applicationColumns = 'id, name, slug, description, created_at as "createdAt", updated_at as "updatedAt"';
+const applicationColumns = 'id, name, slug, description, owner, created_at as "createdAt", updated_at as "updatedAt"';
+type ApplicationRow = Omit<Application, 'owner'> & { readonly owner: string | null };
+const applicationOf = ({ owner, ...rest }: ApplicationRow): Application => (owner === null ? rest : { ...rest, owner });
 
-const listApplications = statement<Application>(
+const listApplications = statement<ApplicationRow>(
   'applications.list',
   `select ${applicationColumns} from applications where deleted_at is null order by slug collate "C"`,
 );
 
-const findApplication = statement<Application, [slug: string]>(
+const findApplication = statement<ApplicationRow, [slug: string]>(
   'applications.find',
   `
   select ${applicationColumns} from applications where slug = $1 and deleted_at is null`,
@@ -25,19 +27,31 @@ const lockApplication = statement<{ id: string }, [slug: string]>(
 
 export type NewApplicationRow = Omit<Application, 'updatedAt'> & { readonly keyHash: Buffer; readonly keyId: string };
 
-type ApplicationValues = [id: string, name: string, slug: string, description: string | null, keyHash: Buffer, keyId: string, createdAt: Date];
+type ApplicationValues = [
+  id: string,
+  name: string,
+  slug: string,
+  description: string | null,
+  owner: string | null,
+  keyHash: Buffer,
+  keyId: string,
+  createdAt: Date,
+];
 const insertApplication = statement<unknown, ApplicationValues>(
   'applications.insert',
   `
-  insert into applications (id, name, slug, description, key_hash, key_id, created_at, updated_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $7)
+  insert into applications (id, name, slug, description, owner, key_hash, key_id, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
   on conflict (slug) where deleted_at is null do nothing`,
 );
 
-const updateApplication = statement<Application, [id: string, name: string, description: string | null, now: Date]>(
+type ApplicationChange = { readonly name: string; readonly description: string | null; readonly owner?: string | null | undefined };
+type ChangeValues = [id: string, name: string, description: string | null, now: Date, changesOwner: boolean, owner: string | null];
+const updateApplication = statement<ApplicationRow, ChangeValues>(
   'applications.update',
   `
-  update applications set name = $2, description = $3, updated_at = $4 where id = $1 returning ${applicationColumns}`,
+  update applications set name = $2, description = $3, updated_at = $4, owner = case when $5 then $6 else owner end
+  where id = $1 and (owner is null or $6::text is null or owner = $6) returning ${applicationColumns}`,
 );
 
 const removeApplication = statement<unknown, [id: string, now: Date]>('applications.remove', 'update applications set deleted_at = $2 where id = $1');
@@ -50,14 +64,21 @@ const setKey = statement<unknown, [id: string, keyHash: Buffer, keyId: string]>(
 
 const applicationsOf = (database: Database) => ({
   /** By slug. */
-  list: () => database.all(listApplications),
-  find: (slug: string) => database.first(findApplication, slug),
+  list: async () => (await database.all(listApplications)).map(applicationOf),
+  find: async (slug: string) => {
+    const found = await database.first(findApplication, slug);
+    return found && applicationOf(found);
+  },
   /** Holds the application until the transaction ends; undefined when there is none. */
   lock: async (slug: string) => (await database.first(lockApplication, slug))?.id,
   /** False when the slug is taken. */
-  insert: async ({ id, name, slug, description, keyHash, keyId, createdAt }: NewApplicationRow) =>
-    (await database.run(insertApplication, id, name, slug, description, keyHash, keyId, createdAt)) === 1,
-  update: (id: string, name: string, description: string | null, now: Date) => database.first(updateApplication, id, name, description, now),
+  insert: async ({ id, name, slug, description, owner, keyHash, keyId, createdAt }: NewApplicationRow) =>
+    (await database.run(insertApplication, id, name, slug, description, owner ?? null, keyHash, keyId, createdAt)) === 1,
+  /** Undefined when it has another owner than the one that is given. */
+  update: async (id: string, { name, description, owner }: ApplicationChange, now: Date) => {
+    const updated = await database.first(updateApplication, id, name, description, now, owner !== undefined, owner ?? null);
+    return updated && applicationOf(updated);
+  },
   remove: (id: string, now: Date) => database.run(removeApplication, id, now),
   setKey: (id: string, keyHash: Buffer, keyId: string) => database.run(setKey, id, keyHash, keyId),
 });

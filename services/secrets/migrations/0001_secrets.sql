@@ -5,6 +5,8 @@ create table applications (
   name text not null,
   slug text not null,
   description text,
+  -- The keeper of the application, such as an object of an operator; null where there is none.
+  owner text,
   -- SHA-256 of the one valid consumer key; the key itself is not stored.
   key_hash bytea not null constraint applications_key_hash_unique unique check (octet_length(key_hash) = 32),
   -- The key's name in the audit; each rotation makes a new one.

@@ -156,6 +156,46 @@ describe('applications', () => {
       expect((await manage(running.url, 'PUT', '/x', { name: 'y' })).body).to.include({ name: 'y', slug: 'x' });
     });
 
+    describe('the owner', () => {
+      const ownerOf = async (slug: string) => member(await manage(running.url, 'GET', `/${slug}`), 'owner');
+      const put = (slug: string, owner?: unknown) => manage(running.url, 'PUT', `/${slug}`, { name: 'x', owner });
+
+      it('is set at creation, stays where it is left out, and is in the list', async () => {
+        expect((await manage(running.url, 'POST', '', { name: 'x', owner: 'prod/shop/x' })).body).to.include({ owner: 'prod/shop/x' });
+        expect((await put('x')).body).to.include({ owner: 'prod/shop/x' });
+        expect((await manage(running.url, 'GET')).body).to.have.nested.property('[0].owner', 'prod/shop/x');
+      });
+
+      it('is taken where there is none, and taken away by null', async () => {
+        await newApplication(running.url, 'x');
+        expect(await ownerOf('x')).to.equal(undefined);
+        expect((await put('x', 'a')).body).to.include({ owner: 'a' });
+        expect((await put('x', null)).body).not.to.have.property('owner');
+        expect((await put('x', 'b')).body).to.include({ owner: 'b' });
+      });
+
+      it('is 409 where there is another one, and nothing changes', async () => {
+        await manage(running.url, 'POST', '', { name: 'x', description: 'kept', owner: 'a' });
+        expect((await put('x', 'a')).status).to.equal(200);
+        const refused = await put('x', 'b');
+        expect(refused.status).to.equal(409);
+        expect(refused.body).to.include({ type: 'urn:signalbox:problem:application-owned' });
+        expect(await ownerOf('x')).to.equal('a');
+      });
+
+      it('goes to one of many that ask at once', async () => {
+        await newApplication(running.url, 'x');
+        const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put('x', `owner ${n}`)));
+        expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409, 409, 409, 409, 409]);
+      });
+
+      it('is 1 to 500 characters', async () => {
+        await newApplication(running.url, 'x');
+        for (const owner of ['', 'a'.repeat(501), 7]) expect((await put('x', owner)).body).to.have.nested.property('errors.owner');
+        expect((await put('x', 'a'.repeat(500))).status).to.equal(200);
+      });
+    });
+
     it('answers 400 without a name, before it looks for the application', async () => {
       expect((await manage(running.url, 'PUT', '/nobody', { description: 'x' })).status).to.equal(400);
     });
