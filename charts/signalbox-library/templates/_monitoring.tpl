@@ -1,4 +1,4 @@
-{{/* What both charts give to Prometheus and Grafana: monitors, the alerts of files/alerts, the dashboards of files/dashboards. */}}
+{{/* The objects of both charts for Prometheus and Grafana: monitors, the alerts of files/alerts, the dashboards of files/dashboards. */}}
 
 {{/* Whether anything scrapes the metrics ports: text, empty for no */}}
 {{- define "signalbox.scraped" -}}

@@ -4,7 +4,7 @@
 {{ .Values.nameOverride | default .Chart.Name | trunc 50 | trimSuffix "-" }}
 {{- end -}}
 
-{{/* What every name begins with, at most 50 characters */}}
+{{/* The beginning of every name, at most 50 characters */}}
 {{- define "signalbox.fullname" -}}
 {{- $name := include "signalbox.name" . -}}
 {{- $full := .Values.fullnameOverride | default .Release.Name -}}
@@ -23,8 +23,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Of what belongs to a component, at most 52 characters: what Kubernetes hangs onto the name of a CronJob or a StatefulSet
-     must fit into 63. root, component */}}
+{{/* The name of a component's objects, at most 52 characters, so that it fits into 63 with the suffixes that Kubernetes adds to the names of
+     CronJobs and StatefulSets. root, component */}}
 {{- define "signalbox.componentName" -}}
 {{ include "signalbox.cut" (dict "text" (include "signalbox.fullname" .root) "room" (sub 51 (len .component))) }}-{{ .component }}
 {{- end -}}
@@ -36,7 +36,7 @@ app.kubernetes.io/instance: {{ .root.Release.Name | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* Of an object. root, component */}}
+{{/* Labels of an object. root, component */}}
 {{- define "signalbox.labels" -}}
 {{- $own := include "signalbox.selectorLabels" . | fromYaml -}}
 {{- $_ := set $own "app.kubernetes.io/part-of" "signalbox" -}}
@@ -46,7 +46,7 @@ app.kubernetes.io/component: {{ .component }}
 {{ merge $own .root.Values.commonLabels | toYaml }}
 {{- end -}}
 
-{{/* Of a pod: no version, which would roll pods that did not change. root, component, own */}}
+{{/* Labels of a pod, without a version, which would restart pods that did not change. root, component, own */}}
 {{- define "signalbox.podLabels" -}}
 {{ merge (include "signalbox.selectorLabels" . | fromYaml) (.own | default dict) .root.Values.commonLabels | toYaml }}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* The pod of a workload, server or Job. What a user may say of any pod is `options`: the same everywhere, $defs.podOptions of values.schema.json. */}}
+{{/* The pod of a workload, server or Job. `options` are the pod options of values.yaml, the same for every pod: $defs.podOptions of values.schema.json. */}}
 
 {{/* A map of a user over one of the chart, key by key, as JSON; null drops a key. own, base */}}
 {{- define "signalbox.over" -}}
@@ -159,10 +159,10 @@ volumeMounts:
 {{ toJson $probes }}
 {{- end -}}
 
-{{/* The variables of a container as a list of JSON: the chart's, without those that `extraEnv` gives, and then `extraEnv`. A name that stands there
-     twice is refused here: an API server that applies takes no list with one, and nobody could tell which counts. `X_FILE` gives X.
-     env (text), options, path; optional: settings (names that are from settings), fixed (names that nobody else may give),
-     helpers (names that are there for the $(…) of others, and go with the last of them) */}}
+{{/* The variables of a container as a list of JSON: the chart's, without those that `extraEnv` gives, and then `extraEnv`. A duplicate
+     name is refused here: server-side apply takes no list with one, and it would be unclear which value counts. `X_FILE` sets X.
+     env (text), options, path; optional: settings (names that are from settings), fixed (names that no value may set),
+     helpers (names that exist for the $(…) of others, and are dropped with the last of them) */}}
 {{- define "signalbox.variables" -}}
 {{- $own := .env | default "[]" | fromYamlArray -}}
 {{- $extra := .options.extraEnv | default list -}}

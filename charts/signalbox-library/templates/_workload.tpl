@@ -1,4 +1,4 @@
-{{/* What Deployments and StatefulSets of both charts have beside their pod, and their PodDisruptionBudgets. */}}
+{{/* The parts of Deployments and StatefulSets beside their pod, and PodDisruptionBudgets, for both charts. */}}
 
 {{/* A Deployment. root, component, options, pod (text of signalbox.pod); optional: name, replicas (none: an autoscaler's), strategy (map) */}}
 {{- define "signalbox.deployment" -}}
@@ -64,7 +64,7 @@ spec:
   {{- else }}
   minAvailable: {{ .budget.minAvailable }}
   {{- end }}
-  # A pod that is not ready serves nobody; it must not hold up a drain.
+  # A pod that is not ready serves no requests and must not hold up a drain.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:

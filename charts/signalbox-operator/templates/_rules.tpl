@@ -1,4 +1,4 @@
-{{/* What the operator may do with objects of the namespaces that it looks at. */}}
+{{/* The operator's rights on objects of the namespaces that it watches. */}}
 {{- define "signalbox-operator.rules" -}}
 - apiGroups: [signalbox.dev]
   resources: [brokerconnections, secretapplications, syncedsecrets]

@@ -1,6 +1,6 @@
 {{/* A volumeClaimTemplate: Kubernetes refuses to change it, so it holds nothing that a version or a common label changes. */}}
 
-{{/* What keeps a claim when Argo CD or Helm removes what belongs to it */}}
+{{/* Annotations that keep a claim when Argo CD or Helm removes its workload */}}
 {{- define "signalbox.keptClaim" -}}
 argocd.argoproj.io/sync-options: Prune=false,Delete=false
 helm.sh/resource-policy: keep

@@ -1,4 +1,4 @@
-{{/* What the schema cannot tell: names that the catalogue does not have, and values that are right one by one and wrong together. */}}
+{{/* Refusals that the schema cannot express: names that the catalogue does not have, and values that exclude each other. */}}
 
 {{/* path, what, given (a map), known (a map) */}}
 {{- define "signalbox.refuseUnknown" -}}
@@ -27,7 +27,7 @@
 {{- fail (printf "%s.terminationGracePeriodSeconds must be above preStopSeconds and the 30 s that a process takes at most to stop: above %d" .workload.path $stopSeconds) -}}
 {{- end -}}
 {{- if and (eq .workload.kind "StatefulSet") (include "signalbox.isScaled" .workload) -}}
-{{- fail (printf "services.%s: autoscaling and spool.persistence.enabled exclude each other: a pod that is scaled away would leave deliveries on its claim, which nobody publishes until it comes back" .workload.deployable) -}}
+{{- fail (printf "services.%s: autoscaling and spool.persistence.enabled exclude each other: a pod that is scaled away would leave deliveries on its claim, unpublished until it comes back" .workload.deployable) -}}
 {{- end -}}
 {{- end -}}
 

@@ -4,7 +4,7 @@
 {{- if and (not .Values.postgres.enabled) .Values.postgres.external.caSecret }}true{{ end -}}
 {{- end -}}
 
-{{/* Of every pod of our image */}}
+{{/* Volumes of every pod that runs Signalbox' image */}}
 {{- define "signalbox.trustVolume" -}}
 {{- with .Values.trustedCA.secret }}
 - { name: trusted-ca, secret: { secretName: {{ . }} } }

@@ -17,7 +17,7 @@
 {{ toJson $services }}
 {{- end -}}
 
-{{/* Of a service or worker of files/services.yaml, each of them, whether it is said there or not */}}
+{{/* All facts of a service or worker of files/services.yaml, with a value for those that it does not name */}}
 {{- define "signalbox.facts" -}}
 {{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false -}}
 {{- mergeOverwrite $none (omit . "workers" "spool" "notificationRules") | toJson -}}

@@ -1,7 +1,7 @@
 # Dumps the database into a new file, looks whether it can be read, and deletes all but the newest. Run by a CronJob in the image of Postgres.
 set -eu
 directory=${BACKUP_DIRECTORY:-/backups}
-# What a run left that was killed.
+# Files that a killed run left.
 rm -f "$directory"/*.part
 
 file=$directory/$PGDATABASE-$(date -u +%Y%m%dT%H%M%SZ).dump

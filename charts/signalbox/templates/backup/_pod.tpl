@@ -9,7 +9,7 @@
 {{- if and .Values.backup.enabled (or .Values.postgres.enabled .Values.postgres.external.createRoles) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* What libpq reads. root, user, secret, key */}}
+{{/* Environment variables that libpq reads. root, user, secret, key */}}
 {{- define "signalbox.libpqEnvironment" -}}
 {{- $postgres := .root.Values.postgres -}}
 {{- $external := $postgres.external -}}

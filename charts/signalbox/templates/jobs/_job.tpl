@@ -12,8 +12,8 @@ spec:
   {{- .spec | nindent 2 }}
 {{- end -}}
 
-{{/* What Jobs and the pod of `helm test` have of `defaults`, as JSON: where pods run and what they may use, no sidecar, which would outlive them,
-     and no variable, which is a service's. root, own */}}
+{{/* The options of Jobs and of the pod of `helm test`, as JSON. They inherit scheduling, resources and security from `defaults`, no sidecar, which would
+     outlive them, and no variable, which belongs to a service. root, own */}}
 {{- define "signalbox.jobOptions" -}}
 {{- $usual := pick .root.Values.defaults "resources" "podSecurityContext" "securityContext" "nodeSelector" "tolerations" "affinity" "priorityClassName"
   "runtimeClassName" "hostAliases" "dnsPolicy" "dnsConfig" -}}

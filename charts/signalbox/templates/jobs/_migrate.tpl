@@ -1,4 +1,4 @@
-{{/* What the migrate Job is told: where Postgres is, the administrator's password, and a password for each role that it makes or logs in as. */}}
+{{/* The environment of the migrate Job: the address of Postgres, the administrator's password, and a password for each role that it creates or logs in as. */}}
 
 {{/* root, services (names) */}}
 {{- define "signalbox.migrateEnvironment" -}}
@@ -31,9 +31,9 @@
 {{- range $schema, $of := $roles }}
 {{- $role := include "signalbox.databaseRole" (dict "root" $root "schema" $schema "own" $of.own) | fromJson }}
 {{- if and $makesRoles (ne $role.user $schema) }}
-{{- fail (printf "%s.database.username: the roles that this chart makes have the names of their schemas; postgres.external.createRoles: false leaves them to somebody else" $of.path) }}
+{{- fail (printf "%s.database.username: the roles that this chart makes have the names of their schemas; set postgres.external.createRoles: false to use other roles" $of.path) }}
 {{- end }}
-{{- /* A key that a Secret of the user's lacks is told by the Job in its log; for the chart's own Secret a pod waits. */}}
+{{- /* The Job's log names a key that the user's Secret lacks; with the chart's own Secret a pod waits for it. */}}
 {{- $isTheirs := or $root.Values.existingSecret (ne $role.secret $secret) }}
 {{ include "signalbox.fromSecret" (dict "name" (printf "POSTGRES_%s_PASSWORD" (upper $schema)) "secret" $role.secret "key" $role.key "optional" $isTheirs) }}
 {{- if ne $role.user $schema }}

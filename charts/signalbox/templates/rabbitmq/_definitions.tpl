@@ -1,11 +1,11 @@
-{{/* What RabbitMQ imports at each start: a user for the relay, one for the intake's workers, one for the link digest, and the queues, so that none of them needs the
-     right to make them. A test holds the queues equal to those that the services declare. */}}
+{{/* The definitions that RabbitMQ imports at each start: a user each for the relay, the intake's workers and the link digest, and the queues, so that none of them needs the
+     right to create queues. A test holds the queues equal to those that the services declare. */}}
 
-{{/* Everything but the users, whose passwords no template knows. RabbitMQ: to declare is `configure`, to bind is `write` on the queue and
-     `read` on the exchange, to consume and to purge is `read` on the queue; `amq.default` leads into every queue. Whoever consumes needs it:
-     a message that is tried again, came back from a consumer, or was a dead letter goes to one queue past the fanout exchange, and RabbitMQ
-     cannot limit it to some. So `intake` and `digest` may write into each other's queues; neither may read them.
-     Nobody has a tag, and so none may use the management API. `signalbox` is the one user of releases before, for a rollback; no pod has its password. */}}
+{{/* Everything but the users, whose passwords no template knows. RabbitMQ's permissions: declaring needs `configure`, binding `write` on the queue and
+     `read` on the exchange, consuming and purging `read` on the queue; `amq.default` routes to every queue. Consumers need it, since
+     a message that is retried, returned by a consumer or sent back from the dead letters goes to one queue without the fanout exchange, and RabbitMQ
+     cannot limit it to some queues. So `intake` and `digest` may write to each other's queues; neither may read them.
+     No user has a tag, so none may use the management API. `signalbox` is the only user of earlier releases, kept for a rollback; no pod has its password. */}}
 {{- define "signalbox.rabbitmqDefinitions" -}}
 {{- $isQuorum := eq .Values.rabbitmq.queueType "quorum" -}}
 {{- $queue := ternary (dict "x-queue-type" "quorum" "x-delivery-limit" 1000000) dict $isQuorum -}}

@@ -11,7 +11,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What a way in is for a service: its values, with whole `hosts`, `paths`, `isOn`. root, name, service, way (ingress, gateway) */}}
+{{/* The values of a service's Ingress or HTTPRoute, with full `hosts`, `paths` and `isOn`. root, name, service, way (ingress, gateway) */}}
 {{- define "signalbox.route" -}}
 {{- $route := mergeOverwrite (deepCopy (get .root.Values .way)) (deepCopy (get .service .way)) -}}
 {{- $domain := $route.domain -}}
