@@ -24,6 +24,10 @@ const layer = (name, comment, from, to) => ({ name, comment, severity: 'error', 
 module.exports = {
   forbidden: [
     layer('no-cycles', 'What depends on itself can be neither understood nor started one part at a time.', {}, { circular: true }),
+    {
+      ...layer('folders-one-way', 'Two folders that import each other are one, types included.', { path: '^services/' }, { circular: true }),
+      scope: 'folder',
+    },
     layer('resolvable', 'It is not there, or package.json does not name it.', {}, { couldNotResolve: true }),
     layer(
       'names-say-what-they-hold',
