@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isStorable, storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { Count, queryChoice, queryInteger, text, Timestamp } from '../platform/schema.ts';
+import { Count, isGuid, queryChoice, queryInteger, text, Timestamp } from '../platform/schema.ts';
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
@@ -18,11 +18,10 @@ const optionalText = (max: number) =>
     .nullish()
     .transform((value) => value ?? '');
 
-/** The id of nothing: what is no id names nothing. */
-const nobody = '00000000-0000-0000-0000-000000000000';
-/** As they are answered: in lower case, with dashes. */
-const idForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-const asId = (value: string) => (idForm.test(value) ? value : nobody);
+/** No bookmark or folder has it: a text that is no id names nothing. */
+const idOfNothing = '00000000-0000-0000-0000-000000000000';
+/** In any case, as every other service takes them. */
+const asId = (value: string) => (isGuid(value) ? value.toLowerCase() : idOfNothing);
 const Reference = z
   .string({ error: 'must be a string' })
   .transform(asId)
@@ -80,7 +79,10 @@ export const BookmarkInput = z
     thumbnail: optionalText(8192),
     tags: Tags,
     folderId: Reference,
-    favorite: z.boolean({ error: 'must be true or false' }).default(false),
+    favorite: z
+      .boolean({ error: 'must be true or false' })
+      .nullish()
+      .transform((value) => value ?? false),
   })
   .meta({ id: 'BookmarkInput', examples: [{ title: 'Flood maps of the Shannon', url: 'https://maps.example/shannon', tags: ['maps', 'rivers'] }] });
 export type BookmarkInput = z.output<typeof BookmarkInput>;

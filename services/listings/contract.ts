@@ -176,21 +176,27 @@ export function inOrder(least: string, most: string) {
   return [isInOrder, { path: [least], error: `must not be above ${most}`, when: isObject }] satisfies [unknown, unknown];
 }
 
+/** An array in which each entry stands once. */
+const distinct = <S extends z.ZodType>(entry: S) => z.array(entry).transform((entries) => [...new Set(entries)]);
+
 export const NewPreset = z
   .object({
     name: z
       .string({ error: 'must be a string' })
       .trim()
       .pipe(storable({ min: 1, max: 200 })),
-    routingKeys: z.array(RoutingKey),
+    routingKeys: distinct(RoutingKey),
     minBeds: OptionalInteger,
     maxBeds: OptionalInteger,
     minBaths: OptionalInteger,
     minPrice: Price,
     maxPrice: Price,
-    propertyTypes: z.array(PropertyType),
+    propertyTypes: distinct(PropertyType),
     berMin: orNull(Grade),
-    isDefault: z.boolean().default(false),
+    isDefault: z
+      .boolean()
+      .nullish()
+      .transform((value) => value ?? false),
   })
   .refine(...inOrder('minBeds', 'maxBeds'))
   .refine(...inOrder('minPrice', 'maxPrice'))

@@ -5,6 +5,7 @@ import { ImportQuery, ImportResult, Problems } from '../contract.ts';
 import type { OpenSnapshot } from '../lists/store.ts';
 import { exportAll } from './export.ts';
 import type { Importer } from './import.ts';
+import { charsetIn, textOf } from './charset.ts';
 
 const BookmarkFile = z.string().meta({
   description: 'Netscape bookmark HTML',
@@ -28,7 +29,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     describedBody: { 'text/html': BookmarkFile },
     answers: { 200: ImportResult },
     problems: [Problems.notBookmarks],
-    handle: ({ query, body }) => importAll(body.bytes, query.dryRun),
+    handle: ({ query, body, headers }) => importAll(textOf(body.bytes, charsetIn(headers['content-type'])), query.dryRun),
   }),
   route({
     method: 'get',

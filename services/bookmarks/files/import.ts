@@ -17,10 +17,10 @@ export function createImporter(store: CatalogueStore, clock: () => Date) {
   const trying = (items: readonly Prepared[]) => countNew(store, items);
 
   /** Running it again skips what is there. @throws Problem for what is no bookmark file, or what the bytes fail with */
-  return async (bytes: AsyncIterable<Uint8Array>, isDryRun: boolean): Promise<ImportResult> => {
+  return async (texts: AsyncIterable<string>, isDryRun: boolean): Promise<ImportResult> => {
     const result: ImportResult = { created: 0, skipped: 0, failed: [] };
     const prepare = createPreparation(result, clock);
-    for await (const items of readNetscape(bytes, itemsAtOnce)) {
+    for await (const items of readNetscape(texts, itemsAtOnce)) {
       const prepared = items.flatMap((item) => prepare(item) ?? []);
       if (result.failed.length > maxFailed) throw Common.invalid({ detail: `More than ${maxFailed} bookmarks of the file cannot be imported.` });
       const created = prepared.length > 0 ? await (isDryRun ? trying : importing)(prepared) : 0;

@@ -33,14 +33,12 @@ const maxTagBytes = 4 * 1_048_576;
 const maxTextLength = 40_000;
 
 /** Items in the order of the file, so many at a time. @throws Problem 400 for what is no bookmark file */
-export async function* readNetscape(bytes: AsyncIterable<Uint8Array>, itemsAtOnce: number): AsyncGenerator<FileItem[]> {
-  const decoder = new TextDecoder();
+export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: number): AsyncGenerator<FileItem[]> {
   const reader = createReader();
-  for await (const chunk of bytes) {
-    reader.write(decoder.decode(chunk, { stream: true }));
+  for await (const text of texts) {
+    reader.write(text);
     while (reader.items.length >= itemsAtOnce) yield reader.items.splice(0, itemsAtOnce);
   }
-  reader.write(decoder.decode());
   reader.end();
   while (reader.items.length > 0) yield reader.items.splice(0, itemsAtOnce);
 }

@@ -3,7 +3,10 @@
 const word = String.raw`(?:(?:\p{Lu}\.-?)+|(?:Jr|Sr|St|Dr|Prof|Mrs?|Ms)\.|\p{Lu}[\p{L}\p{M}'’-]*|\p{Lo}[\p{L}\p{M}]*)`;
 const particle = String.raw`(?:de|da|do|dos|das|del|della|der|den|di|du|la|le|van|von|zu|zur|bin|ibn|al|el|ter|ten|af|av)`;
 const fullName = String.raw`${word}(?:\s+(?:${particle}\s+){0,2}${word}){1,4}`;
-const list = (name: string) => String.raw`(${name}(?:(?:,\s+${name})*,?\s+(?:and|&|und|et|y|e|en)\s+${name})?)`;
+/** Begins what follows a comma and names no further author: "Jane Doe, Senior Editor", "Jane Doe, New York". */
+const otherThanName = String.raw`(?:New|San|Los|Las|North|South|East|West|Saint|The)\s|[^,]*\b(?:Editors?|Reporters?|Correspondent|Writers?|Staff|Columnist|Contributor|Founder|Director|Professor|Manager|Engineer|Chief|President|Officer|University|College|Institute|Times|Post|News|Journal|Magazine|Review|Press|Street|Inc|Ltd)\b`;
+const list = (name: string) =>
+  String.raw`(${name}(?:(?:,\s+${name})*,?\s+(?:and|&|und|et|y|e|en)\s+${name}|(?:,\s+(?!${otherThanName})${name})+(?=\s*(?:$|[·•|–—(])))?)`;
 const verb = String.raw`(?:(?:[Ww]ritten|[Pp]osted|[Pp]ublished|[Ww]ords|[Ss]tory|[Ee]ssay|[Tt]ext|[Aa]rticle|[Rr]eview(?:ed)?|[Rr]eported|[Ii]nterview)\s+)?`;
 const begins = String.raw`(?:^[,;(]?\s*|[·•|–—:(-]\s*)${verb}`;
 /** The end of a sentence. */

@@ -38,9 +38,18 @@ describe('bookmarks', () => {
       expect(created).to.deep.include({ description: '', thumbnail: '', tags: [], folderId: null, favorite: false });
     });
 
-    it('takes null as omitted for description, thumbnail, tags and folderId', async () => {
-      const created = await catalogue.bookmark({ description: null, thumbnail: null, tags: null, folderId: null });
-      expect(created).to.deep.include({ description: '', thumbnail: '', tags: [], folderId: null });
+    it('takes null as omitted for every optional member', async () => {
+      const created = await catalogue.bookmark({ description: null, thumbnail: null, tags: null, folderId: null, favorite: null });
+      expect(created).to.deep.include({ description: '', thumbnail: '', tags: [], folderId: null, favorite: false });
+    });
+
+    it('takes ids in upper case, as other services do', async () => {
+      const folder = await catalogue.folder();
+      const created = await catalogue.bookmark({ folderId: folder.id.toUpperCase() });
+      expect(created.folderId).to.equal(folder.id);
+      expect((await catalogue.get(`/api/bookmarks/${created.id.toUpperCase()}`)).body).to.deep.equal(created);
+      expect((await catalogue.get(`/api/folders/${folder.id.toUpperCase()}`)).body).to.deep.equal(folder);
+      expect((await catalogue.get(`/api/bookmarks?folderId=${folder.id.toUpperCase()}`)).body).to.deep.equal([created]);
     });
 
     it('trims title and url, and stores the url as it was given otherwise', async () => {
@@ -138,11 +147,6 @@ describe('bookmarks', () => {
         const { status, body } = await catalogue.get(`/api/bookmarks/${id}`);
         expect([status, body.title]).to.deep.equal([404, 'No such bookmark']);
       });
-
-    it('tells ids by their very text', async () => {
-      const { id } = await catalogue.bookmark();
-      expect((await catalogue.get(`/api/bookmarks/${String(id).toUpperCase()}`)).status).to.equal(404);
-    });
   });
 
   describe('PUT /api/bookmarks/{id}', () => {

@@ -45,6 +45,11 @@ describe('presets', () => {
         expect((await add(body)).status).to.equal(201);
     });
 
+    it('keeps each routing key and property type once, and takes null for isDefault', async () => {
+      const { body } = await add(preset({ routingKeys: ['D02', 'd02', 'D04', 'D02'], propertyTypes: ['House', 'House'], isDefault: null }));
+      expect(body).to.deep.include({ routingKeys: ['D02', 'D04'], propertyTypes: ['House'], isDefault: false });
+    });
+
     it('writes routing keys in upper case', async () => {
       expect((await add(preset({ routingKeys: ['d6w'] }))).body).to.deep.include({ routingKeys: ['D6W'] });
     });

@@ -194,6 +194,25 @@ describe('bookmark files', () => {
       expect((await content()).bookmarks[0]).to.contain('caf\ufffd');
     });
 
+    it('decodes the character set that is declared, else the one of the byte order mark or the META element, and answers 415 to an unknown one', async () => {
+      const cafe = (before = '') => `${before}<DL><DT><A HREF="https://example.org/">café</A></DL>`;
+      const latin1 = (text: string) => Buffer.from(text, 'latin1');
+      const meta = '<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=windows-1252">';
+      const post = async (body: Buffer, contentType: string) => {
+        await empty();
+        const { status } = await call(catalogue.url, 'POST', '/api/import', { body, headers: { ...headers, 'Content-Type': contentType } });
+        return status === 200 ? (await content()).bookmarks.join().split(' | ')[1] : status;
+      };
+      expect(await post(latin1(cafe()), 'text/html; charset=iso-8859-1')).to.equal('café');
+      expect(await post(latin1(cafe()), 'text/html;Charset="ISO-8859-1"')).to.equal('café');
+      expect(await post(latin1(cafe(meta)), 'text/html')).to.equal('café');
+      expect(await post(Buffer.from(cafe(meta)), 'text/html; charset=utf-8')).to.equal('café');
+      expect(await post(Buffer.from(`\ufeff${cafe()}`, 'utf16le'), 'text/html')).to.equal('café');
+      expect(await post(Buffer.from(`\ufeff${cafe()}`, 'utf16le').swap16(), 'text/html')).to.equal('café');
+      expect(await post(Buffer.from(`\ufeff${cafe()}`), 'text/html')).to.equal('café');
+      expect(await post(Buffer.from(cafe()), 'text/html; charset=klingon')).to.equal(415);
+    });
+
     it('answers 415 to another media type, 401 without a key before it looks at anything, and 400 to folders nested without end', async () => {
       expect((await call(catalogue.url, 'POST', '/api/import', { body: '{}', headers: { ...headers, 'Content-Type': 'application/json' } })).status).to.equal(
         415,

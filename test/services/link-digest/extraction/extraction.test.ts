@@ -286,6 +286,12 @@ describe('the authors that extract finds', () => {
     ['Written by J. R. Roe.', ['J. R. Roe']],
     ['BY JANE DOE | 5 MIN', ['JANE DOE']],
     ['by Jane Doe, Senior Editor', ['Jane Doe']],
+    ['by Jane Doe, John Smith', ['Jane Doe', 'John Smith']],
+    ['by Jane Doe, John Smith, Mary Roe · 5 min', ['Jane Doe', 'John Smith', 'Mary Roe']],
+    ['by Jane Doe, Staff Writer', ['Jane Doe']],
+    ['by Jane Doe, New York', ['Jane Doe']],
+    ['by Jane Doe, Dublin, Ireland', ['Jane Doe']],
+    ['by Jane Doe, The Irish Times', ['Jane Doe']],
     ['by Dr. Jane Doe Jr. and J.-L. Roe', ['Dr. Jane Doe Jr.', 'J.-L. Roe']],
     ['by Madonna', ['Madonna']],
   ] as const;
