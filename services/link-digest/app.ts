@@ -3,6 +3,7 @@ import type { Broker } from '../platform/broker/broker.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/client-address.ts';
 import type { Health } from '../platform/health.ts';
+import { byCredential } from '../platform/http/credentials.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
@@ -18,10 +19,10 @@ import { createAuthorStore } from './authors/store.ts';
 import type { DigestConfig } from './config.ts';
 import { failureEnvelope } from './envelope.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createIngestGuard, ingestPath, ingestRoute } from './ingest/ingest.ts';
+import { ingestGuard, ingestPath, ingestRoute } from './ingest/ingest.ts';
 import { linkRoutes } from './links/links.ts';
 import { createLinkStore } from './links/store.ts';
-import { loginPath, loginRoute } from './login/login.ts';
+import { loginRoute } from './login/login.ts';
 import { createLoginStore } from './login/store.ts';
 import { bearer, createTokens } from './login/tokens.ts';
 import { measureDigest } from './metrics.ts';
@@ -58,7 +59,7 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
   const { clock = systemClock, snapshotLimits = usualSnapshotLimits } = parts;
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox link-digest', log }));
   const counting = { service: 'link-digest', redis, database, log, metrics };
-  const logins = createRateLimit(counting, { name: 'logins', requests: config.loginAttempts, seconds: 900 });
+  const logins = createRateLimit(counting, { name: 'logins', requests: config.loginAttempts, counted: 'failed logins', seconds: 900 });
   const mails = createRateLimit(counting, { name: 'mails', requests: config.mailsPerHour, seconds: 3600 });
   const tokens = createTokens({ config, clock });
   const links = createLinkStore(database);
@@ -71,7 +72,7 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
     ...tagged(tags.ingest, [
       ingestRoute({ broker, newsletters: createArrivals(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
     ]),
-    ...tagged(tags.login, [loginRoute({ config, store: createLoginStore(database), tokens, clock })]),
+    ...tagged(tags.login, [loginRoute({ config, store: createLoginStore(database), tokens, clock, limit: logins })]),
     ...tagged(tags.links, linkRoutes({ store: links, scores: createScores(decisions, { weights: config, clock }), decisions, openSnapshot })),
     ...tagged(tags.newsletters, newsletterRoutes(newsletters)),
     ...tagged(tags.authors, authorRoutes(createAuthorStore(database))),
@@ -81,15 +82,14 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
     description: { title: 'link-digest', summary: 'Finds the links in newsletters, and ranks them for review.', version },
     routes: routes.map(asksDatabase),
     areas: [
-      { prefix: loginPath, limit: logins },
-      { prefix: ingestPath, guard: createIngestGuard(config.ingestTokens, mails) },
+      { prefix: ingestPath, guard: ingestGuard(config.ingestTokens), limit: { counter: mails, by: byCredential } },
       { prefix: '/api', guard: bearer(tokens) },
     ],
     refusals: failureEnvelope,
     health,
     log,
     metrics,
-    addressOf: createAddressOf(config.trustedProxies),
+    addressOf: createAddressOf(config.trustedProxies, log),
     corsOrigins: config.corsOrigins,
   });
 }

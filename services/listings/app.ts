@@ -1,6 +1,6 @@
 // The listing triage service put together; what tests construct.
 import { createAddressOf } from '../platform/client-address.ts';
-import { authorization } from '../platform/http/credentials.ts';
+import { authorization, byCredentialAndAddress } from '../platform/http/credentials.ts';
 import type { Health } from '../platform/health.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import { type App, createApp } from '../platform/http/app.ts';
@@ -57,12 +57,12 @@ export function createListingsApp({ config, database, health, lifecycle, log, me
       ...tagged({ name: 'Presets', description: 'Filters with a name' }, presetRoutes(createPresetStore(database), clock)),
       ...tagged({ name: 'Ingest', description: 'Listings on their way in' }, [...ingestRoutes(ingest, clock), ...mailRoutes(mails)]),
     ].map(asksDatabase),
-    areas: [{ prefix: '/api', limit, guard }],
+    areas: [{ prefix: '/api', guard, limit: { counter: limit, by: byCredentialAndAddress } }],
     descriptionGuard: config.appEnv === 'production' ? guard : undefined,
     health,
     log,
     metrics,
-    addressOf: createAddressOf(config.trustedProxies),
+    addressOf: createAddressOf(config.trustedProxies, log),
     corsOrigins: config.corsOrigins,
   });
 }

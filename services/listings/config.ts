@@ -62,7 +62,7 @@ const serviceSettings = {
   accessTokens: secretList('Listings__AccessTokens', { summary: 'Bearer tokens of everything below /api', generate: randomCredential }),
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
   requestsPerMinute: integer('RateLimit__PerMinute', {
-    summary: 'Requests below /api that an address may send in 60 seconds',
+    summary: 'Requests below /api in 60 seconds from one address; those with a valid token are counted for that token and address',
     min: 1,
     max: 1_000_000,
     default: 300,

@@ -1,6 +1,7 @@
-// Who is asking: the socket's address, or behind trusted proxies the right-most untrusted entry of X-Forwarded-For.
+// The address of a client: the socket's, or behind trusted proxies the right-most untrusted entry of X-Forwarded-For.
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
+import type { Log } from './log.ts';
 
 export type AddressOf = (socketAddress: string, forwardedFor: string | undefined) => string;
 
@@ -24,15 +25,39 @@ const normalize = (text: string) => (isAddress(text) ? ipaddr.process(text).toSt
 /** Some proxies add the client's port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (hop: string) => hop.replace(/^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2');
 
-/** @param trusted addresses or CIDR ranges of proxies that set X-Forwarded-For */
-export function createAddressOf(trusted: readonly string[]): AddressOf {
+/**
+ * @param trusted addresses or CIDR ranges of proxies that set X-Forwarded-For
+ * @param log gets a warning for a peer that sets it and is not trusted
+ */
+export function createAddressOf(trusted: readonly string[], log?: Log): AddressOf {
+  const warn = log && createProxyWarning(log);
   const ranges = { trusted: trusted.map(parseRange) };
   const isTrusted = (text: string) => isAddress(text) && ipaddr.subnetMatch(ipaddr.process(text), ranges, '') === 'trusted';
   return (socketAddress, forwardedFor) => {
-    if (forwardedFor === undefined || !isTrusted(socketAddress)) return normalize(socketAddress);
+    if (forwardedFor === undefined) return normalize(socketAddress);
+    if (!isTrusted(socketAddress)) {
+      warn?.(normalize(socketAddress));
+      return normalize(socketAddress);
+    }
     const hops = forwardedFor.split(',').map((hop) => withoutPort(hop.trim()));
     const client = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0] ?? '';
     return normalize(isAddress(client) ? client : socketAddress);
+  };
+}
+
+const warnEveryMs = 60_000;
+const warnedAtMost = 1000;
+
+/** Warns once for each peer, and once a minute at most. */
+function createProxyWarning(log: Log): (peer: string) => void {
+  const warned = new Set<string>();
+  let warnedAt = -Infinity;
+  return (peer) => {
+    if (warned.has(peer) || performance.now() - warnedAt < warnEveryMs) return;
+    if (warned.size === warnedAtMost) warned.clear();
+    warned.add(peer);
+    warnedAt = performance.now();
+    log.warn({ peer }, 'X-Forwarded-For ignored, as its sender is not in TrustedProxies: all clients behind that proxy share its address');
   };
 }
 

@@ -90,7 +90,7 @@ export function createSecretsApp(parts: SecretsParts): App {
     health,
     log,
     metrics,
-    addressOf: createAddressOf(config.trustedProxies),
+    addressOf: createAddressOf(config.trustedProxies, log),
     corsOrigins: config.corsOrigins,
   });
 }

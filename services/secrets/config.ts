@@ -21,7 +21,8 @@ export const settings = {
   ...commonSettings,
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
   maxFailedCredentials: integer('Management__MaxFailedCredentials', {
-    summary: 'Requests of the management plane with a missing or wrong credential that an address may send in 5 minutes; further ones are 429',
+    summary:
+      'Requests with a missing or wrong credential that an address may send to the management plane in 5 minutes; further ones are 429, right credentials pass',
     min: 1,
     max: 1_000_000,
     default: 20,

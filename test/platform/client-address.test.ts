@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { captureLog } from './captured-log.ts';
 import { clientIn, createAddressOf, isAddressRange } from '../../services/platform/client-address.ts';
 
 describe('createAddressOf', () => {
@@ -7,6 +8,14 @@ describe('createAddressOf', () => {
   it('believes the socket alone when the peer is not trusted', () => {
     expect(addressOf('203.0.113.9', '198.51.100.7')).to.equal('203.0.113.9');
     expect(createAddressOf([])('10.0.0.1', '198.51.100.7')).to.equal('10.0.0.1');
+  });
+
+  it('warns of a peer that forwards and is not trusted, once, and of one peer a minute', () => {
+    const { log, lines } = captureLog();
+    const warning = createAddressOf(['10.0.0.0/8'], log);
+    for (const peer of ['10.1.2.3', '203.0.113.9', '::ffff:203.0.113.9', '203.0.113.10']) warning(peer, '198.51.100.7');
+    warning('203.0.113.11', undefined);
+    expect(lines().map(({ level, peer }) => ({ level, peer }))).to.deep.equal([{ level: 'warn', peer: '203.0.113.9' }]);
   });
 
   it('takes the right-most untrusted entry from a trusted peer', () => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Broker } from '../../platform/broker/broker.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
-import { type Guard, headerGuard, type Limit } from '../../platform/http/credentials.ts';
+import { type Guard, headerGuard } from '../../platform/http/credentials.ts';
 import { answer, rawBody, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import { Common } from '../../platform/problem.ts';
@@ -13,18 +13,8 @@ import { toMail, toMessage } from './queue.ts';
 
 export const ingestPath = '/api/ingest';
 
-/** A valid token counts whatever becomes of its request. */
-export function createIngestGuard(tokens: readonly Secret[], limit: Limit): Guard {
-  const guard = headerGuard(tokens, 'X-Ingest-Token', { name: 'ingestToken', description: 'A value of `Ingest__Token`.' });
-  return {
-    ...guard,
-    async check(headers, query) {
-      const principal = await guard.check(headers, query);
-      if (principal) await limit.count(headers['x-ingest-token']?.toString() ?? '');
-      return principal;
-    },
-  };
-}
+export const ingestGuard = (tokens: readonly Secret[]): Guard =>
+  headerGuard(tokens, 'X-Ingest-Token', { name: 'ingestToken', description: 'A value of `Ingest__Token`.' });
 
 export type IngestParts = {
   readonly broker: Pick<Broker, 'publish'>;

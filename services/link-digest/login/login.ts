@@ -1,7 +1,9 @@
 // Login: the administrator's name and password for an access token.
 import { v7 as newId } from 'uuid';
 import { Secret } from '../../platform/config/secret.ts';
+import { clientIn } from '../../platform/client-address.ts';
 import { isOneOf } from '../../platform/http/credentials.ts';
+import type { RateLimit } from '../../platform/http/rate-limit.ts';
 import { route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
@@ -12,13 +14,12 @@ import type { LoginConfig, TokenConfig } from './settings.ts';
 import type { LoginStore } from './store.ts';
 import type { Tokens } from './tokens.ts';
 
-export const loginPath = '/api/auth/login';
-
 type LoginParts = {
   readonly config: LoginConfig & Pick<TokenConfig, 'adminUsername' | 'expiryMinutes'>;
   readonly store: LoginStore;
   readonly tokens: Tokens;
   readonly clock: () => Date;
+  readonly limit: Pick<RateLimit, 'attempt'>;
 };
 
 /** Each takes 32 MiB and a thread: many at once would take the memory of the service, and the threads that look up host names. */
@@ -42,23 +43,25 @@ function createPasswordCheck({ adminPasswords = [], adminPasswordHashes }: Login
   };
 }
 
-export function loginRoute({ config, store, tokens, clock }: LoginParts) {
+export function loginRoute({ config, store, tokens, clock, limit }: LoginParts) {
   const { adminUsername: username, expiryMinutes: minutes } = config;
   const isUsername = isOneOf([new Secret(username)]);
   const isPasswordRight = createPasswordCheck(config);
   return route({
     method: 'post',
-    path: loginPath,
+    path: '/api/auth/login',
     operationId: 'logIn',
     access: 'open',
     summary: 'An access token for the administrator',
     body: Credentials,
     answers: { 200: Success(Login) },
-    problems: [Common.unauthorized, Common.unavailable],
-    async handle({ body }) {
+    problems: [Common.unauthorized, Common.tooMany, Common.unavailable],
+    async handle({ body, clientAddress }) {
       // Both are looked at in any case, so that the time tells nothing of which was wrong.
-      const isRight = [await isPasswordRight(body.password), isUsername(body.username)].every(Boolean);
-      if (!isRight) throw Common.unauthorized({ detail: 'The user name or the password is wrong.', headers: { 'WWW-Authenticate': 'Bearer' } });
+      await limit.attempt(`${clientIn(clientAddress())} ${body.username}`, async () => {
+        const isRight = [await isPasswordRight(body.password), isUsername(body.username)].every(Boolean);
+        if (!isRight) throw Common.unauthorized({ detail: 'The user name or the password is wrong.', headers: { 'WWW-Authenticate': 'Bearer' } });
+      });
       const lastLogin = clock();
       const id = await store.logIn(newId(), username, lastLogin);
       return success({ ...(await tokens.issue({ subject: id, username, minutes })), user: { id, username, lastLogin } });

@@ -51,7 +51,12 @@ const passwordHashes: Setting<readonly Secret[]> = {
 export const loginSettings = {
   adminPasswords: optional(passwords),
   adminPasswordHashes: optional(passwordHashes),
-  loginAttempts: integer('Digest__LoginAttempts', { summary: 'Logins that an address may try in 15 minutes', min: 1, max: 1_000_000, default: 5 }),
+  loginAttempts: integer('Digest__LoginAttempts', {
+    summary: 'Failed logins of a user from one address in 15 minutes; further attempts are 429',
+    min: 1,
+    max: 1_000_000,
+    default: 5,
+  }),
 };
 
 export type LoginConfig = Values<typeof loginSettings>;

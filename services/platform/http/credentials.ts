@@ -1,6 +1,7 @@
 // Credentials of requests: the guards that check them, the principal that a valid one gives, and the path prefixes that guards protect.
 import { createHash, scryptSync, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { clientIn } from '../client-address.ts';
 import type { Secret } from '../config/secret.ts';
 import { Common, type Problem } from '../problem.ts';
 
@@ -151,23 +152,30 @@ const schemeOf = (scheme: 'Bearer' | 'token', description: string): SecuritySche
     : { type: 'apiKey', in: 'header', name: 'Authorization', description: `${description} Enter \`token\`, a space, and the value.`.trim() };
 
 export type Limit = {
-  /** Counts one request of a client address or other key; throws the 429 problem when the window is used up. @returns answer headers */
+  /** Counts one request of a key, such as a client address. @returns headers of the answer @throws Problem 429 when the window is used up */
   count(key: string): Promise<Readonly<Record<string, string>>>;
 };
 
-export type FailureLimit = Limit & {
-  /** Throws the same problem when the window is used up, without counting. */
-  check(key: string): Promise<void>;
+/** The key that a request is counted by; undefined where it is not counted. */
+export type CountBy = (principal: Principal, address: string) => string | undefined;
+
+/** Requests with a valid credential, wherever they come from. */
+export const byCredential: CountBy = (principal) => (principal === anonymous ? undefined : `${principal.credential} ${principal.id}`);
+
+/** Requests with a valid credential by credential and address, all others by address: no credential is refused for the requests of others. */
+export const byCredentialAndAddress: CountBy = (principal, address) => {
+  const credential = byCredential(principal, address);
+  return credential === undefined ? address : `${credential} ${clientIn(address)}`;
 };
 
 /** A path prefix whose routes, known or not, share a credential and rate limits. */
 export type Area = {
   /** `/api` covers `/api` and everything below it; `/` everything. */
   readonly prefix: `/${string}`;
-  /** Counted before the credential is looked at. */
-  readonly limit?: Limit;
-  /** Counts requests that the guard refused; an address that has used it up is refused before its credential is looked at. */
-  readonly failureLimit?: FailureLimit;
+  /** Limits the number of requests. */
+  readonly limit?: { readonly counter: Limit; readonly by: CountBy };
+  /** Counts refused credentials by client address; above it they are answered 429. A valid credential is never refused for it. */
+  readonly failureLimit?: Limit;
   /** Checked for every path below the prefix, known or not, unless the route declares another `access`. */
   readonly guard?: Guard;
 };

@@ -1,20 +1,19 @@
-// Rate limits: fixed windows counted in Redis or Postgres, so that they hold across replicas and restarts.
+// Rate limits: fixed windows counted in Redis or Postgres, so they hold across replicas and restarts.
 import { createHash } from 'node:crypto';
-import { RateLimiterPostgres, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
-import { describeError } from '../errors.ts';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import { describeError, toError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Pool } from '../postgres/pool.ts';
-import { Common } from '../problem.ts';
+import { Common, Problem } from '../problem.ts';
 import type { RedisConnection } from '../redis.ts';
 import { withTimeout } from '../time.ts';
 import { clientIn } from '../client-address.ts';
-import type { FailureLimit } from './credentials.ts';
 
 export type RateLimitParts = {
-  /** The deployable: keys of several may share a Redis. */
+  /** The deployable; several may share a Redis. */
   readonly service: string;
-  /** Counts here when given, else in the database: the service has the table `rate_limits` among its migrations then, as secrets has. */
+  /** Counts are kept here when given, else in the table `rate_limits` of the service. */
   readonly redis?: RedisConnection | undefined;
   readonly database: Pool;
   readonly log: Log;
@@ -22,56 +21,37 @@ export type RateLimitParts = {
 };
 
 export type Window = {
-  /** Tells the limits of a service apart; seen by callers in the headers. */
+  /** Unique in its service; callers see it in the headers. */
   readonly name: string;
   readonly requests: number;
-  /** What is counted, for the one who is refused; `requests` unless given. */
+  /** Noun for the text of a refusal. Default: `requests`. */
   readonly counted?: string;
-  /** It begins with the first request of a key. */
+  /** Begins with the first request of a key. */
   readonly seconds: number;
-  /** A store that answers slower than this is treated as away. */
+  /** A store that answers slower than this is treated as unavailable. */
   readonly storeMs?: number;
 };
 
 const warnEveryMs = 10_000;
 
+export type RateLimit = ReturnType<typeof createRateLimit>;
+
 /**
- * Counts by client address or whatever key it is given; the addresses of one IPv6 network are one client.
+ * Counts by client address or any other key; the addresses of one IPv6 /64 are one client.
  * Headers: `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, `Retry-After` of RFC 9110 when refused.
- *
- * A store that is away lets requests pass: the limit protects from load, and refusing everybody because nobody can
- * count would turn the loss of a helper into the loss of the service. It is logged and counted, so that it can be alerted on.
+ * While the store is unavailable each process counts by itself: guesses stay limited, and the loss of a helper is not the loss of the service.
  */
-export function createRateLimit(parts: RateLimitParts, { name, requests, counted = 'requests', seconds, storeMs = 1000 }: Window): FailureLimit {
-  const { service, log } = parts;
-  const limiter = createLimiter(parts, { name, requests, seconds });
-  const labels = { labels: ['deployable', 'limit'] as const, series: [{ deployable: service, limit: name }] };
-  const refused = parts.metrics.counter({ name: 'signalbox_rate_limit_refused_total', help: 'Requests answered 429.', ...labels });
-  const uncounted = parts.metrics.counter({
-    name: 'signalbox_rate_limit_uncounted_total',
-    help: 'Requests let through because the store of the counts was away.',
-    ...labels,
-  });
+export function createRateLimit(parts: RateLimitParts, window: Window) {
+  const { name, requests, counted = 'requests', seconds, storeMs = 1000 } = window;
+  const stored = createLimiter(parts, window);
+  const emergency = new RateLimiterMemory({ points: requests, duration: seconds });
+  const { refused, onFallback } = createMeters(parts, name);
   const policy = `"${name}";q=${requests};w=${seconds}`;
-  let warnedAt = -Infinity;
-
-  function passUncounted(error: unknown): void {
-    uncounted.inc({ deployable: service, limit: name });
-    if (performance.now() - warnedAt > warnEveryMs) {
-      warnedAt = performance.now();
-      log.warn({ limit: name, reason: describeError(error) }, 'rate-limit store unavailable, not limiting');
-    }
-  }
-
-  function late(): never {
-    throw new Error(`no answer in ${storeMs} ms`);
-  }
-
   const secondsLeft = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
   const headersOf = (remaining: number, left: number) => ({ 'RateLimit-Policy': policy, RateLimit: `"${name}";r=${remaining};t=${left}` });
 
   function refuse(usedUp: RateLimiterRes): never {
-    refused.inc({ deployable: service, limit: name });
+    refused();
     const wait = secondsLeft(usedUp);
     throw Common.tooMany({
       detail: `At most ${requests} ${counted} in ${seconds} s; the next in ${wait} s.`,
@@ -79,26 +59,64 @@ export function createRateLimit(parts: RateLimitParts, { name, requests, counted
     });
   }
 
-  /** Null where nothing was counted yet, or nobody could count. */
-  async function ask(asking: Promise<RateLimiterRes | null>): Promise<RateLimiterRes | null> {
+  /** `consume` rejects with the state of a window that is used up, and with an Error when it could not count. */
+  const consume = (limiter: RateLimiterAbstract, key: string) =>
+    limiter.consume(key).catch((error: unknown) => (error instanceof RateLimiterRes ? refuse(error) : Promise.reject(toError(error))));
+
+  async function take(key: string): Promise<{ readonly limiter: RateLimiterAbstract; readonly state: RateLimiterRes }> {
     try {
-      return await withTimeout(asking, storeMs, late);
+      return { limiter: stored, state: await withTimeout(consume(stored, key), storeMs, late) };
     } catch (error) {
-      // `consume` rejects with the state of the window when it is used up, and with an Error when it could not count.
-      if (error instanceof RateLimiterRes) return refuse(error);
-      passUncounted(error);
-      return null;
+      if (error instanceof Problem) throw error;
+      onFallback(error);
+      return { limiter: emergency, state: await consume(emergency, key) };
     }
   }
 
+  function late(): never {
+    throw new Error(`no answer in ${storeMs} ms`);
+  }
+
   return {
-    async count(key) {
-      const state = await ask(limiter.consume(storedKey(key)));
-      return state ? headersOf(state.remainingPoints, secondsLeft(state)) : {};
+    async count(key: string): Promise<Readonly<Record<string, string>>> {
+      const { state } = await take(storedKey(key));
+      return headersOf(state.remainingPoints, secondsLeft(state));
     },
-    async check(key) {
-      const state = await ask(limiter.get(storedKey(key)));
-      if (state?.remainingPoints === 0) refuse(state);
+    /**
+     * Runs one attempt at a credential. Only one that is refused (401) stays counted; it is counted before it runs, so that attempts made
+     * at the same time are not all run. @throws Problem 429 without running it
+     */
+    async attempt<T>(key: string, work: () => Promise<T>): Promise<T> {
+      const { limiter } = await take(storedKey(key));
+      const refund = () => withTimeout(limiter.reward(storedKey(key)), storeMs, late).catch(onFallback);
+      try {
+        const result = await work();
+        await refund();
+        return result;
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== Common.unauthorized.status) await refund();
+        throw error;
+      }
+    },
+  };
+}
+
+function createMeters({ service: deployable, log, metrics }: RateLimitParts, limit: string) {
+  const labels = { labels: ['deployable', 'limit'] as const, series: [{ deployable, limit }] };
+  const refused = metrics.counter({ name: 'signalbox_rate_limit_refused_total', help: 'Requests answered 429.', ...labels });
+  const fallback = metrics.counter({
+    name: 'signalbox_rate_limit_fallback_total',
+    help: 'Requests counted in one process only, because the store of the counts was unavailable.',
+    ...labels,
+  });
+  let warnedAt = -Infinity;
+  return {
+    refused: () => refused.inc({ deployable, limit }),
+    onFallback(error: unknown): void {
+      fallback.inc({ deployable, limit });
+      if (performance.now() - warnedAt < warnEveryMs) return;
+      warnedAt = performance.now();
+      log.warn({ limit, reason: describeError(error) }, 'rate-limit store unavailable, counting in this process');
     },
   };
 }
@@ -108,12 +126,12 @@ function createLimiter({ service, redis, database }: RateLimitParts, { name, req
     keyPrefix: `signalbox:${service}:${name}`,
     points: requests,
     duration: seconds,
-    // Once a window is used up it stays so until it ends: the verdict needs no further question to the store.
+    // A window that is used up stays so until it ends, so the store need not be asked again.
     inMemoryBlockOnConsumed: requests + 1,
   };
   if (redis) return new RateLimiterRedis({ ...window, storeClient: redis.driver, rejectIfRedisNotReady: true });
   return new RateLimiterPostgres({ ...window, storeClient: database.driver, storeType: 'pool', tableName: 'rate_limits', tableCreated: true });
 }
 
-// Neither addresses nor tokens are kept, and the length of a key is bounded.
+// The store gets neither addresses nor tokens, and keys of bounded length.
 const storedKey = (key: string) => createHash('sha256').update(clientIn(key)).digest('base64url');

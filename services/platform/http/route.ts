@@ -40,6 +40,8 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
   /** From the guard of the route or of its area; `anonymous` where `access` is declared. */
   readonly principal: Principal;
+  /** Behind trusted proxies that of the client. */
+  readonly clientAddress: () => string;
   readonly requestId: string;
   /** `performance.now()` when the request's head was read: the zero of its deadlines. */
   readonly startedAtMs: number;

@@ -52,11 +52,11 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
       requirePercentEncoding(context);
       const body = await readBody?.(context);
       release = body?.release;
-      return parseRequest(context, route, { principal, value: body?.value });
+      return parseRequest(context, route, { principal, value: body?.value, clientAddress: () => clientAddress(context.req, addressOf) });
     };
     const refuse = async (error: unknown) => {
       // The handler, which would have checked the credential, is not called.
-      if (route.access === 'checkedByHandler' && anyGuard) await identify(anyGuard, context);
+      if (route.access === 'checkedByHandler' && anyGuard) await enter(context, { area: undefined, guard: anyGuard, addressOf });
       throw error;
     };
     try {
@@ -72,17 +72,12 @@ type Entrance = { readonly area: Area | undefined; readonly guard: Guard | undef
 /** @throws Problem 429 or 401 */
 async function enter(context: Context, { area, guard, addressOf }: Entrance): Promise<Principal> {
   const { limit, failureLimit } = area ?? {};
-  if (limit) context.set({ ...(await limit.count(clientAddress(context.req, addressOf))) });
-  if (!guard) return anonymous;
-  await failureLimit?.check(clientAddress(context.req, addressOf));
-  return identify(guard, context, () => failureLimit?.count(clientAddress(context.req, addressOf)));
-}
-
-/** @throws Problem 401 */
-async function identify(guard: Guard, { req, querystring }: Context, onRefused?: () => unknown): Promise<Principal> {
-  const principal = await guard.check(req.headers, querystring);
-  if (principal) return principal;
-  await onRefused?.();
+  const address = () => clientAddress(context.req, addressOf);
+  const principal = guard ? await guard.check(context.req.headers, context.querystring) : anonymous;
+  const counted = limit?.by(principal ?? anonymous, address());
+  if (limit && counted !== undefined) context.set({ ...(await limit.counter.count(counted)) });
+  if (principal || !guard) return principal ?? anonymous;
+  await failureLimit?.count(address());
   throw credentialRefused(guard);
 }
 
@@ -104,7 +99,7 @@ function requirePercentEncoding({ path, querystring }: Context): void {
 function parseRequest(
   context: Context,
   route: AnyRoute,
-  { principal, value }: { readonly principal: Principal; readonly value: unknown },
+  { value, ...asked }: Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'clientAddress'> & { readonly value: unknown },
 ): RouteRequest<Schema, Schema, Schema, Schema> {
   const faults: Faults = new Map();
   const { headers: all } = context.req;
@@ -114,7 +109,7 @@ function parseRequest(
   const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
   if (faults.size > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: Object.fromEntries(faults) });
   const { requestId, startedAtMs, logged } = context.state;
-  return { params, query, headers, body, principal, requestId, startedAtMs, logged };
+  return { params, query, headers, body, requestId, startedAtMs, logged, ...asked };
 }
 
 /** By the names as they are declared; Node has them in lower case. */

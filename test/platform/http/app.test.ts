@@ -4,7 +4,7 @@ import request from 'supertest';
 import { z } from 'zod';
 import type { Limit } from '../../../services/platform/http/credentials.ts';
 import { createAddressOf } from '../../../services/platform/client-address.ts';
-import { authorization } from '../../../services/platform/http/credentials.ts';
+import { authorization, byCredential, byCredentialAndAddress } from '../../../services/platform/http/credentials.ts';
 import { Common, problems } from '../../../services/platform/problem.ts';
 import { answer, type AnyRoute, rawBody, route } from '../../../services/platform/http/route.ts';
 import { queryInteger, text } from '../../../services/platform/schema.ts';
@@ -68,30 +68,37 @@ describe('createApp', () => {
   after(stopApps);
 
   describe('the order of checks', () => {
-    it('counts before it looks at the credential', async () => {
-      const limit = countingLimit(1);
-      const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', limit, guard }] });
+    it('counts a valid credential by itself, and all other requests by address, before it answers 401', async () => {
+      const counter = countingLimit(2);
+      const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', limit: { counter, by: byCredentialAndAddress }, guard }] });
       const first = await request(url).get('/api/notes/1');
-      expect(first.status).to.equal(401);
-      expect(first.headers['x-left']).to.equal('0');
-      const second = await request(url).get('/api/notes/1').set(good);
-      expect(second.status).to.equal(429);
-      expect(second.headers['retry-after']).to.equal('7');
+      expect({ status: first.status, left: first.headers['x-left'] }).to.deep.equal({ status: 401, left: '1' });
+      expect((await request(url).get('/api/notes/1').set(good)).status).to.equal(200);
+      const third = await request(url).get('/api/nothing');
+      expect({ status: third.status, after: third.headers['retry-after'] }).to.deep.equal({ status: 429, after: '7' });
       expect((await request(url).get('/open')).status).to.equal(200);
-      expect(limit.keys).to.deep.equal(['127.0.0.1', '127.0.0.1']);
+      expect(counter.keys).to.deep.equal(['127.0.0.1', counter.keys[1], '127.0.0.1']);
+      expect(counter.keys[1]).to.match(/^bearer [0-9a-f]{8} 127\.0\.0\.1$/);
     });
 
-    it('counts refused credentials, and looks at none of an address that has used up its failures', async () => {
-      const counted = countingLimit(2);
-      const check = () => (counted.keys.length < 2 ? Promise.resolve() : Promise.reject(Common.tooMany()));
-      const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard, failureLimit: { ...counted, check } }] });
+    it('counts valid credentials alone where a limit is theirs', async () => {
+      const counter = countingLimit(1);
+      const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', limit: { counter, by: byCredential }, guard }] });
+      for (const status of [401, 401]) expect((await request(url).get('/api/notes/1')).status).to.equal(status);
+      for (const status of [200, 429]) expect((await request(url).get('/api/notes/1').set(good)).status).to.equal(status);
+      expect((await request(url).get('/api/notes/1')).status).to.equal(401);
+    });
+
+    it('answers refused credentials 429 once an address has had too many, and right ones always', async () => {
+      const failureLimit = countingLimit(2);
+      const { url } = await startApp({ routes: notes, areas: [{ prefix: '/api', guard, failureLimit }] });
       const statuses = [];
-      for (const credential of [good, {}, good, { Authorization: 'Bearer bad' }, good])
+      for (const credential of [good, {}, good, { Authorization: 'Bearer bad' }, good, {}, good])
         statuses.push((await request(url).get('/api/notes/1').set(credential)).status);
-      expect(statuses).to.deep.equal([200, 401, 200, 401, 429]);
-      expect((await request(url).get('/api/nothing').set(good)).status).to.equal(429);
+      expect(statuses).to.deep.equal([200, 401, 200, 401, 200, 429, 200]);
+      expect((await request(url).get('/api/nothing')).status).to.equal(429);
       expect((await request(url).get('/open')).status).to.equal(200);
-      expect(counted.keys).to.deep.equal(['127.0.0.1', '127.0.0.1']);
+      expect(new Set(failureLimit.keys)).to.deep.equal(new Set(['127.0.0.1']));
     });
 
     it('answers 401 before 404, 405, 415 and 400, so that unknown paths reveal nothing', async () => {
@@ -276,7 +283,11 @@ describe('createApp', () => {
 
     it('answers a preflight of an allowed origin without a credential', async () => {
       const limit = countingLimit(0);
-      const { url } = await startApp({ routes: notes, areas: [{ prefix: '/', guard, limit }], corsOrigins: [origin] });
+      const { url } = await startApp({
+        routes: notes,
+        areas: [{ prefix: '/', guard, limit: { counter: limit, by: byCredentialAndAddress } }],
+        corsOrigins: [origin],
+      });
       const { status, headers } = await request(url).options('/api/notes/1').set(preflight);
       expect(status).to.equal(204);
       expect(headers).to.include({ 'access-control-allow-origin': origin, 'access-control-allow-headers': 'authorization' });
@@ -322,7 +333,11 @@ describe('createApp', () => {
 
   it('counts by the address that a trusted proxy forwards', async () => {
     const limit = countingLimit(9);
-    const { url } = await startApp({ routes: notes, areas: [{ prefix: '/', limit }], addressOf: createAddressOf(['127.0.0.1']) });
+    const { url } = await startApp({
+      routes: notes,
+      areas: [{ prefix: '/', limit: { counter: limit, by: byCredentialAndAddress } }],
+      addressOf: createAddressOf(['127.0.0.1']),
+    });
     await request(url).get('/open').set('X-Forwarded-For', '1.1.1.1, 198.51.100.7');
     expect(limit.keys).to.deep.equal(['198.51.100.7']);
   });

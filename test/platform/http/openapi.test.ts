@@ -14,7 +14,7 @@ const Notes = problems({
 });
 const Note = z.object({ id: z.uuidv7(), title: text({ min: 1, max: 10 }), createdAt: Timestamp, dueAt: Timestamp.nullable() }).meta({ id: 'Note' });
 const NewNote = z.object({ title: text({ min: 1, max: 10 }), dueAt: TimestampInput.optional() }).meta({ id: 'NewNote' });
-const limit = { count: () => Promise.resolve({}) };
+const limit = { counter: { count: () => Promise.resolve({}) }, by: () => undefined };
 const areas: Area[] = [
   { prefix: '/api', guard: authorization('Bearer', [], { name: 'reader', description: 'A value of `Notes__Tokens`.' }), limit },
   { prefix: '/hooks', guard: anyOf(headerGuard([], 'X-Token', { description: 'Any' }), headerGuard([], 'X-Other', { description: 'Any other' })) },

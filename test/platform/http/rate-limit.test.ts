@@ -3,8 +3,8 @@ import pg from 'pg';
 import type { Limit } from '../../../services/platform/http/credentials.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../services/platform/postgres/pool.ts';
-import { Problem } from '../../../services/platform/problem.ts';
-import { createRateLimit, type RateLimitParts, type Window } from '../../../services/platform/http/rate-limit.ts';
+import { Common, Problem } from '../../../services/platform/problem.ts';
+import { createRateLimit, type RateLimit, type RateLimitParts, type Window } from '../../../services/platform/http/rate-limit.ts';
 import { connectRedis, type RedisConnection } from '../../../services/platform/redis.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { describeWith } from '../../support/need.ts';
@@ -87,15 +87,34 @@ function behavesAsLimit(replica: () => Promise<Store>): void {
     }
   });
 
-  it('checks without counting, across replicas', async () => {
+  it('counts refused attempts only, across replicas, and runs none once they are used up', async () => {
     const [one, other] = [createRateLimit(await parts(), { ...window, requests: 2 }), createRateLimit(await parts(), { ...window, requests: 2 })];
-    for (let asked = 0; asked < 3; asked++) await one.check('a');
-    await one.count('a');
-    await other.check('a');
-    await one.count('a');
-    const refusal = await other.check('a').catch((error: unknown) => error);
-    expect(refusal).to.be.instanceOf(Problem).and.to.deep.include({ status: 429 });
-    await other.check('b');
+    let run = 0;
+    const attempt = (limit: RateLimit, key: string, failure?: Problem) =>
+      limit
+        .attempt(key, () => {
+          run++;
+          return failure ? Promise.reject(failure) : Promise.resolve('in');
+        })
+        .catch((error: unknown) => (error instanceof Problem ? error.status : error));
+    for (let round = 0; round < 3; round++) expect(await attempt(one, 'a')).to.equal('in');
+    for (let round = 0; round < 3; round++) expect(await attempt(one, 'a', Common.unavailable())).to.equal(503);
+    expect(await attempt(one, 'a', Common.unauthorized())).to.equal(401);
+    expect(await attempt(other, 'a')).to.equal('in');
+    expect(await attempt(other, 'a', Common.unauthorized())).to.equal(401);
+    const before = run;
+    expect([await attempt(one, 'a'), await attempt(other, 'a')]).to.deep.equal([429, 429]);
+    expect(run).to.equal(before);
+    expect(await attempt(one, 'b')).to.equal('in');
+  });
+
+  it('runs no more attempts at once than may fail', async () => {
+    const limit = createRateLimit(await parts(), window);
+    let run = 0;
+    const wrong = () => limit.attempt('a', () => Promise.reject(Common.unauthorized({ detail: String(run++) })));
+    const failures = await Promise.allSettled(Array.from({ length: 20 }, wrong));
+    expect(run).to.equal(3);
+    expect(failures.filter(({ status }) => status === 'rejected')).to.have.length(20);
   });
 
   it('counts exactly, across replicas that ask at the same time', async () => {
@@ -142,15 +161,18 @@ function behavesAsLimit(replica: () => Promise<Store>): void {
   });
 }
 
-/** Every request passes, one line says so, and the counter tells how many. */
-async function passesUncounted(store: Store): Promise<void> {
+/** The process counts by itself, one line says so, and the counter tells how many. */
+async function countsByItself(store: Store): Promise<void> {
   const { log, lines } = captureLog();
   const metrics = createMetrics();
-  const limit = createRateLimit({ ...store, service: 'test', log, metrics }, { ...window, requests: 1, storeMs: 300 });
-  for (let round = 0; round < 3; round++) expect(await limit.count('a')).to.deep.equal({});
-  expect(lines()).to.have.length(1);
-  expect(lines()[0]).to.include({ level: 'warn', limit: 'api', msg: 'rate-limit store unavailable, not limiting' });
-  expect(await metrics.text()).to.include('signalbox_rate_limit_uncounted_total{deployable="test",limit="api"} 3');
+  const limit = createRateLimit({ ...store, service: 'test', log, metrics }, { ...window, requests: 2, storeMs: 300 });
+  expect((await limit.count('a'))['RateLimit']).to.equal('"api";r=1;t=60');
+  expect(await limit.attempt('a', () => Promise.resolve('in'))).to.equal('in');
+  expect([await verdict(limit, 'a'), await verdict(limit, 'a'), await verdict(limit, 'b')]).to.deep.equal(['passed', 'refused', 'passed']);
+  const warnings = lines().filter(({ level }) => level === 'warn');
+  expect(warnings).to.have.length(1);
+  expect(warnings[0]).to.include({ limit: 'api' });
+  expect(await metrics.text()).to.include('signalbox_rate_limit_fallback_total{deployable="test",limit="api"} 5');
 }
 
 describe('createRateLimit', () => {
@@ -196,13 +218,13 @@ describe('createRateLimit', () => {
       });
     });
 
-    it('lets requests pass while the database is away', () => passesUncounted({ database: openPool('postgres://nobody:x@127.0.0.1:1/none') }));
+    it('counts in the process while the database is unavailable', () => countsByItself({ database: openPool('postgres://nobody:x@127.0.0.1:1/none') }));
 
-    it('lets requests pass when the database does not answer in time', async () => {
+    it('counts in the process when the database does not answer in time', async () => {
       const blocker = openPool(test.url);
       await blocker.transaction(async (inTransaction) => {
         await inTransaction.run(statement('lock', 'lock table rate_limits in access exclusive mode'));
-        await passesUncounted({ database: openPool(test.url) });
+        await countsByItself({ database: openPool(test.url) });
       });
     });
   });
@@ -221,12 +243,12 @@ describe('createRateLimit', () => {
 
     behavesAsLimit(async () => ({ redis: await open(await sharedRedis()), database: openPool('postgres://nobody:x@127.0.0.1:1/none') }));
 
-    it('lets requests pass while Redis is away, and counts again when it is back', async () => {
+    it('counts in the process while Redis is unavailable, and in Redis when it is back', async () => {
       const server = await startRedis();
       const store = { redis: await open(server.url), database: openPool(test.url) };
       await server.kill();
       await eventually(() => store.redis.driver.status !== 'ready');
-      await passesUncounted(store);
+      await countsByItself(store);
       await server.start();
       const limit = createRateLimit({ ...store, service: 'test', log: silentLog, metrics: createMetrics() }, { ...window, requests: 1 });
       await eventually(async () => (await verdict(limit, 'a')) === 'refused');
@@ -234,12 +256,12 @@ describe('createRateLimit', () => {
       await server.close();
     });
 
-    it('lets requests pass when Redis does not answer in time', async () => {
+    it('counts in the process when Redis does not answer in time', async () => {
       const server = await startRedis();
       const store = { redis: await open(server.url), database: openPool(test.url) };
       const admin = await open(server.url);
       await admin.driver.client('PAUSE', 3_600_000, 'ALL');
-      await passesUncounted(store);
+      await countsByItself(store);
       await server.close();
     });
   });

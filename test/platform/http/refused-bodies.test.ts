@@ -4,13 +4,13 @@ import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { z } from 'zod';
-import { authorization, type Limit } from '../../../services/platform/http/credentials.ts';
+import { type Area, authorization } from '../../../services/platform/http/credentials.ts';
 import { rawBody, route, streamedBody } from '../../../services/platform/http/route.ts';
 import { Common } from '../../../services/platform/problem.ts';
 import { startApp, stopApps } from './app-fixture.ts';
 
 const mediaTypes = ['application/octet-stream'];
-const usedUp: Limit = { count: () => Promise.reject(Common.tooMany()) };
+const usedUp: NonNullable<Area['limit']> = { counter: { count: () => Promise.reject(Common.tooMany()) }, by: () => 'all' };
 const taking = { method: 'post', access: 'open', summary: 's', answers: { 200: z.unknown() }, handle: () => ({}) } as const;
 const raw = rawBody({ mediaTypes, maxBytes: 1000, timeoutMs: 5000 });
 

@@ -101,22 +101,27 @@ describe('the listing triage service in development', () => {
 describe('the rate limit of the listing triage service', () => {
   const running = useService({ environment: { RateLimit__PerMinute: '3' } });
 
-  it('counts every request below /api before its token is looked at, and none to health', async () => {
+  it('counts every request below /api, and none to health', async () => {
     const paths = ['/api/stats', '/api/unknown', '/api/properties?status=x'];
     for (const [index, path] of paths.entries()) {
-      const passed = index === 0 ? await ask(running.url, { path }) : await call(running.url, { path });
+      const passed = await ask(running.url, { path });
       expect(passed.headers.get('ratelimit')).to.match(new RegExp(`^"requests";r=${2 - index};t=\\d+$`));
     }
-    for (const refused of [
-      await call(running.url, { path: '/api/stats' }),
-      await ask(running.url, { method: 'POST', path: '/api/ingest/properties', body: [listing('a')] }),
-    ]) {
-      expect(refused.status).to.equal(429);
-      expect(refused.headers.get('content-type')).to.equal('application/problem+json');
-      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
-    }
+    const refused = await ask(running.url, { method: 'POST', path: '/api/ingest/properties', body: [listing('a')] });
+    expect(refused.status).to.equal(429);
+    expect(refused.headers.get('content-type')).to.equal('application/problem+json');
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
     expect((await call(running.url, { path: '/health' })).status).to.equal(200);
     expect((await call(running.url, { path: '/health/ready' })).status).not.to.equal(429);
     expect((await ask(running.url, { path: '/swagger/v1/swagger.json' })).status).to.equal(200);
+  });
+});
+
+describe('the rate limit of requests without the token of the listing triage service', () => {
+  const running = useService({ environment: { RateLimit__PerMinute: '3' } });
+
+  it('is by address, before their 401, and refuses no right token', async () => {
+    for (const status of [401, 401, 401, 429, 429]) expect((await call(running.url, { path: '/api/stats' })).status).to.equal(status);
+    for (const status of [200, 200, 200, 429]) expect((await ask(running.url, { path: '/api/stats' })).status).to.equal(status);
   });
 });

@@ -137,17 +137,22 @@ describe('credentials of the link digest that are being rotated', () => {
 describe('the limit of logins', () => {
   const running = useService({ environment: { Digest__LoginAttempts: '' } });
 
-  it('is five attempts in 15 minutes for an address, counted before anything else, however many come at once', async () => {
+  it('is five failures in 15 minutes for a user at an address, however many come at once; right ones are not counted', async () => {
     const attempt = (body: unknown) => call(running.url, 'POST', '/api/auth/login', { body });
-    const answers = await Promise.all(['{', ...Array.from({ length: 8 }, () => ({ username: 'admin', password: 'wrong' }))].map(attempt));
-    expect(answers.filter(({ status }) => status === 429)).to.have.length(4);
-    const refused = await attempt({ username: 'admin', password: 'the password of the tests' });
+    const right = { username: 'admin', password: 'the password of the tests' };
+    for (let round = 0; round < 6; round++) expect((await attempt(right)).status).to.equal(200);
+    expect((await attempt('{')).status).to.equal(400);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => attempt({ ...right, password: 'wrong' })));
+    expect(answers.filter(({ status }) => status === 401)).to.have.length(5);
+    expect(answers.filter(({ status }) => status === 429)).to.have.length(3);
+    const refused = await attempt(right);
     expect(refused.status).to.equal(429);
     expect(refused.body).to.include({ success: false });
     expect(refused.body)
       .property('message')
-      .to.match(/^At most 5 requests in 900 s; the next in \d+ s\.$/);
+      .to.match(/^At most 5 failed logins in 900 s; the next in \d+ s\.$/);
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 900);
+    expect((await attempt({ username: 'somebody', password: 'wrong' })).status).to.equal(401);
     expect((await running.get('/api/stats')).status).to.equal(200);
   });
 });
