@@ -59,7 +59,7 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
   const store = createDashboardStore(database);
   const count = measureEvents(
     parts.metrics,
-    sources.map(({ source }) => source.name),
+    sources.map(({ source }) => ({ source: source.name, forge: '' })),
   );
   const direct = createSourceRoutes(sources, createReceive({ database, rules, clock, onStored, count }));
   return createApp({

@@ -18,11 +18,15 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
 const exampleEvent = {
   id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
   source: 'forge',
+  forge: 'github.com',
   event: 'issues',
+  originalEvent: 'issues',
   action: 'opened',
+  originalAction: 'opened',
   repository: 'me/mine',
   sender: 'octocat',
   senderClass: 'person',
+  relayId: '019b76da-a7c4-7000-8000-0c5f3c1e2d4a',
   deliveryId: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
   hookId: '292430182',
   targetId: '79929171',
@@ -39,12 +43,20 @@ export const Event = z
     id: z.uuid(),
     /** `forge`, or the name of a direct source. */
     source: z.string(),
+    /** The host of the forge; null for a direct source. */
+    forge: z.string().nullable(),
+    /** In GitHub's word, where a forge sent it. */
     event: z.string(),
+    /** In the forge's own word. */
+    originalEvent: z.string().nullable(),
     action: z.string().nullable(),
+    originalAction: z.string().nullable(),
     /** owner/name */
     repository: z.string().nullable(),
     sender: z.string().nullable(),
     senderClass: z.string().nullable(),
+    /** The id of the relay's answer to the delivery. */
+    relayId: z.string().nullable(),
     deliveryId: z.string(),
     hookId: z.string(),
     targetId: z.string(),

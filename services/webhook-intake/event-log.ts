@@ -1,44 +1,59 @@
 // The event log: every event once, with its payload, counted in its six-hour bucket. One statement takes a whole batch.
 import type { Metrics } from '../platform/metrics.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
+import { namesOf, type RowColumns, rowsStatement } from '../platform/postgres/rows.ts';
 import { bucketHours } from './contract.ts';
 import { cleanNotice, type Notice } from './notifications/notice.ts';
 import type { Match, Rules } from './notifications/rules.ts';
 
-/** What the log keeps of an event, whichever source it came from. */
+/** An event as it is stored, whatever its source. */
 export type LoggedEvent = {
   /** UUID v7 of `receivedAt`, as the log is ordered by it. */
   readonly id: string;
   /** `forge`, or the name of a direct source. */
   readonly source: string;
+  /** Host of the forge; null for a direct source. */
+  readonly forge: string | null;
+  /** `github`, `gitea` or `forgejo`. */
+  readonly forgeKind: string | null;
+  /** In GitHub's word, where a forge sent it. */
   readonly event: string;
+  /** In the forge's own word. */
+  readonly originalEvent: string | null;
   readonly action: string | null;
+  readonly originalAction: string | null;
   /** owner/name */
   readonly repository: string | null;
-  /** Of the issue or pull request it is about. */
+  /** Of its issue or pull request. */
   readonly number: number | null;
   /** A login. */
   readonly sender: string | null;
   readonly senderClass: string | null;
-  /** With the two below, unique within the source: what comes again is a duplicate. */
+  /** Id of the relay's answer. */
+  readonly relayId: string | null;
+  /** Unique within the source together with the next two; a second delivery with the same three is a duplicate. */
   readonly deliveryId: string;
   readonly hookId: string;
   readonly targetId: string;
+  /** A second delivery with the same digest is a duplicate, whatever its ids. */
+  readonly digest: string | null;
   readonly score: number;
   readonly isCoreFunction: boolean;
-  /** Of the payload, unpacked. */
+  /** Size of the payload, unpacked. */
   readonly bytes: number;
   /** By the relay; of a direct source by the intake. */
   readonly receivedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
-  /** As it came: the raw bytes, or their gzip. */
+  /** The raw bytes, or their gzip. */
   readonly body: Buffer;
   readonly isGzip: boolean;
-  /** As the payload has it: neither cut nor escaped. */
+  /** Texts of the payload, neither cut nor escaped. */
   readonly notice: Notice;
+  /** For conditions of rules. */
+  readonly payload: unknown;
 };
 
-/** All or none, with what the rules have people told of those that are new. @returns for each event whether it was new: false is a duplicate */
+/** All or none, with the notices that the rules ask for. @returns for each event whether it was new: false is a duplicate */
 export async function storeEvents(database: Database, events: readonly LoggedEvent[], rules: Pick<Rules, 'match'>): Promise<boolean[]> {
   const bodies = Buffer.concat(events.map(({ body }) => body));
   const { notices, recipients } = outboxRows(events, rules);
@@ -47,103 +62,145 @@ export async function storeEvents(database: Database, events: readonly LoggedEve
   return events.map(({ id }) => ids.has(id));
 }
 
-/** The event that was stored under this key of a source; a duplicate's first. */
-export const eventIdOf = async (database: Database, source: string, deliveryId: string): Promise<string | undefined> =>
-  (await database.first(byDeliveryKey, source, deliveryId))?.id;
+type Key = Pick<LoggedEvent, 'source' | 'deliveryId' | 'digest'>;
 
-/** @param sources stand at 0 from the start. @returns what counts for each event whether it was new to the log */
-export function measureEvents(metrics: Metrics, sources: readonly string[]): (source: string, areNew: readonly boolean[]) => void {
-  const events = metrics.counter({
+/** The event that was stored under this key of a direct source; of a duplicate the first. */
+export const eventIdOf = async (database: Database, { source, deliveryId, digest }: Key): Promise<string | undefined> =>
+  (await database.first(byDeliveryKey, source, deliveryId, digest))?.id;
+
+/** @param sources have series at 0 from the start. @returns counts for each event whether it was new to the log */
+export function measureEvents(metrics: Metrics, sources: readonly { readonly source: string; readonly forge: string }[]) {
+  const counter = metrics.counter({
     name: 'signalbox_intake_events_total',
-    help: 'Events by source and by what became of them in the event log: stored, or duplicate.',
-    labels: ['source', 'outcome'],
-    series: sources.flatMap((source) => [
-      { source, outcome: 'stored' },
-      { source, outcome: 'duplicate' },
-    ]),
+    help: 'Events by source, by kind of forge, and by what became of them in the event log: stored, or duplicate.',
+    labels: ['source', 'forge', 'outcome'],
+    series: sources.flatMap((one) => ['stored', 'duplicate'].map((outcome) => ({ ...one, outcome }))),
   });
-  return (source, areNew) => areNew.forEach((isNew) => events.inc({ source, outcome: isNew ? 'stored' : 'duplicate' }));
+  return (events: readonly Pick<LoggedEvent, 'source' | 'forgeKind'>[], areNew: readonly boolean[]) =>
+    events.forEach(({ source, forgeKind }, index) => counter.inc({ source, forge: forgeKind ?? '', outcome: areNew[index] === true ? 'stored' : 'duplicate' }));
 }
 
 const bucketMs = bucketHours * 60 * 60 * 1000;
 
-// Keys first, in their order, then buckets, in theirs: two workers with the same rows at hand wait for each other
-// instead of deadlocking. `counted` groups over all of `fresh`, so no bucket is locked before the last key is in.
-// All payloads come as one binary parameter and are cut apart by the server: as an array they would travel, and be
-// parsed, as hexadecimal text of twice the size.
-const storeBatch = statement<{ id: string }, [events: string, bodies: Buffer, notices: string, recipients: string]>(
+type EventRow = LoggedEvent & {
+  readonly bucketStart: Date;
+  /** Where its body begins among all bodies, from 1. */
+  readonly bodyFrom: number;
+  readonly bodyBytes: number;
+};
+
+const eventColumns: RowColumns<EventRow> = {
+  id: 'uuid',
+  source: 'text',
+  forge: 'text',
+  forgeKind: 'omitted',
+  event: 'text',
+  originalEvent: 'text',
+  action: 'text',
+  originalAction: 'text',
+  repository: 'text',
+  number: 'int',
+  sender: 'text',
+  senderClass: 'text',
+  relayId: 'text',
+  deliveryId: 'text',
+  hookId: 'text',
+  targetId: 'text',
+  digest: 'text',
+  score: 'int',
+  isCoreFunction: 'boolean',
+  bytes: 'int',
+  receivedAt: 'timestamptz',
+  headers: 'jsonb',
+  body: 'omitted',
+  isGzip: 'boolean',
+  notice: 'omitted',
+  payload: 'omitted',
+  bucketStart: 'timestamptz',
+  bodyFrom: 'int',
+  bodyBytes: 'int',
+};
+
+type NoticeRow = Notice & { readonly eventId: string; readonly rule: string };
+const noticeColumns: RowColumns<NoticeRow> = { eventId: 'uuid', rule: 'text', title: 'text', text: 'text', url: 'text' };
+
+type RecipientRow = { readonly eventId: string; readonly rule: string; readonly channel: string; readonly recipient: string };
+const recipientColumns: RowColumns<RecipientRow> = { eventId: 'uuid', rule: 'text', channel: 'text', recipient: 'text' };
+
+type Batch = [events: readonly EventRow[], bodies: Buffer, notices: readonly NoticeRow[], recipients: readonly RecipientRow[]];
+
+const logged = `id, source, forge, event, original_event, action, original_action, repository, number, sender, sender_class,
+      relay_id, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, headers`;
+
+// Keys first, in their order, then buckets, in theirs: two workers with the same rows wait for each other instead of deadlocking. `counted`
+// groups over all of `fresh`, so no bucket is locked before the last key is in.
+// All payloads are one binary parameter that the server cuts apart: an array of them would be hexadecimal text of twice the size.
+const storeBatch = rowsStatement<{ id: string }, Batch>(
   'intake.storeBatch',
-  `
-  with incoming (position, id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id,
-    score, is_core_function, bytes, received_at, bucket_start, headers, is_gzip, body_from, body_bytes) as materialized (
-    select * from json_to_recordset($1::json) as e(
-      position int, id uuid, source text, event text, action text, repository text, number int, sender text, "senderClass" text,
-      "deliveryId" text, "hookId" text, "targetId" text, score int, "isCoreFunction" boolean, bytes int,
-      "receivedAt" timestamptz, "bucketStart" timestamptz, headers jsonb, "isGzip" boolean, "bodyFrom" int, "bodyBytes" int)
+  [eventColumns, 'bytea', noticeColumns, recipientColumns],
+  (...[events, bodies, notices, recipients]) => `
+  with incoming as materialized (
+    select ${namesOf(eventColumns)}, ordinal from ${events} as given
   ), fresh as (
-    insert into delivery_keys (source, delivery_id, hook_id, target_id, event_id, stored_at)
-    select source, delivery_id, hook_id, target_id, id, now() from incoming
-    order by delivery_id, hook_id, target_id, source, position
+    insert into delivery_keys (source, delivery_id, hook_id, target_id, digest, event_id, stored_at)
+    select source, delivery_id, hook_id, target_id, digest, id, now() from incoming
+    order by digest, delivery_id, hook_id, target_id, source, ordinal
     on conflict do nothing
     returning event_id
   ), logged as (
-    insert into events (id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id,
-      score, is_core_function, bytes, received_at, stored_at, headers)
-    select id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id,
-      score, is_core_function, bytes, received_at, now(), headers
-    from incoming join fresh on fresh.event_id = incoming.id
+    insert into events (${logged}, stored_at)
+    select ${logged}, now() from incoming join fresh on fresh.event_id = incoming.id
   ), kept as (
     insert into event_payloads (event_id, received_at, is_gzip, body)
-    select id, received_at, is_gzip, substr($2::bytea, body_from, body_bytes)
+    select id, received_at, is_gzip, substr(${bodies}, body_from, body_bytes)
     from incoming join fresh on fresh.event_id = incoming.id
   ), counted as (
-    insert into statistics_buckets as bucket (bucket_start, source, event, received, duplicates, bytes)
-    select bucket_start, source, event, count(event_id), count(*) - count(event_id), coalesce(sum(bytes) filter (where event_id is not null), 0)
+    insert into statistics_buckets as bucket (bucket_start, source, forge, event, received, duplicates, bytes)
+    select bucket_start, source, coalesce(forge, ''), event, count(event_id), count(*) - count(event_id),
+      coalesce(sum(bytes) filter (where event_id is not null), 0)
     from incoming left join fresh on fresh.event_id = incoming.id
-    group by bucket_start, source, event
-    order by bucket_start, source, event
-    on conflict (bucket_start, source, event) do update set received = bucket.received + excluded.received,
+    group by 1, 2, 3, 4
+    order by 1, 2, 3, 4
+    on conflict (bucket_start, source, forge, event) do update set received = bucket.received + excluded.received,
       duplicates = bucket.duplicates + excluded.duplicates, bytes = bucket.bytes + excluded.bytes
   ), noted as (
-    insert into outbox (event_id, rule, title, text, url, created_at)
-    select event_id, rule, title, text, url, now()
-    from json_to_recordset($3::json) as n("eventId" uuid, rule text, title text, text text, url text) join fresh on fresh.event_id = n."eventId"
+    insert into outbox (${namesOf(noticeColumns)}, created_at)
+    select ${namesOf(noticeColumns)}, now() from ${notices} as given join fresh using (event_id)
   ), addressed as (
-    insert into outbox_recipients (event_id, rule, channel, recipient, created_at)
-    select event_id, rule, channel, recipient, now()
-    from json_to_recordset($4::json) as r("eventId" uuid, rule text, channel text, recipient text) join fresh on fresh.event_id = r."eventId"
+    insert into outbox_recipients (${namesOf(recipientColumns)}, created_at)
+    select ${namesOf(recipientColumns)}, now() from ${recipients} as given join fresh using (event_id)
   )
   select event_id as id from fresh`,
 );
 
-const byDeliveryKey = statement<{ id: string }, [source: string, deliveryId: string]>(
+const byDeliveryKey = statement<{ id: string }, [source: string, deliveryId: string, digest: string | null]>(
   'intake.byDeliveryKey',
-  `select event_id as id from delivery_keys where source = $1 and delivery_id = $2 and hook_id = '0' and target_id = '0'`,
+  `select event_id as id from delivery_keys
+  where source = $1 and ((delivery_id = $2 and hook_id = '0' and target_id = '0') or digest = $3) order by stored_at, event_id limit 1`,
 );
 
-function eventRows(events: readonly LoggedEvent[]): string {
+function eventRows(events: readonly LoggedEvent[]): EventRow[] {
   let bodyFrom = 1;
-  const rows = events.map(({ body, notice: _, ...event }, position) => {
+  return events.map((event) => {
     const bucketStart = new Date(Math.floor(event.receivedAt.getTime() / bucketMs) * bucketMs);
-    const row = { position, bodyFrom, bodyBytes: body.length, bucketStart, ...event };
-    bodyFrom += body.length;
+    const row = { ...event, bodyFrom, bodyBytes: event.body.length, bucketStart };
+    bodyFrom += event.body.length;
     return row;
   });
-  return JSON.stringify(rows);
 }
 
-/** What people are to be told of events: a row for each rule that an event matches, and one for each recipient of the event. */
-function outboxRows(events: readonly LoggedEvent[], rules: Pick<Rules, 'match'>): { readonly notices: string; readonly recipients: string } {
+/** A row for each rule that an event matches, and one for each recipient of the event. */
+function outboxRows(events: readonly LoggedEvent[], rules: Pick<Rules, 'match'>) {
   const matched = events.flatMap((event) => {
     const matches = rules.match(event);
     return matches.length === 0 ? [] : [{ eventId: event.id, matches, notice: cleanNotice(event.notice) }];
   });
   const notices = matched.flatMap(({ eventId, matches, notice }) => matches.map(({ rule }) => ({ eventId, rule, ...notice })));
-  return { notices: JSON.stringify(notices), recipients: JSON.stringify(matched.flatMap(({ eventId, matches }) => recipientsOf(eventId, matches))) };
+  return { notices, recipients: matched.flatMap(({ eventId, matches }) => recipientsOf(eventId, matches)) };
 }
 
 /** Each once, under the first rule that names it. */
-function recipientsOf(eventId: string, matches: readonly Match[]) {
+function recipientsOf(eventId: string, matches: readonly Match[]): RecipientRow[] {
   const rows = matches.flatMap(({ rule, recipients }) => recipients.map((one) => ({ eventId, rule, ...one })));
   return [...new Map(rows.toReversed().map((row) => [`${row.channel} ${row.recipient}`, row])).values()];
 }

@@ -63,3 +63,18 @@ export const filterText = z
   .transform((text) => storable(text.trim()) || undefined)
   .optional()
   .meta({ override: { type: 'string' } });
+
+/** Hosts and names of repositories are ASCII and know no case; Postgres lowers them likewise under the collation C. */
+export const lowered = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+export const forgeFilter = z
+  .string()
+  .transform((text) => lowered(storable(text.trim())) || undefined)
+  .optional()
+  .meta({ override: { type: 'string' }, description: 'The host of the forge, such as `github.com`' });
+
+export const sourceFilter = z
+  .string()
+  .transform((text) => lowered(storable(text.trim())) || undefined)
+  .optional()
+  .meta({ override: { type: 'string' }, description: '`forge`, or the name of a direct source' });

@@ -42,18 +42,18 @@ async function fill(url: string, count: number): Promise<void> {
   await client.connect();
   const at = `timestamptz '${firstDay.toISOString()}' + n * interval '${15_000_000 / count} seconds'`;
   await client.query(
-    `insert into events (id, source, event, repository, number, sender, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers)
-    select gen_random_uuid(), case when n <= $1 / 2 and n % 10 = 0 then 'snyk' else 'forge' end, case when n % 3 = 0 then 'push' else 'pull_request' end, 'railway/r' || n % 20, n % 100, 's' || n % 100, n::text, '1', '2', 5,
+    `insert into events (id, source, forge, event, repository, number, sender, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers)
+    select gen_random_uuid(), case when n <= $1 / 2 and n % 10 = 0 then 'snyk' else 'forge' end, 'github.com', case when n % 3 = 0 then 'push' else 'pull_request' end, 'railway/r' || n % 20, n % 100, 's' || n % 100, n::text, '1', '2', 5,
       true, 100, ${at}, now(), '{}' from generate_series(1, $1::int) n`,
     [count],
   );
   await client.query(
-    `insert into statistics_buckets select date_bin('6 hours', received_at, timestamptz '2000-01-01Z'), source, event, count(*), 0, sum(bytes) from events group by 1, 2, 3`,
+    `insert into statistics_buckets (bucket_start, source, event, received, duplicates, bytes) select date_bin('6 hours', received_at, timestamptz '2000-01-01Z'), source, event, count(*), 0, sum(bytes) from events group by 1, 2, 3`,
   );
   for (const table of ['issues', 'pull_requests'])
     await client.query(
-      `insert into ${table} (id, object_key, forge_id, repository, processing_state, first_seen_at, updated_at, event_received_at, delivery_id, hook_id, target_id, rest, number)
-      select gen_random_uuid(), n::text, n::text, 'railway/r' || n % 20, case when n % 100 = 0 then 'NEW' else 'PROCESSED' end, ${at}, ${at}, ${at}, n::text, '1', '2', '{}', n % 100
+      `insert into ${table} (id, forge, object_key, forge_id, repository, processing_state, first_seen_at, updated_at, event_received_at, version, delivery_id, hook_id, target_id, rest, number)
+      select gen_random_uuid(), 'github.com', n::text, n::text, 'railway/r' || n % 20, case when n % 100 = 0 then 'NEW' else 'PROCESSED' end, ${at}, ${at}, ${at}, n::text, n::text, '1', '2', '{}', n % 100
       from generate_series(1, $1::int) n`,
       [count],
     );

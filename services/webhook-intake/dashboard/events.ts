@@ -9,15 +9,16 @@ import { Common } from '../../platform/problem.ts';
 import { TimestampInput } from '../../platform/schema.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { type Event, EventDetail, EventPage, Problems } from '../contract.ts';
-import { filterText, type Page, pageOf, type TimePage, timePage } from '../paging.ts';
+import { filterText, forgeFilter, type Page, pageOf, type TimePage, sourceFilter, timePage } from '../paging.ts';
 import type { DashboardStore, EventFilter, EventWithHeaders, StoredPayload } from './store.ts';
 
 const list = 'events';
 
 const EventQuery = z.object({
-  source: filterText.meta({ description: '`forge`, or the name of a direct source' }),
+  source: sourceFilter,
+  forge: forgeFilter,
   event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
-  repository: filterText.meta({ description: '`owner/name`' }),
+  repository: filterText.meta({ description: '`owner/name`, in any case' }),
   sender: filterText.meta({ description: 'The login of the account that caused it' }),
   deliveryId: filterText.meta({ description: 'The id that the forge or the source gave the delivery' }),
   from: TimestampInput.optional().meta({ description: 'Received at this time or later' }),

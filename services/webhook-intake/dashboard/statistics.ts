@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { type AnyRoute, route } from '../../platform/http/route.ts';
 import { queryChoice, textFor, TimestampInput } from '../../platform/schema.ts';
 import { bucketHours, Statistics } from '../contract.ts';
-import { filterText } from '../paging.ts';
+import { filterText, forgeFilter, sourceFilter } from '../paging.ts';
 import type { Bucket, DashboardStore } from './store.ts';
 
 const StatisticsQuery = z.object({
-  source: filterText.meta({ description: '`forge`, or the name of a direct source' }),
+  source: sourceFilter,
+  forge: forgeFilter,
   event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
   from: TimestampInput.optional().meta({ description: 'Buckets that begin at this time or later' }),
   to: TimestampInput.optional().meta({ description: 'Buckets that begin before this time' }),

@@ -5,12 +5,13 @@ import { type Event, type ProcessingCounts, type ProcessingState, processingStat
 import { typedTables } from '../typed/tables.ts';
 import { selectList, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
 import { type Conditions, type Leading, type List, newest, type NewestRows } from './newest.ts';
-import type { TimePage } from '../paging.ts';
+import { lowered, type TimePage } from '../paging.ts';
 
 const builder = knex({ client: 'pg' });
 
 export type EventFilter = {
   readonly source?: string | undefined;
+  readonly forge?: string | undefined;
   readonly event?: string | undefined;
   readonly repository?: string | undefined;
   readonly sender?: string | undefined;
@@ -24,7 +25,7 @@ export type EventFilter = {
 export type StoredPayload = { readonly isGzip: boolean; readonly body: Buffer };
 export type EventWithHeaders = Event & { readonly headers: Readonly<Record<string, string>> };
 
-const columns = `id, source, event, action, repository, sender, sender_class as "senderClass", delivery_id as "deliveryId",
+const columns = `id, source, forge, event, original_event as "originalEvent", action, original_action as "originalAction", repository, sender, sender_class as "senderClass", relay_id as "relayId", delivery_id as "deliveryId",
   hook_id as "hookId", target_id as "targetId", score, is_core_function as "isCoreFunction", bytes,
   received_at as "receivedAt", stored_at as "storedAt"`;
 
@@ -62,10 +63,14 @@ const senders = statement<Sender, [after: string, rows: number]>(
   order by logins.sender`,
 );
 
-const pullRequest = statement<TypedItem, [repository: string, number: number]>(
+/** As its indexes have it. */
+const anyCase = 'lower(repository collate "C")';
+
+const pullRequest = statement<TypedItem, [repository: string, number: number, forge: string | null]>(
   'dashboard.pullRequest',
   `
-  select ${selectList(typedTables.pullRequests)} from pull_requests where repository = $1 and number = $2 order by updated_at desc, id desc limit 1`,
+  select ${selectList(typedTables.pullRequests)} from pull_requests
+  where ${anyCase} = $1 and number = $2 and ($3::text is null or forge = $3) order by deleted_at is not null, updated_at desc, id desc limit 1`,
 );
 
 /** Below every other. */
@@ -86,13 +91,16 @@ const events: List = { table: 'events', time: 'received_at', columns };
 function leadingEvents({ repository, number, deliveryId, ...filter }: Omit<EventFilter, 'from' | 'to'>): Leading[] {
   const columns = Object.entries({ ...filter, delivery_id: deliveryId }).flatMap(([column, value]) => (value === undefined ? [] : [ofColumn(column, value)]));
   if (repository === undefined) return columns;
-  return [...columns, number === undefined ? ofColumn('repository', repository) : { keys: { repository, number }, within: 'number is not null' }];
+  const keys = { [anyCase]: lowered(repository) };
+  return [...columns, number === undefined ? ofRepository(repository) : { keys: { ...keys, number }, within: 'number is not null' }];
 }
 
+const ofRepository = (repository: string): Leading => ({ keys: { [anyCase]: lowered(repository) }, within: 'repository is not null' });
 const ofColumn = (column: string, value: string): Leading => ({ keys: { [column]: value }, within: `${column} is not null` });
 
 /** The rows that wait, and tombstones, have an index; most rows do not wait, and are there. */
 function conditionOf(column: string, value: string): Conditions {
+  if (column === 'repository') return { leading: [ofRepository(value)] };
   if (column === 'deleted_at')
     return value === 'true'
       ? { leading: [{ keys: { '(deleted_at is not null)': true }, within: 'deleted_at is not null' }] }
@@ -112,18 +120,21 @@ export const createDashboardStore = (database: Database) => ({
   event: (id: string) => database.first(byId, id),
   payload: ({ id, receivedAt }: Pick<Event, 'id' | 'receivedAt'>) => database.first(payloadOf, id, receivedAt),
   /** Whether the log holds anything that only a pull request of this number can have caused. */
-  async knowsPullRequest(repository: string, number: number): Promise<boolean> {
-    const conditions = { leading: leadingEvents({ repository, number }), others: [`event like 'pull\\_request%'`] };
+  async knowsPullRequest(filter: Pick<EventFilter, 'repository' | 'number' | 'forge'>): Promise<boolean> {
+    const conditions = { leading: leadingEvents(filter), others: [`event like 'pull\\_request%'`] };
     return (await newest(database, events, { ...conditions, limit: 1 })).rows.length > 0;
   },
 
   /** In order of source, event and time. */
-  buckets({ source, event, from, to }: Pick<EventFilter, 'source' | 'event' | 'from' | 'to'>): Promise<Bucket[]> {
+  buckets({ source, forge, event, from, to }: Pick<EventFilter, 'source' | 'forge' | 'event' | 'from' | 'to'>): Promise<Bucket[]> {
     const query = builder
       .from('statistics_buckets')
-      .select('source', 'event', { start: 'bucket_start' }, 'received', 'duplicates', 'bytes')
+      .select('source', 'event', { start: 'bucket_start' })
+      .sum({ received: 'received', duplicates: 'duplicates', bytes: 'bytes' })
+      .groupBy(['source', 'event', 'bucket_start'])
       .orderBy(['source', 'event', 'bucket_start']);
     if (source !== undefined) query.where({ source });
+    if (forge !== undefined) query.where({ forge });
     if (event !== undefined) query.where({ event });
     if (from) query.where('bucket_start', '>=', from);
     if (to) query.where('bucket_start', '<', to);
@@ -170,7 +181,8 @@ export const createDashboardStore = (database: Database) => ({
     );
   },
 
-  pullRequest: (repository: string, number: number) => database.first(pullRequest, repository, number),
+  /** One that is there before one that was deleted: its repository may have been created again. */
+  pullRequest: (repository: string, number: number, forge?: string) => database.first(pullRequest, lowered(repository), number, forge ?? null),
 
   async processingCounts(): Promise<Record<string, ProcessingCounts>> {
     const rows = await database.all(counts);

@@ -4,7 +4,7 @@ import { type AnyRoute, route } from '../../platform/http/route.ts';
 import { storable } from '../../platform/json.ts';
 import { queryChoice } from '../../platform/schema.ts';
 import { EventPage, Problems, ProcessingCounts, processingStates } from '../contract.ts';
-import { idPage, pageOf, timePage } from '../paging.ts';
+import { forgeFilter, idPage, pageOf, timePage } from '../paging.ts';
 import { allTables, typedTables } from '../typed/tables.ts';
 import { typedQuery, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
 import { eventPage } from './events.ts';
@@ -61,17 +61,18 @@ const repositoryRoutes = (store: DashboardStore) => [
     operationId: 'getPullRequestHistory',
     summary: 'The history of one pull request: its state now, and the events about it, newest first',
     params: PullRequestPath,
-    query: z.object(timePage(historyList)),
+    query: z.object({ forge: forgeFilter, ...timePage(historyList) }),
     answers: { 200: PullRequestHistory },
     problems: [Problems.pullRequestMissing],
-    async handle({ params: { n, ...path }, query }) {
+    async handle({ params: { n, ...path }, query: { forge, ...query } }) {
       const repository = repositoryName(path);
       const number = /^[1-9]\d{0,9}$/.test(n) && Number(n) <= maxNumber ? Number(n) : undefined;
       if (number === undefined) throw Problems.pullRequestMissing();
-      const pullRequest = (await store.pullRequest(repository, number)) ?? null;
+      const filter = { repository, number, forge };
+      const pullRequest = (await store.pullRequest(repository, number, forge)) ?? null;
       // A repository that is not ours has events, but no typed rows; an issue's number is no pull request.
-      if (!pullRequest && !(await store.knowsPullRequest(repository, number))) throw Problems.pullRequestMissing();
-      return { pullRequest, ...(await eventPage(store, { repository, number }, { ...query, list: historyList })) };
+      if (!pullRequest && !(await store.knowsPullRequest(filter))) throw Problems.pullRequestMissing();
+      return { pullRequest, ...(await eventPage(store, filter, { ...query, list: historyList })) };
     },
   }),
 ];

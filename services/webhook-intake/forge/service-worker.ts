@@ -1,13 +1,14 @@
 // The forge queue's worker: deliveries become events in the log, with what people are told of each.
 import { v7 as uuidv7 } from 'uuid';
+import { forges } from '../../forges/forges.ts';
 import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
-import { integerAt, objectAt, storable, textAt } from '../../platform/json.ts';
+import { integerAt, isObject, type JsonObject, memberAt, objectAt, storable, textAt } from '../../platform/json.ts';
 import { type LoggedEvent, measureEvents, storeEvents } from '../event-log.ts';
 import type { Notice } from '../notifications/notice.ts';
 import { noRules, type Rules } from '../notifications/rules.ts';
 import { type BatchWorkerParts, createBatchWorker } from './batch-worker.ts';
-import { readEnvelope, readPayload, repositoryOf } from '../delivery.ts';
+import { readDelivery } from '../delivery.ts';
 
 type ServiceWorkerParts = BatchWorkerParts & {
   readonly database: Database;
@@ -16,10 +17,13 @@ type ServiceWorkerParts = BatchWorkerParts & {
 };
 
 export function createServiceWorker({ database, rules = noRules, ...parts }: ServiceWorkerParts): BatchHandler {
-  const count = measureEvents(parts.metrics, [source]);
+  const count = measureEvents(
+    parts.metrics,
+    forges.map(({ kind }) => ({ source, forge: kind })),
+  );
   const store = async (events: readonly LoggedEvent[]) => {
     const areNew = await storeEvents(database, events, rules);
-    count(source, areNew);
+    count(events, areNew);
     return areNew;
   };
   return createBatchWorker({ worker: 'service', queue: 'forge', read: readEvent, store }, parts);
@@ -28,20 +32,16 @@ export function createServiceWorker({ database, rules = noRules, ...parts }: Ser
 const source = 'forge';
 
 async function readEvent(delivery: Delivery, maxValues: number): Promise<LoggedEvent> {
-  const { value, bytes } = await readPayload(delivery, maxValues);
-  const envelope = readEnvelope(delivery);
-  const repository = repositoryOf(value);
+  const read = await readDelivery(delivery, maxValues);
   return {
-    ...envelope,
-    id: uuidv7({ msecs: envelope.receivedAt.getTime() }),
+    ...read,
+    id: uuidv7({ msecs: read.receivedAt.getTime() }),
     source,
-    repository,
-    number: subjectNumber(value),
-    bytes,
+    number: subjectNumber(read.payload),
     headers: Object.fromEntries(Object.entries(delivery.headers).map(([name, value]) => [name, storable(value)])),
     body: delivery.body,
     isGzip: delivery.contentEncoding === 'gzip',
-    notice: noticeOf({ ...envelope, repository }, value),
+    notice: noticeOf(read, read.payload),
   };
 }
 
@@ -79,7 +79,7 @@ type Told = Pick<LoggedEvent, 'event' | 'action' | 'repository' | 'sender'>;
 
 /** Total: members of another kind than expected count as absent. The texts are the payload's own; whoever sends them cuts and escapes them. */
 export function noticeOf({ event, action, repository, sender }: Told, payload: unknown): Notice {
-  const objects = subjects.flatMap((subject) => objectAt(payload, subject) ?? []);
+  const objects = [...subjects.flatMap((subject) => objectAt(payload, subject) ?? []), ...wikiPageOf(payload)];
   const first = (members: readonly string[]) => firstOf(members.flatMap((member) => objects.map((object) => textAt(object, member))));
   const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
   const called = (first(titles) ?? textAt(payload, 'ref'))?.split('\n')[0];
@@ -91,6 +91,13 @@ export function noticeOf({ event, action, repository, sender }: Told, payload: u
     text: lines.filter(Boolean).join('\n'),
     url: firstOf([first(['html_url']), textAt(payload, 'compare'), textAt(payload, 'target_url'), textAt(payload, 'repository', 'html_url')]) ?? null,
   };
+}
+
+/** The first page of an edited wiki. */
+function wikiPageOf(payload: unknown): JsonObject[] {
+  const pages = memberAt(payload, 'pages');
+  const page: unknown = Array.isArray(pages) ? pages[0] : undefined;
+  return isObject(page) ? [{ title: page['title'] ?? page['page_name'], body: page['summary'], html_url: page['html_url'] }] : [];
 }
 
 const firstOf = (texts: readonly (string | undefined)[]): string | undefined => texts.find((text) => text !== undefined);

@@ -44,18 +44,20 @@ export const expiries = {
 const deleteReleases = statement<unknown, [kept: number, rows: number]>(
   'intake.expire.releases',
   `
-  with recursive places (repository, is_there) as (
-    (select coalesce(repository, ''), deleted_at is null from releases order by 1, 2 limit 1)
+  with recursive places (forge, repository, is_there) as (
+    (select forge, coalesce(repository, ''), deleted_at is null from releases order by 1, 2, 3 limit 1)
     union all
     select following.* from places
     cross join lateral (
-      select coalesce(repository, ''), deleted_at is null from releases where (coalesce(repository, ''), deleted_at is null) > (places.repository, places.is_there)
-      order by 1, 2 limit 1) following
+      select forge, coalesce(repository, ''), deleted_at is null from releases
+      where (forge, coalesce(repository, ''), deleted_at is null) > (places.forge, places.repository, places.is_there)
+      order by 1, 2, 3 limit 1) following
   )
   delete from releases where id = any(array(
     select beyond.id from places
     cross join lateral (
-      select id from releases where coalesce(repository, '') = places.repository and (deleted_at is null) = places.is_there
+      select id from releases
+      where forge = places.forge and coalesce(repository, '') = places.repository and (deleted_at is null) = places.is_there
       order by coalesce(published_at, created_at, updated_at) desc, id desc offset $1) beyond
     limit $2))`,
 );

@@ -8,9 +8,14 @@ create table events (
   id uuid not null,
   -- forge, or the name of a direct source
   source text not null,
+  -- host of the forge, within which its ids count; null for a direct source
+  forge text,
+  -- in GitHub's words, and in the forge's own
   event text not null,
+  original_event text,
   -- null where the payload names none
   action text,
+  original_action text,
   -- owner/name
   repository text,
   -- number of its issue or pull request: the history of a pull request is read by it
@@ -19,6 +24,8 @@ create table events (
   sender text,
   -- owner, person, bot or own-bot
   sender_class text,
+  -- id of the relay's answer
+  relay_id text,
   delivery_id text not null,
   hook_id text not null,
   target_id text not null,
@@ -38,10 +45,13 @@ create table events_default partition of events default;
 create index events_by_id on events (id);
 create index events_by_source on events (source, received_at, id);
 create index events_by_name on events (event, received_at, id);
-create index events_by_repository on events (repository, received_at, id) where repository is not null;
+create index events_by_forge on events (forge, received_at, id) where forge is not null;
+-- Names of repositories know no case; they are ASCII.
+create index events_by_repository on events (lower(repository collate "C"), received_at, id) where repository is not null;
 create index events_by_sender on events (sender, received_at, id) where sender is not null;
-create index events_by_number on events (repository, number, received_at, id) where number is not null;
+create index events_by_number on events (lower(repository collate "C"), number, received_at, id) where number is not null;
 create index events_by_delivery on events (delivery_id, received_at, id);
+create index events_by_relay_id on events (relay_id) where relay_id is not null;
 
 -- Payloads live for 30 days, so they have a table of their own. The bytes are those that the relay received, or their gzip: jsonb would refuse
 -- \u0000, which JSON allows, and would not return the signed bytes.
@@ -72,6 +82,8 @@ create table delivery_keys (
   delivery_id text not null,
   hook_id text not null,
   target_id text not null,
+  -- of event and payload, where the forge names no hook: the same bytes under another delivery id are a duplicate
+  digest text unique,
   -- the event that was stored for it
   event_id uuid not null,
   stored_at timestamptz not null,
@@ -84,15 +96,18 @@ create index delivery_keys_by_age on delivery_keys (stored_at);
 create table statistics_buckets (
   bucket_start timestamptz not null,
   source text not null,
+  -- host of the forge; empty for a direct source
+  forge text not null default '',
   event text not null,
   received bigint not null default 0,
   -- repeated deliveries; not in `received` and `bytes`
   duplicates bigint not null default 0,
   bytes bigint not null default 0,
-  primary key (bucket_start, source, event)
+  primary key (bucket_start, source, forge, event)
 ) with (fillfactor = 50);
 -- In the order of the answer. Buckets are updated often, but never in these columns.
 create index statistics_buckets_by_source on statistics_buckets (source, event, bucket_start);
+create index statistics_buckets_by_forge on statistics_buckets (forge, source, event, bucket_start);
 create index statistics_buckets_by_event on statistics_buckets (event, source, bucket_start);
 
 -- The typed tables: the newest known state of each object of the forge. Their shared columns are written once; then follow the object's main
@@ -100,37 +115,49 @@ create index statistics_buckets_by_event on statistics_buckets (event, source, b
 
 create table typed_object (
   id uuid primary key,
-  -- the object's identity: the forge's id for it, or a key in place of one
-  object_key text not null unique,
+  -- host of the forge: each counts its ids from 1
+  forge text not null,
+  -- the object's identity within the forge: its id, or a key in place of one
+  object_key text not null,
   forge_id text not null,
-  -- owner/name; null where the object is in none
+  -- owner/name, as it is now; null where the object is in none
   repository text,
+  -- the forge's id of the repository, which a rename or transfer leaves as it is
+  repository_id text,
   processing_state text not null check (processing_state in ('NEW', 'PROCESSING', 'PROCESSED', 'UPDATED', 'RE_REQUESTED')),
   claimed_until timestamptz,
   first_seen_at timestamptz not null,
-  -- the guard, compared in this order: an older event changes nothing
   run_attempt int not null default 0,
   updated_at timestamptz not null,
   event_received_at timestamptz not null,
+  -- the guard: attempt, the object's own time, rank of its state, time of reception, as text in this order; an older event changes nothing
+  version text collate "C" not null,
   -- a tombstone: an event older than the deletion cannot bring the object back
   deleted_at timestamptz,
   -- the delivery of the last change: the row is PROCESSED once the event log holds it
   delivery_id text not null,
   hook_id text not null,
   target_id text not null,
+  digest text,
   -- members of the object without a column, under the forge's names
-  rest jsonb not null
+  rest jsonb not null,
+  unique (forge, object_key)
 );
 create index on typed_object (updated_at, id);
-create index on typed_object (repository, updated_at, id) where repository is not null;
+create index on typed_object (forge, updated_at, id);
+create index on typed_object (lower(repository collate "C"), updated_at, id) where repository is not null;
+create index on typed_object (forge, repository_id) where repository_id is not null;
 
 create table branches (
   like typed_object including all,
   name text not null,
   -- the head; null until the first push
   sha text,
+  -- version of the event that told it: creations do not
+  sha_version text collate "C",
   master_branch text,
-  pusher_type text
+  pusher_type text,
+  pusher_type_version text collate "C"
 );
 
 create table comments (
@@ -171,6 +198,8 @@ create table pull_requests (
   state text,
   draft boolean,
   merged boolean,
+  -- version of the event that told the members which a review leaves out
+  merged_version text collate "C",
   user_login text,
   author_association text,
   head_ref text,
@@ -215,7 +244,10 @@ create table repositories (
   description text,
   language text,
   html_url text,
-  created_at timestamptz
+  created_at timestamptz,
+  -- name and deletion that the rows of its objects follow so far
+  followed_name text,
+  followed_deletion boolean not null default false
 );
 
 create table installations (
@@ -276,7 +308,7 @@ create index comments_by_user on comments (user_login, updated_at, id);
 create index installations_by_account on installations (account_login, updated_at, id);
 create index issues_by_state on issues (state, updated_at, id);
 create index issues_by_user on issues (user_login, updated_at, id);
-create index pull_requests_by_number on pull_requests (repository, number);
+create index pull_requests_by_number on pull_requests (lower(repository collate "C"), number);
 create index pull_requests_by_state on pull_requests (state, updated_at, id);
 create index pull_requests_by_user on pull_requests (user_login, updated_at, id);
 create index pushes_by_pusher on pushes (pusher_name, updated_at, id);
@@ -296,7 +328,7 @@ begin
     execute format('create index %I on %I (processing_state, id)', name || '_by_processing_state', name);
     execute format('create index %I on %I (processing_state, updated_at, id) where processing_state <> ''PROCESSED''', name || '_waiting', name);
   end loop;
-  foreach name in array array['branches', 'comments', 'issues', 'repositories', 'installations', 'releases'] loop
+  foreach name in array array['branches', 'comments', 'issues', 'pull_requests', 'pushes', 'repositories', 'installations', 'releases', 'workflow_runs'] loop
     execute format('create index %I on %I ((deleted_at is not null), updated_at, id) where deleted_at is not null', name || '_deleted', name);
   end loop;
   foreach name in array array['branches', 'comments', 'issues', 'pull_requests', 'pushes', 'repositories', 'installations', 'users'] loop
@@ -306,7 +338,7 @@ end
 $$;
 create index workflow_runs_by_age on workflow_runs (event_received_at);
 -- The newest releases of a repository, tombstones apart: cleanup keeps them.
-create index releases_by_place on releases (coalesce(repository, ''), (deleted_at is null), (coalesce(published_at, created_at, updated_at)), id);
+create index releases_by_place on releases (forge, coalesce(repository, ''), (deleted_at is null), (coalesce(published_at, created_at, updated_at)), id);
 
 -- Deliveries that the database worker has seen, for 90 days: a redelivery has a new time of reception, and would count as newer where an object has
 -- no time of its own.
@@ -314,6 +346,8 @@ create table tracked_deliveries (
   delivery_id text not null,
   hook_id text not null,
   target_id text not null,
+  -- as in delivery_keys
+  digest text unique,
   tracked_at timestamptz not null,
   primary key (delivery_id, hook_id, target_id)
 );

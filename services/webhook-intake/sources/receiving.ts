@@ -41,9 +41,9 @@ export const createReceive =
   async (source, request) => {
     const event = readEvent(source, request, clock());
     const [isNew = false] = await storeEvents(database, [event], rules);
-    count(source.name, [isNew]);
+    count([event], [isNew]);
     Object.assign(request.logged, { deliveryId: event.deliveryId, event: event.event, outcome: isNew ? 'stored' : 'duplicate' });
-    if (!isNew) return { id: (await eventIdOf(database, source.name, event.deliveryId)) ?? event.id, duplicate: true };
+    if (!isNew) return { id: (await eventIdOf(database, event)) ?? event.id, duplicate: true };
     onStored();
     return { id: event.id, duplicate: false };
   };
@@ -56,8 +56,15 @@ function readEvent(source: Source, { body, headers }: Request, receivedAt: Date)
   return {
     id: uuidv7({ msecs: receivedAt.getTime() }),
     source: source.name,
+    forge: null,
+    forgeKind: null,
     event: (event ?? 'unknown').slice(0, maxEventLength).toWellFormed(),
+    originalEvent: null,
     action: action?.slice(0, maxEventLength).toWellFormed() ?? null,
+    originalAction: null,
+    relayId: null,
+    digest: null,
+    payload,
     repository: repository ?? null,
     number: null,
     sender: null,

@@ -1,7 +1,8 @@
 // The typed tables: the items of each, what they can be filtered by, and what an event means for them. A member of an item is a column: a
 // migration adds it.
 import { z } from 'zod';
-import { idOf, integerAt, isObject, type JsonObject, memberAt, objectAt, textAt } from '../../platform/json.ts';
+import { isZeros } from '../../forges/gitea.ts';
+import { idOf, integerAt, isObject, type JsonObject, memberAt, objectAt, textAt, timeAt } from '../../platform/json.ts';
 import { account, bigInteger, type Change, commentKinds, flag, type ForgeEvent, integer, stateAsReceived, stateOf, text, time } from './typed-table.ts';
 import { TypedItem, type TypedTable, typedTable } from './typed-table.ts';
 
@@ -21,8 +22,11 @@ const releases = typedTable({
   }).meta({ id: 'Release' }),
   isTracking: true,
   filters: { repository: 'repository', sender: 'author_login', deleted: 'deleted_at' },
-  changes: (event) => (event.event === 'release' ? stateOf(event, objectAt(event.payload, 'release'), { isDeleted: event.action === 'deleted' }) : []),
+  changes: (event) =>
+    event.event === 'release' ? stateOf(event, objectAt(event.payload, 'release'), { isDeleted: event.action === 'deleted', rank: isPublished }) : [],
 });
+
+const isPublished = ({ draft }: JsonObject) => (draft === true ? 0 : 1);
 
 // Workflow runs of every repository; a rerun is the same run with a higher attempt.
 const workflowRuns = typedTable({
@@ -42,13 +46,17 @@ const workflowRuns = typedTable({
     run_started_at: time,
   }).meta({ id: 'WorkflowRun' }),
   isTracking: true,
-  filters: { repository: 'repository', status: 'status', conclusion: 'conclusion', sender: 'actor_login' },
+  // Gitea counts no attempts: a run that was completed and is not any more runs again.
+  isAgain: { column: 'status', from: 'completed' },
+  filters: { repository: 'repository', status: 'status', conclusion: 'conclusion', sender: 'actor_login', deleted: 'deleted_at' },
   changes: (event) => {
     const run = event.event === 'workflow_run' ? objectAt(event.payload, 'workflow_run') : undefined;
     const isRerun = event.action === 'requested' && (integerAt(run, 'run_attempt') ?? 1) > 1;
-    return stateOf(event, run, { isRequested: isRerun });
+    return stateOf(event, run, { isRequested: isRerun, rank: progressOf });
   },
 });
+
+const progressOf = ({ status }: JsonObject) => (status === 'completed' ? 2 : status === 'in_progress' ? 1 : 0);
 
 // Branches: their creation, their head, their deletion.
 const branches = typedTable({
@@ -59,35 +67,46 @@ const branches = typedTable({
     master_branch: text('main'),
     pusher_type: text('user'),
   }).meta({ id: 'Branch' }),
-  kept: ['sha', 'master_branch', 'pusher_type'],
+  kept: { sha: ['sha'], pusher_type: ['pusher_type'] },
   filters: { repository: 'repository', deleted: 'deleted_at' },
   changes: (event) => {
     if (event.event === 'push') return pushed(event);
     if (event.event !== 'create' && event.event !== 'delete') return [];
     if (textAt(event.payload, 'ref_type') !== 'branch') return [];
-    const members = { master_branch: memberAt(event.payload, 'master_branch'), pusher_type: memberAt(event.payload, 'pusher_type') };
-    return branch(event, { name: textAt(event.payload, 'ref'), isDeleted: event.event === 'delete', members });
+    const pusherType = memberAt(event.payload, 'pusher_type');
+    return branch(event, { name: textAt(event.payload, 'ref'), isDeleted: event.event === 'delete', members: { pusher_type: pusherType } });
   },
 });
 
 const prefix = 'refs/heads/';
 
 function pushed(event: ForgeEvent): readonly Change[] {
-  const ref = textAt(event.payload, 'ref') ?? '';
-  if (!ref.startsWith(prefix)) return [];
-  const isDeleted = memberAt(event.payload, 'deleted') === true;
+  const { payload } = event;
+  const ref = textAt(payload, 'ref') ?? '';
+  if (!ref.startsWith(prefix) || isEmptyPush(payload)) return [];
+  const after = memberAt(payload, 'after');
+  const isDeleted = memberAt(payload, 'deleted') === true || isZeros(after);
   // A push that deletes has a head of zeros, which is none.
-  const members = isDeleted ? {} : { sha: memberAt(event.payload, 'after'), head_commit: memberAt(event.payload, 'head_commit') };
+  const members = isDeleted ? {} : { sha: after, head_commit: memberAt(payload, 'head_commit') };
   return branch(event, { name: ref.slice(prefix.length), isDeleted, members });
 }
 
+/** From zeros to zeros: the test delivery of a webhook's page, which pushes nothing. */
+const isEmptyPush = (payload: unknown) => isZeros(memberAt(payload, 'after')) && isZeros(memberAt(payload, 'before'));
+
 type State = { readonly name: string | undefined; readonly isDeleted: boolean; readonly members: JsonObject };
 
-// A branch has no id: it is its name in its repository, and may come again after its deletion.
+// A branch has no id: it is its name in its repository, and may come again after its deletion. Its time is that of the repository's last push.
 function branch(event: ForgeEvent, { name, isDeleted, members }: State): readonly Change[] {
-  const repository = idOf(objectAt(event.payload, 'repository'));
-  if (name === undefined || repository === undefined) return [];
-  return stateAsReceived(event, { name, ...members }, { key: `${repository}:${name}`, forgeId: name, isDeleted });
+  const { payload } = event;
+  const repository = objectAt(payload, 'repository');
+  const id = idOf(repository);
+  if (name === undefined || id === undefined) return [];
+  const updatedAt = timeAt(repository, 'pushed_at') ?? timeAt(repository, 'updated_at') ?? event.receivedAt;
+  const mainBranch = memberAt(payload, 'master_branch') ?? memberAt(repository, 'default_branch');
+  const object = { name, master_branch: mainBranch, ...members };
+  // A branch that was deleted may be there again within the same second: the time of reception tells.
+  return stateOf(event, object, { key: `${id}:${name}`, forgeId: name, updatedAt, isDeleted }).map((change) => ({ ...change, rank: 0 }));
 }
 
 // Comments on issues, commits and changes, told apart by the event that brings them: each kind numbers its own.
@@ -135,8 +154,17 @@ const issues = typedTable({
     closed_at: time,
   }).meta({ id: 'Issue' }),
   filters: { repository: 'repository', state: 'state', sender: 'user_login', deleted: 'deleted_at' },
-  changes: (event) => (event.event === 'issues' ? stateOf(event, objectAt(event.payload, 'issue'), { isDeleted: event.action === 'deleted' }) : []),
+  changes: (event) => {
+    const issue = objectAt(event.payload, 'issue');
+    // A comment tells how many there are now. A pull request is an issue, too, which has its own table.
+    if (event.event === 'issue_comment' && !objectAt(issue, 'pull_request')) return stateOf(event, issue, { rank: isClosed });
+    if (event.event !== 'issues') return [];
+    // A transferred issue is another one in its new repository.
+    return stateOf(event, issue, { isDeleted: event.action === 'deleted' || event.action === 'transferred', rank: isClosed });
+  },
 });
+
+const isClosed = ({ state }: JsonObject) => (state === 'closed' ? 1 : 0);
 
 // Pull requests, from their own events and from reviews of them; checks that are asked for again ask for them again.
 const tip = z.object({ ref: text('main'), sha: text('6dcb09b5b57875f334f61aebed695e2e4193db5e') }).nullable();
@@ -164,13 +192,17 @@ const pullRequests = typedTable({
     merged_at: time,
   }).meta({ id: 'PullRequest' }),
   // A review carries its pull request without these.
-  kept: ['draft', 'merged', 'merge_commit_sha', 'commits', 'additions', 'deletions', 'changed_files'],
-  filters: { repository: 'repository', state: 'state', sender: 'user_login' },
+  kept: { merged: ['merged', 'merge_commit_sha', 'commits', 'additions', 'deletions', 'changed_files'] },
+  filters: { repository: 'repository', state: 'state', sender: 'user_login', deleted: 'deleted_at' },
   changes: (event) => {
-    if (event.event === 'pull_request' || event.event === 'pull_request_review') return stateOf(event, objectAt(event.payload, 'pull_request'));
+    const pull = objectAt(event.payload, 'pull_request');
+    if (event.event === 'pull_request') return stateOf(event, pull, { isDeleted: event.action === 'deleted', rank: mergedOrClosed });
+    if (event.event === 'pull_request_review') return stateOf(event, pull, { rank: mergedOrClosed });
     return requestedAgain(event);
   },
 });
+
+const mergedOrClosed = (pull: JsonObject) => (pull['merged'] === true || textAt(pull, 'merged_at') !== undefined ? 2 : isClosed(pull));
 
 const reruns = new Map([
   ['check_run', 'rerequested'],
@@ -184,7 +216,7 @@ function requestedAgain(event: ForgeEvent): readonly Change[] {
   if (event.event === 'workflow_run' && !(Number(memberAt(subject, 'run_attempt')) > 1)) return [];
   const named = memberAt(subject, 'pull_requests');
   return (Array.isArray(named) ? named : []).flatMap((one: unknown) =>
-    stateAsReceived(event, isObject(one) ? one : undefined, { kind: 'requested', isRequested: true }),
+    stateAsReceived(event, isObject(one) ? one : undefined, { kind: 'request', isRequested: true }),
   );
 }
 
@@ -203,17 +235,14 @@ const pushes = typedTable({
     head_commit: z.object({ message: text('Update README.md') }).nullable(),
     compare: text('https://github.com/me/mine/compare/6113728f27ae...6dcb09b5b578'),
   }).meta({ id: 'Push' }),
-  filters: { repository: 'repository', sender: 'pusher_name' },
+  filters: { repository: 'repository', sender: 'pusher_name', deleted: 'deleted_at' },
   changes: (event) => {
     const { payload } = event;
-    const repository = idOf(objectAt(payload, 'repository'));
-    if (event.event !== 'push' || !isObject(payload) || repository === undefined) return [];
-    const [ref, before, after] = ['ref', 'before', 'after'].map((name) => textAt(payload, name) ?? '');
-    // A push has no id. The same commits may be pushed back and forth, but not in the same second.
-    const key = `${repository}:${ref}:${before}:${after}:${String(memberAt(payload, 'repository', 'pushed_at'))}`;
+    if (event.event !== 'push' || !isObject(payload) || isEmptyPush(payload)) return [];
     const commits = memberAt(payload, 'commits');
-    const push = { ...withoutContext(payload), commit_count: Array.isArray(commits) ? commits.length : undefined };
-    return stateAsReceived(event, push, { key, forgeId: after ?? '' });
+    const push = { ...withoutContext(payload), commit_count: integerAt(payload, 'commit_count') ?? (Array.isArray(commits) ? commits.length : undefined) };
+    // A push has no id, and the same commits may be pushed back and forth: each delivery is one.
+    return stateAsReceived(event, push, { key: event.digest ?? event.deliveryId, forgeId: textAt(payload, 'after') ?? '' });
   },
 });
 
@@ -221,7 +250,7 @@ const pushes = typedTable({
 const context = new Set(['repository', 'organization', 'sender', 'installation', 'enterprise']);
 const withoutContext = (payload: JsonObject): JsonObject => Object.fromEntries(Object.entries(payload).filter(([name]) => !context.has(name)));
 
-// Repositories: their own events, and every repository that an event names for the first time.
+// Repositories, as the newest event of any kind tells them: forges send none of their own for many changes, or to many hooks.
 const repositories = typedTable({
   name: 'repositories',
   item: TypedItem.extend({
@@ -240,11 +269,8 @@ const repositories = typedTable({
   }).meta({ id: 'Repository' }),
   alternatives: { owner_login: ['owner', 'name'] },
   filters: { repository: 'repository', deleted: 'deleted_at' },
-  changes: (event) => {
-    const repository = objectAt(event.payload, 'repository');
-    if (event.event !== 'repository' && event.event !== 'public') return stateOf(event, repository, { kind: 'unknown' });
-    return stateOf(event, repository, { isDeleted: event.event === 'repository' && event.action === 'deleted' });
-  },
+  isMentioned: true,
+  changes: (event) => stateOf(event, objectAt(event.payload, 'repository'), { isDeleted: event.event === 'repository' && event.action === 'deleted' }),
 });
 
 // Installations of the forge's app.
@@ -268,7 +294,7 @@ const installations = typedTable({
   },
 });
 
-// Users: members, and every sender that an event names for the first time.
+// Users: members and senders, as the newest event tells them.
 const users = typedTable({
   name: 'users',
   item: TypedItem.extend({
@@ -278,12 +304,17 @@ const users = typedTable({
     html_url: text('https://github.com/me/mine'),
   }).meta({ id: 'User' }),
   filters: { login: 'login' },
+  isMentioned: true,
+  isTimeless: true,
   changes: (event) => [
     ...(event.event === 'member' ? stateAsReceived(event, objectAt(event.payload, 'member')) : []),
-    ...stateAsReceived(event, objectAt(event.payload, 'sender'), { kind: 'unknown' }),
+    ...stateAsReceived(event, objectAt(event.payload, 'sender')),
   ],
 });
 
-/** By their names in overviews. Written in this order, tracking first, and in every process the same, so that locks never cross. */
-export const typedTables = { releases, workflowRuns, branches, comments, issues, pullRequests, pushes, repositories, installations, users } as const;
+/**
+ * By their names in overviews. Written in this order in every process, so that locks never cross; repositories first, since what hangs on them takes
+ * their name and follows their deletion.
+ */
+export const typedTables = { repositories, releases, workflowRuns, branches, comments, issues, pullRequests, pushes, installations, users } as const;
 export const allTables: readonly TypedTable[] = Object.values(typedTables);

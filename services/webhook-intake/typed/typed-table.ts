@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { idOf, integerAt, type JsonObject, memberAt, storable, timeAt } from '../../platform/json.ts';
 import { queryChoice, Timestamp } from '../../platform/schema.ts';
 import { listOf, ProcessingState, processingStates } from '../contract.ts';
-import type { Envelope } from '../delivery.ts';
-import { filterText, type TimePage, timePage } from '../paging.ts';
+import type { ForgeDelivery } from '../delivery.ts';
+import { filterText, forgeFilter, type TimePage, timePage } from '../paging.ts';
 
 // The kinds of members of an item. One that is not nullable is required: an object without it has no row.
 /** @param example for the API description */
@@ -33,6 +33,8 @@ export const account = z.object({ login: text('octocat') }).nullable();
 /** What all typed rows have on the wire; the object's own main members come after it, under the forge's names. */
 export const TypedItem = z.object({
   id: z.uuid().meta({ examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
+  /** The host of the forge; its kind where nothing names the host. */
+  forge: z.string().meta({ examples: ['github.com'] }),
   /** The forge's own id of the object; a branch's name, a push's new head. */
   forgeId: z.string().meta({ examples: ['73464126'] }),
   /** owner/name; null where the object is in none. */
@@ -50,7 +52,8 @@ export const commentKinds = ['issue_comment', 'commit_comment', 'pull_request_re
 
 /** What a list can be asked by beside its page, where its table has a column for it. */
 const filterSchemas = {
-  repository: filterText.meta({ description: '`owner/name`' }),
+  forge: forgeFilter,
+  repository: filterText.meta({ description: '`owner/name`, in any case' }),
   state: queryChoice(['open', 'closed']).optional().meta({ description: 'Those in this state only' }),
   kind: queryChoice(commentKinds).optional().meta({ description: 'Comments of this kind only' }),
   status: filterText.meta({ description: 'Runs of this status only, such as `completed`' }),
@@ -75,8 +78,19 @@ type Declaration = {
   readonly changes: (event: ForgeEvent) => readonly Change[];
   /** Tracked for every repository, not only for own ones. */
   readonly isTracking?: true;
-  /** Columns that not every event of the object carries: an event without one leaves it as it is. */
-  readonly kept?: readonly string[];
+  /**
+   * Columns that not every event of the object tells, by the column that is there when all of them are: they are those of the newest event that has
+   * it, whose version is the column `<name>_version`.
+   */
+  readonly kept?: Readonly<Record<string, readonly string[]>>;
+  /** At equal times the state of the higher rank is the later one: completed after in progress, closed after open. */
+  readonly rank?: (object: JsonObject) => number;
+  /** Whether a state that follows another one is the object once more: a rerun. */
+  readonly isAgain?: { readonly column: string; readonly from: string };
+  /** Any event may mention the object: what it says is taken over, and is a change only where it differs. */
+  readonly isMentioned?: true;
+  /** The object has no time of its own. */
+  readonly isTimeless?: true;
   /** Where a column is found when the object does not have it under its own name. */
   readonly alternatives?: Readonly<Record<string, readonly string[]>>;
 };
@@ -85,7 +99,7 @@ export type TypedTable = ReturnType<typeof typedTable>;
 
 export function typedTable(table: Declaration) {
   const path = table.name.replace('_', '-');
-  const filters: Declaration['filters'] = { ...table.filters, processingState: 'processing_state' };
+  const filters: Declaration['filters'] = { forge: 'forge', ...table.filters, processingState: 'processing_state' };
   return {
     ...table,
     filters,
@@ -108,6 +122,8 @@ export type Column = {
   readonly path: readonly string[];
   /** Without null. */
   readonly schema: z.core.$ZodType;
+  /** In Postgres. */
+  readonly type: string;
   readonly isRequired: boolean;
 };
 
@@ -123,7 +139,15 @@ const ownMembers = ({ shape }: Declaration['item']) => Object.entries<z.core.$Zo
 const withoutNull = (schema: z.core.$ZodType) => (schema instanceof z.ZodNullable ? schema.unwrap() : schema);
 
 function column(path: readonly string[], schema: z.core.$ZodType): Column {
-  return { name: path.join('_'), path, schema: withoutNull(schema), isRequired: !(schema instanceof z.ZodNullable) };
+  const inner = withoutNull(schema);
+  return { name: path.join('_'), path, schema: inner, type: typeOf(inner), isRequired: !(schema instanceof z.ZodNullable) };
+}
+
+function typeOf(schema: z.core.$ZodType): string {
+  if (schema instanceof z.ZodDate) return 'timestamptz';
+  if (schema instanceof z.ZodBoolean) return 'boolean';
+  if (schema instanceof z.ZodNumber) return schema.format === 'int32' ? 'int' : 'bigint';
+  return 'text';
 }
 
 /** Undefined where the object has no such member, or one of another kind. An empty text is none. */
@@ -135,7 +159,7 @@ export function readColumn(schema: z.core.$ZodType, object: JsonObject, path: re
   return typeof data === 'string' ? storable(data) || undefined : data;
 }
 
-const shared = `id, forge_id as "forgeId", repository, processing_state as "processingState", first_seen_at as "firstSeenAt",
+const shared = `id, forge, forge_id as "forgeId", repository, processing_state as "processingState", first_seen_at as "firstSeenAt",
   updated_at as "updatedAt", deleted_at as "deletedAt"`;
 
 /** For a select list; every name in it is a constant of this program. */
@@ -150,46 +174,46 @@ function selected(member: string, schema: z.core.$ZodType): string {
   return `case when coalesce(${parts.map(({ name }) => name).join(', ')}) is not null then json_build_object(${whole}) end as "${member}"`;
 }
 
-export type ForgeEvent = Envelope & {
-  /** owner/name */
-  readonly repository: string | null;
-  readonly payload: unknown;
-};
+export type ForgeEvent = ForgeDelivery;
 
 export type Change = {
-  /** - newest: inserted, or written over an older state.
-   *  - unknown: inserted when the object is not known yet, and nothing else.
-   *  - requested: the object, when known, is to be processed again. */
-  readonly kind: 'newest' | 'unknown' | 'requested';
-  /** What makes it the same object within its table. */
+  /** - state: inserted, or written over an older state.
+   *  - request: the object, when known, is to be processed again. */
+  readonly kind: 'state' | 'request';
+  /** The object's identity within its table and forge. */
   readonly key: string;
   readonly forgeId: string;
   readonly runAttempt: number;
-  /** The object's own time, else that of reception: with `runAttempt` before it the guard against older states. */
+  /** The object's own time, else that of reception. */
   readonly updatedAt: Date;
+  readonly rank: number;
   readonly isDeleted: boolean;
-  /** Asked for once more: a rerun. */
+  /** A rerun. */
   readonly isRequested: boolean;
-  /** What the columns are read from. */
+  /** Holds the columns. */
   readonly object: JsonObject;
 };
 
-type Details = Partial<Pick<Change, 'kind' | 'key' | 'forgeId' | 'isDeleted' | 'isRequested'>>;
+type Details = Partial<Pick<Change, 'kind' | 'key' | 'forgeId' | 'updatedAt' | 'isDeleted' | 'isRequested'>> & Pick<Declaration, 'rank'>;
+
+/** Above every state of an object. */
+const deletedRank = 9;
 
 /** The state of an object with an id, as a list of one; empty where the payload has no such object. */
-export function stateOf(event: ForgeEvent, object: JsonObject | undefined, details: Details = {}): readonly Change[] {
+export function stateOf(event: ForgeEvent, object: JsonObject | undefined, { rank, ...details }: Details = {}): readonly Change[] {
   const id = idOf(object) ?? details.key;
   if (!object || id === undefined) return [];
   const isDeleted = details.isDeleted ?? false;
   const own = timeAt(object, 'updated_at') ?? event.receivedAt;
   return [
     {
-      kind: 'newest',
+      kind: 'state',
       key: id,
       forgeId: id,
       runAttempt: integerAt(object, 'run_attempt') ?? 0,
-      // A deletion is newer than every state that was sent before it, also where it bears the time of the last edit.
+      // A deletion is newer than every state that was sent before it, also where it has the time of the last edit.
       updatedAt: isDeleted && own < event.receivedAt ? event.receivedAt : own,
+      rank: isDeleted ? deletedRank : (rank?.(object) ?? 0),
       isRequested: false,
       object,
       ...details,
@@ -200,4 +224,11 @@ export function stateOf(event: ForgeEvent, object: JsonObject | undefined, detai
 
 /** For objects without a time of their own. */
 export const stateAsReceived = (event: ForgeEvent, object: JsonObject | undefined, details: Details = {}) =>
-  stateOf(event, object, details).map((change) => ({ ...change, updatedAt: event.receivedAt }));
+  stateOf(event, object, { ...details, updatedAt: event.receivedAt });
+
+/**
+ * What makes one state of an object newer than another one, as text in the order of its parts: attempt, time, rank, and of equal ones the time of
+ * reception. The delivery's id comes last, so that no two deliveries are equal.
+ */
+export const versionOf = ({ runAttempt, updatedAt, rank }: Change, { receivedAt, deliveryId }: ForgeEvent): string =>
+  storable([String(runAttempt).padStart(16, '0'), updatedAt.toISOString(), rank, receivedAt.toISOString(), deliveryId].join(' '));

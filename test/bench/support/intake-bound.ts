@@ -31,12 +31,16 @@ export function rowsOf(messages: readonly Message[]): Rows[] {
       event: [
         id,
         'forge',
+        'github.com',
         event,
+        envelope.originalEvent,
         envelope.action,
+        envelope.originalAction,
         fullName,
         null,
         envelope.sender,
         envelope.senderClass,
+        envelope.relayId,
         deliveryId,
         hookId,
         targetId,
@@ -56,7 +60,7 @@ export function rowsOf(messages: readonly Message[]): Rows[] {
 const columns = {
   delivery_keys: 'source, delivery_id, hook_id, target_id, event_id, stored_at',
   events:
-    'id, source, event, action, repository, number, sender, sender_class, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers',
+    'id, source, forge, event, original_event, action, original_action, repository, number, sender, sender_class, relay_id, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers',
   event_payloads: 'event_id, received_at, is_gzip, body',
 };
 
@@ -101,7 +105,7 @@ async function count(client: pg.Client, rows: readonly Rows[]): Promise<void> {
   const values = [...sums.values()].map((cells) => `(${cells.map(() => `$${++place}`).join(', ')})`).join(', ');
   await client.query(
     `insert into statistics_buckets as bucket (bucket_start, source, event, received, bytes) values ${values}
-     on conflict (bucket_start, source, event) do update set received = bucket.received + excluded.received, bytes = bucket.bytes + excluded.bytes`,
+     on conflict (bucket_start, source, forge, event) do update set received = bucket.received + excluded.received, bytes = bucket.bytes + excluded.bytes`,
     [...sums.values()].flat(),
   );
 }

@@ -35,7 +35,7 @@ function objects(event: string, payload: Payload): Partial<Record<keyof RowCount
     case 'push':
       return {
         ...found,
-        pushes: [repository?.id, ref, payload.before, payload.after, repository?.pushed_at],
+        pushes: payload,
         ...(ref.startsWith('refs/heads/') && { branches: [repository?.id, ref.replace('refs/heads/', '')] }),
       };
     case 'issue_comment':

@@ -24,13 +24,17 @@ describe('the event log', () => {
     it('answers every documented member of an event', async () => {
       await dashboard.deliver([{ event: 'issues', payload: issue(5), deliveryId: 'd-1', hookId: 'h-1', priority: 8, receivedAt: at(1.5) }]);
       const { body } = await get('/events');
-      const { id, storedAt, ...event } = body.items[0] ?? {};
+      const { id, relayId, storedAt, ...event } = body.items[0] ?? {};
+      expect(relayId).to.match(/^[0-9a-f-]{36}$/);
       expect(id).to.match(/^[0-9a-f-]{36}$/);
       expect(storedAt).to.match(/^20\d\d-\d\d-\d\dT.*Z$/);
       expect(event).to.deep.equal({
         source: 'forge',
+        forge: 'github',
         event: 'issues',
+        originalEvent: 'issues',
         action: 'opened',
+        originalAction: 'opened',
         repository: 'railway/signals',
         sender: 'stationmaster',
         senderClass: 'person',

@@ -29,7 +29,7 @@ export async function fill(intake: IntakeDatabase, rows: number): Promise<void> 
   // Beside other work a hundred thousand rows take longer than a question may.
   const insert = (sql: string) => intake.rows(`set local statement_timeout = 0; ${sql}`);
   await makePartitions(intake.pool, 'events', { from: firstDay, ahead: 5 });
-  const filters = ['source', 'event', 'repository', 'sender', 'delivery_id'];
+  const filters = ['source', 'forge', 'event', 'repository', 'sender', 'delivery_id'];
   await insert(`
     insert into events (id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, number, ${filters.join(', ')})
     select gen_random_uuid(), '1', '2', 5, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);
@@ -71,6 +71,7 @@ function typedRows(table: TypedTable, row: RowsOf): string {
     first_seen_at: row.time,
     updated_at: row.time,
     event_received_at: row.time,
+    version: 'n::text',
     delivery_id: 'n::text',
     hook_id: `'1'`,
     target_id: `'2'`,

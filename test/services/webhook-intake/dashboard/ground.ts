@@ -12,6 +12,7 @@ import { createIntakeApp, type IntakeParts } from '../../../../services/webhook-
 import { processRows } from '../../../../services/webhook-intake/typed/store.ts';
 import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/forge/database-service-worker.ts';
 import { createServiceWorker } from '../../../../services/webhook-intake/forge/service-worker.ts';
+import type { Rules } from '../../../../services/webhook-intake/notifications/rules.ts';
 import { delivery, type MessageParts } from '../deliveries.ts';
 import { createTestWorkers } from '../jobs/test-workers.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
@@ -46,12 +47,15 @@ export type Dashboard = {
   ): Promise<Reply>;
   /** Of a whole list, page by page. */
   pages(template: string, query: Query & { readonly limit: number }): Promise<Row[][]>;
-  /** Through both workers; processed at once unless told otherwise. */
-  deliver(deliveries: readonly (MessageParts | Delivery)[], options?: { readonly processed?: boolean }): Promise<void>;
+  /** Through both workers, or one; processed at once by default. */
+  deliver(deliveries: readonly (MessageParts | Delivery)[], options?: { readonly processed?: boolean; readonly only?: 'events' | 'rows' }): Promise<void>;
   close(): Promise<void>;
 };
 
-export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'> = {}): Promise<Dashboard> {
+export async function createDashboard({
+  workerRules,
+  ...options
+}: Pick<IntakeParts, 'payloadMemory'> & { readonly workerRules?: Pick<Rules, 'match'> } = {}): Promise<Dashboard> {
   const database = await createIntakeDatabase();
   const metrics = createMetrics();
   const app = createIntakeApp({
@@ -68,7 +72,7 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
   const openapi = app.openapi();
   const conforms = createConformance(openapi);
   const parts = { metrics, log: silentLog };
-  const forge = createServiceWorker({ ...parts, database: database.pool });
+  const forge = createServiceWorker({ ...parts, database: database.pool, ...(workerRules && { rules: workerRules }) });
   const typed = createDatabaseServiceWorker({ ...parts, database: database.pool, isOwn: createIsOwn(['*/*']) });
 
   const get: Dashboard['get'] = async (template, { path = {}, query = {}, headers = {} } = {}) => {
@@ -94,9 +98,11 @@ export async function createDashboard(options: Pick<IntakeParts, 'payloadMemory'
       } while (after !== null);
       return pages;
     },
-    async deliver(deliveries, { processed = true } = {}) {
+    async deliver(deliveries, { processed = true, only } = {}) {
       const batch = deliveries.map((one) => ('attempt' in one ? one : delivery(one)));
-      for (const outcomes of [await forge(batch), await typed(batch)]) {
+      const workers = [...(only === 'rows' ? [] : [forge]), ...(only === 'events' ? [] : [typed])];
+      for (const work of workers) {
+        const outcomes = await work(batch);
         if (outcomes.some((outcome) => outcome !== 'ack')) throw new Error(`not stored: ${JSON.stringify(outcomes)}`);
       }
       while (processed && (await processRows(database.pool)));

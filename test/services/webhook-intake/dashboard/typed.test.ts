@@ -84,6 +84,7 @@ describe('the typed tables of the dashboard', () => {
       const { id, ...item } = body.items[0] ?? {};
       expect(id).to.match(/^[0-9a-f-]{36}$/);
       expect(item).to.deep.equal({
+        forge: 'github',
         forgeId: '10005',
         repository: 'railway/signals',
         processingState: 'PROCESSED',

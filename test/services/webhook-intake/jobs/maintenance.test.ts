@@ -34,12 +34,14 @@ describe('maintenance', () => {
 
   it('takes back claims whose holder died, and leaves those that are held', async () => {
     const row = (key: string, claim: string) =>
-      `(gen_random_uuid(), '${key}', '${key}', 'PROCESSING', now() ${claim} interval '1 minute', now(), now(), now(), '${key}', '1', '2', '{}', 1)`;
+      `(gen_random_uuid(), 'github.com', '${key}', '${key}', 'PROCESSING', now() ${claim} interval '1 minute', now(), now(), now(), '1', '${key}', '1', '2', '{}', 1)`;
     await database.rows(
-      `insert into issues (id, object_key, forge_id, processing_state, claimed_until, first_seen_at, updated_at, event_received_at, delivery_id, hook_id, target_id, rest, number)
+      `insert into issues (id, forge, object_key, forge_id, processing_state, claimed_until, first_seen_at, updated_at, event_received_at, version, delivery_id, hook_id, target_id, rest, number)
       values ${row('dead', '-')}, ${row('held', '+')}`,
     );
-    await database.rows(`insert into delivery_keys select 'forge', delivery_id, hook_id, target_id, id, now() from issues`);
+    await database.rows(
+      `insert into delivery_keys (source, delivery_id, hook_id, target_id, event_id, stored_at) select 'forge', delivery_id, hook_id, target_id, id, now() from issues`,
+    );
     await run();
     const states = await database.rows('select object_key as key, processing_state as state from issues order by 1');
     expect(states).to.deep.equal([

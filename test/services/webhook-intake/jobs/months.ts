@@ -25,7 +25,10 @@ export async function fillMonths(database: IntakeDatabase, rows: number, { from,
     `insert into delivery_keys (source, delivery_id, hook_id, target_id, event_id, stored_at) select source, delivery_id, hook_id, target_id, id, received_at ${given}`,
     span,
   );
-  await database.rows(`insert into tracked_deliveries select delivery_id, hook_id, target_id, received_at ${given} and source = 'forge'`, span);
+  await database.rows(
+    `insert into tracked_deliveries (delivery_id, hook_id, target_id, tracked_at) select delivery_id, hook_id, target_id, received_at ${given} and source = 'forge'`,
+    span,
+  );
   await database.rows(
     `insert into statistics_buckets (bucket_start, source, event, received, bytes)
     select date_bin('6 hours', received_at, '2000-01-01Z'), source, event, count(*), sum(bytes) ${given} group by 1, 2, 3`,
@@ -34,20 +37,20 @@ export async function fillMonths(database: IntakeDatabase, rows: number, { from,
 }
 
 const shared =
-  'id, object_key, forge_id, repository, processing_state, first_seen_at, updated_at, event_received_at, deleted_at, delivery_id, hook_id, target_id, rest';
+  'id, forge, object_key, forge_id, repository, processing_state, first_seen_at, updated_at, event_received_at, version, deleted_at, delivery_id, hook_id, target_id, rest';
 
 /** Of each other table something that is expired, something that is not, and what is kept whatever its age. */
 export async function fillOthers(database: IntakeDatabase): Promise<void> {
   const ago = (days: number) => `timestamptz '${new Date(now.getTime() - days * dayMs).toISOString()}'`;
   const typed = (key: string, state: string, days: number) =>
-    `(gen_random_uuid(), '${key}', '${key}', 'a/b', '${state}', ${ago(days)}, timestamptz '2020-01-01Z', ${ago(days)}, null, '${key}', '1', '2', '{}'`;
+    `(gen_random_uuid(), 'github.com', '${key}', '${key}', 'a/b', '${state}', ${ago(days)}, timestamptz '2020-01-01Z', ${ago(days)}, '1', null, '${key}', '1', '2', '{}'`;
   const issues = [typed('fresh', 'PROCESSED', 179), typed('old', 'PROCESSED', 181), typed('old but NEW', 'NEW', 300)];
   await database.rows(`insert into issues (${shared}, number) values ${issues.map((row) => `${row}, 1)`).join(', ')}`);
   const runs = [typed('fresh', 'PROCESSED', 89), typed('old', 'NEW', 91)];
   await database.rows(`insert into workflow_runs (${shared}) values ${runs.map((row) => `${row})`).join(', ')}`);
   await database.rows(
     `insert into releases (${shared}, tag_name, published_at)
-    select gen_random_uuid(), repository || n, '1', repository, 'PROCESSED', now(), now(), now(), case when n > 30 then now() end, '1', '1', '2', '{}', n::text, now() + n * interval '1 day'
+    select gen_random_uuid(), 'github.com', repository || n, '1', repository, 'PROCESSED', now(), now(), now(), '1', case when n > 30 then now() end, '1', '1', '2', '{}', n::text, now() + n * interval '1 day'
     from (select 'a/many' as repository, n from generate_series(1, 33) n union all select 'a/few', n from generate_series(1, 5) n) given`,
   );
   await database.rows(

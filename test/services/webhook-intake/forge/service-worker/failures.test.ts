@@ -38,12 +38,21 @@ describe('the service worker, when things go wrong', () => {
 
   it('retries the one event that the database refuses, and stores the rest of its batch', async () => {
     const batch = examples.slice(0, 40).map(({ event, payload }) => delivery({ event, payload }));
-    // Longer than an index row may be.
-    batch[17] = delivery({ event: 'issues', payload: issue, deliveryId: Array.from({ length: 9000 }, (_, index) => index.toString(36)).join('') });
+    batch[17] = delivery({ event: 'issues', payload: issue, priority: 3e9 });
     const outcomes = await work()(batch);
     expect(outcomes.filter((outcome) => outcome === 'ack')).to.have.length(39);
-    expect(outcomes[17]).to.have.property('retry').that.contains('index row');
+    expect(outcomes[17]).to.have.property('retry').that.contains('out of range');
     expect(await database.count('events')).to.equal(39);
+  });
+
+  it('cuts names that are longer than an index row may be', async () => {
+    const long = Array.from({ length: 9000 }, (_, index) => index.toString(36)).join('');
+    const named = { ...issue, action: long, repository: { id: 1, full_name: `me/${long}` }, sender: { login: long } };
+    expect(await work()([delivery({ event: long, payload: named, deliveryId: long, hookId: long, targetId: long })])).to.deep.equal(['ack']);
+    const [stored] = await database.rows<{ lengths: number[] }>(
+      'select array[length(event), length(action), length(repository), length(sender), length(delivery_id)] as lengths from events',
+    );
+    expect(stored?.lengths).to.deep.equal([255, 255, 200, 255, 255]);
   });
 
   it('gives no outcome when the world fails, so that the broker keeps the batch', async () => {
