@@ -23,7 +23,7 @@ const layer = (name, comment, from, to) => ({ name, comment, severity: 'error', 
 
 module.exports = {
   forbidden: [
-    layer('no-cycles', 'What depends on itself can be neither understood nor started one part at a time.', {}, { circular: true }),
+    layer('no-cycles', 'Modules that import each other can be neither understood nor started one at a time.', {}, { circular: true }),
     {
       ...layer('folders-one-way', 'Two folders that import each other are one, types included.', { path: '^services/' }, { circular: true }),
       scope: 'folder',
@@ -35,7 +35,7 @@ module.exports = {
       {},
       { path: '/(utils|helpers|common|types|index)(\\.ts$|/)', pathNot: 'node_modules/' },
     ),
-    layer('no-tests-in-services', 'What runs in production knows nothing of tests and scripts.', { path: '^services/' }, { path: '^(test|scripts)/' }),
+    layer('no-tests-in-services', 'Production code imports no tests and no scripts.', { path: '^services/' }, { path: '^(test|scripts)/' }),
     layer(
       'production-dependencies',
       'The image holds no development dependencies.',

@@ -15,7 +15,7 @@ FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Signalbox" \
   org.opencontainers.image.description="Webhooks, newsletters, listings, bookmarks and secrets for people who run their own Kubernetes cluster" \
   org.opencontainers.image.licenses="MIT"
-# Nothing installs packages in a pod: without package managers there is less to scan, and less for whoever gets in.
+# Pods install no packages: without package managers there is less to scan, and less for an intruder to use.
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
 ENV NODE_ENV=production
 # A larger block is mapped by itself and goes back to the system when it is freed. Left to glibc, those of large bodies stay in its heap (ADR 9).

@@ -1,4 +1,4 @@
-// The rules of style.md that a program can hold; layering is .dependency-cruiser.cjs, layout is Prettier.
+// The rules of style that a program can check; layers are in .dependency-cruiser.cjs, layout is Prettier's.
 import eslint from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
@@ -27,7 +27,7 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-exports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/prefer-readonly': 'error',
-      // A number, and whatever prints as it should, needs no ceremony in a message.
+      // Numbers and other values that print well need no `String()` in a message.
       '@typescript-eslint/restrict-template-expressions': [
         'error',
         { allowNumber: true, allowBoolean: true, allowRegExp: true, allow: [{ name: ['Error', 'URL'], from: 'lib' }] },
@@ -35,18 +35,18 @@ export default defineConfig(
       // `if (done) return channel.ack(message);` reads well.
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/require-await': 'off',
-      // It takes what was true before an `await` for true after it: an aborted signal, a variable that a callback sets.
+      // It assumes that a condition still holds after an `await`: an aborted signal, a variable that a callback sets.
       '@typescript-eslint/no-unnecessary-condition': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
-      // `void` also says that a value is dropped on purpose.
+      // `void` also marks a value that is dropped on purpose.
       '@typescript-eslint/no-meaningless-void-operator': 'off',
-      // `[...text]` are its code points, in which lengths are counted here.
+      // `[...text]` gives code points, which are the unit of lengths here.
       '@typescript-eslint/no-misused-spread': ['error', { allow: [{ from: 'lib', name: 'string' }] }],
-      // Factories return closures: nothing of theirs needs a `this`.
+      // Factories return closures, which need no `this`.
       '@typescript-eslint/unbound-method': 'off',
-      // `Promise.withResolvers<void>()` is how one waits for something without a value.
+      // `Promise.withResolvers<void>()` is the way to wait for an event without a value.
       '@typescript-eslint/no-invalid-void-type': 'off',
-      // tsconfig's noPropertyAccessFromIndexSignature wants the brackets that this rule would take away.
+      // noPropertyAccessFromIndexSignature of tsconfig.json requires the brackets that this rule would remove.
       '@typescript-eslint/dot-notation': 'off',
     },
   },
@@ -69,11 +69,11 @@ export default defineConfig(
     },
   },
   { files: longFunctions, rules: { 'house/function-length': ['error', { own: 40, whole: 120 }] } },
-  // A program's own settings want a default export.
+  // Configuration files of programs need a default export.
   { files: ['*.config.js'], rules: { 'no-restricted-exports': 'off' } },
   { files: ['**/*.cjs'], languageOptions: { globals: { module: 'writable', require: 'readonly' } } },
   { files: ['**/main.ts', 'scripts/**', 'test/**'], rules: { 'no-restricted-properties': 'off', 'no-restricted-imports': 'off' } },
-  // Types are claimed in the platform only, each time with its reason.
+  // Only the platform has type assertions, each with its reason.
   {
     files: ['services/**/*.ts'],
     ignores: ['services/platform/**'],
@@ -86,15 +86,15 @@ export default defineConfig(
     files: ['test/**/*.ts'],
     rules: {
       'max-lines': ['error', { max: 400, ...counted }],
-      // The callback of a `describe` is a chapter, not a function.
+      // The callback of a `describe` groups tests and may be long.
       'house/function-length': 'off',
       'max-params': ['error', 4],
-      // Answers of supertest and rows of pg are `any`: what they are is what the test asserts.
+      // Answers of supertest and rows of pg are `any`: the test asserts their shape.
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
-      // What a secret prints as is tried by printing it.
+      // Tests print secrets to see that they are redacted.
       '@typescript-eslint/no-misused-spread': 'off',
       '@typescript-eslint/restrict-plus-operands': 'off',
       '@typescript-eslint/restrict-template-expressions': 'off',

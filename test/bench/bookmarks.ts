@@ -53,7 +53,7 @@ const within = (measure: string, { ours, most, unit }: { ours: number; most: num
   isMet: ours <= most,
 });
 
-/** What the process holds at most while the whole list is read twice, beyond what it held after the first time. */
+/** The peak memory of the process while the whole list is read twice, beyond its memory after the first time. */
 async function wholeList({ port, pid }: { port: number; pid: number }): Promise<BenchRow> {
   const read = async () => {
     const { body } = await fetch(`http://127.0.0.1:${port}/api/bookmarks`);

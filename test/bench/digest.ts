@@ -23,7 +23,7 @@ const style = 'font-family:Helvetica,Arial,sans-serif;font-size:16px;line-height
 const words = ['caching', 'postgres', 'queues', 'signals', 'railways', 'typescript', 'kernels', 'compilers', 'latency', 'indexes', 'consensus', 'parsers'];
 const word = (number: number) => words[number % words.length] ?? '';
 
-/** One of 40, in letters: no byline names somebody with a digit. */
+/** One of 40, in letters: names in bylines have no digits. */
 const authorOf = (number: number) =>
   `${['Ada', 'Bela', 'Cleo', 'Dara', 'Emil'][number % 5]} ${['Adler', 'Bruun', 'Costa', 'Duarte', 'Egger', 'Fiala', 'Grau', 'Holm'][number % 8]}`;
 

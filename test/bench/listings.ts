@@ -65,7 +65,7 @@ const byHand = `
   select count(*) from properties where status = 'inbox' and routing_key in ('D07', 'H11') and beds >= 2 and price_monthly <= 3000
     and (ber_rating is null or ber_rating in ('A1', 'A2', 'A3', 'B1', 'B2', 'B3', 'C1', 'C2', 'C3'));`;
 
-/** Of 128 at once, each of which counts thousands of rows, the first is answered after seconds. */
+/** The first of 128 concurrent requests that each count thousands of rows is answered after seconds. */
 const leastSeconds = 10;
 
 async function measurePages(url: string, { rounds, seconds: wanted }: Pace): Promise<BenchRow[]> {
@@ -90,7 +90,7 @@ async function measurePages(url: string, { rounds, seconds: wanted }: Pace): Pro
   }
 }
 
-/** What finds few of a million, in the orders that there are. */
+/** Filters that find few rows of a million, in each order. */
 const selective: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'one routing key': { routingKeys: 'D07' },
   'one routing key and a narrow price': { routingKeys: 'D07', minPrice: '1500', maxPrice: '1600' },

@@ -10,7 +10,7 @@ import { helm } from './chart.ts';
 export const apiServer: Need = { name: 'API server', missing: helm.missing ?? kubernetes.missing ?? tools('kubectl').missing };
 
 export type TestNamespace = {
-  /** Strict: unknown members are refused. What kubectl warns of is on its standard error. */
+  /** Strict: unknown members are refused. Warnings of kubectl are on its standard error. */
   apply(manifests: readonly object[]): Promise<Answer>;
   /** The same, and nothing is changed. */
   dryRun(manifests: readonly object[]): Promise<Answer>;

@@ -37,7 +37,7 @@ describeWith(helm, 'backup', () => {
     expect(migrate?.spec?.template?.spec.containers[0]?.args).to.include('--with-backup');
   });
 
-  it('has no restore where nobody may replace schemas', async () => {
+  it('has no restore where the role may not replace schemas', async () => {
     const keys = (await render({ ...on, ...outside })).map(keyOf);
     expect(keys).to.include('CronJob/signalbox-backup').and.not.include('CronJob/signalbox-restore');
   });

@@ -7,7 +7,7 @@ import type { Environment } from '../../services/platform/config/config.ts';
 const loaded = await deployables.loadAll();
 const catalogue = await readCatalogue();
 
-/** The names that a configuration is read from: each of them, since all faults are told at once. */
+/** All names that a configuration reads, since it reports all faults at once. */
 async function namesRead(read: (environment: Environment) => unknown): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   const environment = new Proxy<Record<string, string>>({}, { get: (_, name) => void names.add(String(name)) });
@@ -17,7 +17,7 @@ async function namesRead(read: (environment: Environment) => unknown): Promise<R
   return names;
 }
 
-/** What the chart composes from passwords of its own. */
+/** Settings that the chart composes from its own passwords. */
 const composed = ['DATABASE_URL', 'REDIS_URL', 'Ingest__BrokerUrl'];
 
 for (const { name, migrations, settings, workers = {}, read } of loaded) {

@@ -4,9 +4,9 @@ import { merged, nested, type Values } from '../support/values.ts';
 export type Change = {
   /** The new value, where the usual change of its type would be refused. */
   readonly to?: unknown;
-  /** What must be set for the value to count. */
+  /** Values that must be set for this one to have an effect. */
   readonly beside?: Values;
-  /** What the beginnings of its path want does not count: it is their switch. */
+  /** Ignores the values that the prefixes of its path need: this one is their switch. */
   readonly alone?: true;
 };
 

@@ -11,7 +11,7 @@ export const chart = join(import.meta.dirname, '../../charts/signalbox');
 export const operatorChart = join(import.meta.dirname, '../../charts/signalbox-operator');
 export const helm = tools('helm', 'helm3');
 
-/** That of the API server in CI; what a Helm without a server assumes depends on how it was built. */
+/** The version of the API server in CI; the default of a Helm without a server depends on its build. */
 const kubernetesVersion = '1.34.4';
 
 export type Rendering = {
@@ -25,7 +25,7 @@ export type Rendering = {
 /** Without an image the charts are refused. */
 export const someImage: Values = { image: { registry: 'docker.io', repository: 'library/signalbox' } };
 
-/** What `helm template` answers, whatever it is. */
+/** Runs `helm template`. @returns its answer, also when it fails */
 export const template = (
   values: Values = {},
   { release = 'signalbox', namespace = 'signalbox', program = 'helm', folder = chart }: Rendering = {},
@@ -34,7 +34,7 @@ export const template = (
     input: JSON.stringify(merged(someImage, values)),
   });
 
-/** What was asked for before is answered from memory: Helm takes a third of a second. */
+/** Remembers results, since Helm takes a third of a second. */
 function once<T>(make: (values?: Values, rendering?: Rendering) => Promise<T>) {
   const made = new Map<string, Promise<T>>();
   return (values?: Values, rendering?: Rendering): Promise<T> => {

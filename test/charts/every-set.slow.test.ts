@@ -1,4 +1,4 @@
-// What holds whatever is switched on: of the objects, of their variables, of what Helm prints.
+// Rules that hold for every set of values: of objects, of their variables, of Helm's output.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { helm, render } from './chart.ts';

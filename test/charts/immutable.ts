@@ -1,4 +1,4 @@
-// What Kubernetes refuses to change of an object that is there.
+// Fields that Kubernetes refuses to change in an existing object.
 import { isDeepStrictEqual } from 'node:util';
 import { keyOf, type Manifest } from './manifests.ts';
 

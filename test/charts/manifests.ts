@@ -116,7 +116,7 @@ export function find(manifests: readonly Manifest[], key: string): Manifest {
   return found;
 }
 
-/** What makes pods, with the pod that it makes. */
+/** An object that makes pods, and its pod. */
 export function podsOf(manifests: readonly Manifest[]): { readonly owner: Manifest; readonly pod: PodTemplate }[] {
   return manifests.flatMap((owner) => {
     const { spec } = owner;

@@ -17,7 +17,7 @@ const on: Values = {
 };
 const charts = { signalbox: chart, 'signalbox-operator': join(chart, '../signalbox-operator') };
 
-/** What client-side apply keeps in an annotation, besides the object's own bytes. */
+/** The limit of annotations, in which client-side apply keeps a copy of the object. */
 const lastAppliedBytes = 256 * 1024;
 
 const Groups = z.object({ spec: z.object({ groups: z.array(z.object({ name: z.string(), rules: z.array(z.looseObject({ alert: z.string() })) })) }) });

@@ -50,7 +50,7 @@ async function flows(values?: Values): Promise<string[]> {
 
 const services = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'];
 const queueWorkers = ['webhook-intake-service', 'webhook-intake-database-service'];
-/** What reads from the broker or publishes to it. */
+/** Components that consume from the broker or publish to it. */
 const ofBroker = ['webhook-relay', 'webhook-intake', 'webhook-intake-maintenance', 'link-digest', ...queueWorkers];
 const workers = [...queueWorkers, 'webhook-intake-cleanup', 'webhook-intake-maintenance', 'listings-geocoding'];
 const servers = ['postgres', 'rabbitmq'];
@@ -58,7 +58,7 @@ const servers = ['postgres', 'rabbitmq'];
 const expand = (from: readonly string[], to: readonly string[]) => from.flatMap((one) => to.map((other) => `${one} → ${other}`));
 const toEach = (names: readonly string[], port: number) => names.map((name) => `${name}:${port}`);
 
-// What the chart's own Postgres and RabbitMQ ask of nobody, DNS excepted: every pod may ask that.
+// The chart's Postgres and RabbitMQ may open no connections, except to DNS, which every pod may ask.
 const always = [
   ...expand([...services, ...workers, ...servers, 'migrate', 'credentials', 'test'], ['dns:53', 'dns:53/UDP']),
   // Where an API server is, no chart can know: `networkPolicy.apiServer.peers` says it.

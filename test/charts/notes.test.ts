@@ -1,4 +1,4 @@
-// What Helm prints after an installation: commands that fit what was installed.
+// The text that Helm prints after an installation: its commands fit the installed objects.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { merged, type Values } from '../support/values.ts';
@@ -92,7 +92,7 @@ describeWith(helm, 'NOTES.txt', () => {
     expect(await given({ services: { 'webhook-relay': { enabled: false } } })).to.equal(undefined);
   });
 
-  it('shows the master keys to nobody', async () => {
+  it('does not show the master keys', async () => {
     for (const command of commandsOf(await notes({}))) expect(command).not.to.contain('Encryption__MasterKeys');
   });
 

@@ -1,4 +1,4 @@
-// What Helm prints after an installation, of a release `mine` in the namespace `signalbox`.
+// The text that Helm prints after installing a release `mine` in the namespace `signalbox`.
 import { runTool } from '../support/tools.ts';
 import { merged, type Values } from '../support/values.ts';
 import { chart, someImage } from './chart.ts';

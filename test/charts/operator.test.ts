@@ -31,7 +31,7 @@ const sets = new Map<string, Values>([
 const rendered = (values: Values = {}): Promise<readonly Manifest[]> => render(values, { folder });
 const kindsOf = (manifests: readonly Manifest[]) => new Set(manifests.map(({ kind }) => kind));
 
-/** Those of the other chart that are found here, too; score.test.ts has the reasons. */
+/** Findings that the other chart has as well; score.test.ts has the reasons. */
 const explained = new Set([
   'container-image-pull-policy',
   'container-security-context-user-group-id',
@@ -159,7 +159,7 @@ describeWith(apiServer, 'a second release of the chart of the operator', functio
       expect(code).to.equal(1);
       expect(stderr).to.match(/ClusterRole "signalbox-operator" .* cannot be imported into the current release: invalid ownership metadata/);
     } finally {
-      // What was not refused is of the whole cluster, too.
+      // Objects that were not refused belong to the whole cluster.
       for (const namespace of namespaces) await run('uninstall', 'one', 'two', '--ignore-not-found', '--namespace', namespace);
     }
   });

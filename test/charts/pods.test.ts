@@ -1,4 +1,4 @@
-// What every pod of the chart has beyond what the restricted standard asks for.
+// The security and scheduling of every pod, beyond the requirements of the restricted standard.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import type { Values } from '../support/values.ts';
@@ -8,7 +8,7 @@ import { valueSets } from './value-sets.ts';
 
 const sets = await valueSets();
 
-/** Of processes that stay: a CronJob's pod and a Job's end by themselves. */
+/** Pods that run on; the pods of CronJobs and Jobs end by themselves. */
 const staying = async (values?: Values) => podsOf(await render(values)).filter(({ owner }) => owner.kind === 'Deployment' || owner.kind === 'StatefulSet');
 
 const relayOf = (manifests: readonly Manifest[], kind: string) => {
@@ -122,7 +122,7 @@ describeWith(helm, 'the type of queues', () => {
     return pod?.pod.spec.containers[0]?.env?.find(({ name }) => name === 'Broker__QueueType')?.value;
   };
 
-  it('is told to everything that declares queues, and to nothing else', async () => {
+  it('is set for everything that declares queues, and for nothing else', async () => {
     const services = { 'link-digest': { workers: { digest: { enabled: true } } } };
     for (const component of [
       'webhook-relay',

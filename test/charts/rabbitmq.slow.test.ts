@@ -62,7 +62,7 @@ const urlAs = (server: RabbitmqServer, user: User) => {
   return url.href;
 };
 
-/** What the server answers: undefined when it is allowed. */
+/** @returns the server's error, undefined when it allows the operation */
 async function refusal(server: RabbitmqServer, user: User, work: (channel: ConfirmChannel) => Promise<unknown>): Promise<string | undefined> {
   const model = await connect(urlAs(server, user));
   const channel = await model.createConfirmChannel();

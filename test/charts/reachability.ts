@@ -4,7 +4,7 @@ import type { Labels, Manifest, Peer, PolicyPort, PolicyRule, Selector } from '.
 
 export type Port = { readonly port: number; readonly protocol: string; readonly name?: string };
 
-/** A pod of the chart, a pod of somebody else, or an address outside. */
+/** A pod of the chart, another pod, or an address outside of the cluster. */
 export type Party = {
   readonly name: string;
   /** Undefined for what is no pod: only ip blocks mean it. */
@@ -47,7 +47,7 @@ function ruleAllows(rule: PolicyRule, direction: Direction, namespace: string, {
 }
 
 function isPeer({ ipBlock, podSelector, namespaceSelector }: Peer, namespace: string, { pod, address }: Party): boolean {
-  // A pod's address is in blocks too, but which one it gets nobody knows: pods are let through by their labels only.
+  // IP blocks contain addresses of pods too, but those are unpredictable: pods are allowed by their labels only.
   if (ipBlock) return address !== undefined && contains(ipBlock.cidr, address) && !(ipBlock.except ?? []).some((cidr) => contains(cidr, address));
   if (!pod) return false;
   const inNamespace = namespaceSelector ? selects(namespaceSelector, pod.namespaceLabels) : pod.namespace === namespace;

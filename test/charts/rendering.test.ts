@@ -1,4 +1,4 @@
-// What is rendered, alike each time, by either Helm.
+// Rendering: the same result each time, by either Helm.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { readComponents } from './catalogue.ts';

@@ -1,4 +1,4 @@
-// What leaves the cluster by Ingress or Gateway: what is meant to be public, and nothing beside it.
+// Public addresses by Ingress or Gateway: those that are meant to be public, and no others.
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

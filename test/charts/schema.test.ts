@@ -1,4 +1,4 @@
-// What the schema refuses, and that it names the value.
+// The schema's refusals: each names the value.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { isMap, leaves, merged, nested, type Values } from '../support/values.ts';
@@ -121,7 +121,7 @@ describeWith(helm, 'values.schema.json', () => {
     expect(stderr).to.contain('rabbitmq.resources.limits.memory must be a whole number');
   });
 
-  it('refuses a Postgres of another major, which cannot read the data, unless it is told where its own are', async () => {
+  it('refuses a Postgres of another major, which cannot read the data, unless its data directory is set', async () => {
     for (const tag of ['19.1', '17', 'latest']) {
       const { code, stderr } = await template({ postgres: { image: { tag } } });
       expect(code, tag).to.equal(1);

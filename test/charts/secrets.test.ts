@@ -73,7 +73,7 @@ describeWith(helm, 'the keys of a pod', () => {
       rows
         .filter((row) => row.includes('| optional') === isOptional)
         .flatMap((row) => [...row.replace(/\|[^|]*\|$/, '').matchAll(/`(\w+__\w+)`/g)].map(([, key]) => key));
-    // Those that `signalbox credentials` makes are named with the others, also where a pod starts without them.
+    // Keys that `signalbox credentials` generates are listed with the required ones, even if pods start without them.
     const made = new Set(generatedCredentials(await deployables.loadAll()).keys());
     expect(named(true)).to.have.members(optionalSecrets.filter((key) => !made.has(key)));
     expect(named(false)).to.include.members([...components.values()].flatMap(({ credentials = [] }) => credentials));
@@ -120,7 +120,7 @@ describeWith(helm, 'the keys of a pod', () => {
     );
   });
 
-  it('of a role that somebody else made come from its own Secret, for the service, its workers and the migrate Job, under its own name', async () => {
+  it('of a role that the chart does not create come from its own Secret, for the service, its workers and the migrate Job, under its own name', async () => {
     const database = { existingSecret: 'cluster-intake', username: 'app-intake' };
     const values = merged(sets.get('postgres.external.createRoles=false') ?? {}, { services: { 'webhook-intake': { database } } });
     const keys = await keysByComponent(values);
@@ -170,7 +170,7 @@ describeWith(helm, 'the keys of a pod', () => {
     for (const [path, values] of Object.entries(named)) expect((await template(values)).stderr).to.contain(`${path}.database.username: the roles`);
   });
 
-  it('that a Secret of the user’s lacks are told by the migrate Job, which starts without them', async () => {
+  it('that a Secret of the user’s lacks are named by the migrate Job, which starts without them', async () => {
     const optional = async (values: Values) =>
       podsOf(await render(values))
         .filter(({ owner }) => owner.metadata.name.includes('-migrate-'))

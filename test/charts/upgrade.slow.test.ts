@@ -1,4 +1,4 @@
-// What the next version of the chart, or a changed value, may touch in what is installed.
+// Changes that the next version of the chart, or a changed value, may make to installed objects.
 import { expect } from 'chai';
 import { temporaryDirectory } from '../support/guard.ts';
 import { describeWith } from '../support/need.ts';
@@ -61,7 +61,7 @@ describeWith(helm, 'an Argo CD that tracks by labels', () => {
     expect(container?.args?.join(' ')).not.to.contain('app.kubernetes.io/instance');
   });
 
-  it('is told to leave every claim', async () => {
+  it('leaves every claim', async () => {
     const claims: readonly unknown[] = ofKind(await render(sets.get('a relay with claims')), 'StatefulSet').flatMap(
       ({ spec }) => spec?.volumeClaimTemplates ?? [],
     );
@@ -107,7 +107,7 @@ describeWith(apiServer, 'an upgrade on the API server', function () {
     'everything on': sets.get('everything on') ?? {},
   };
 
-  // Helm makes the pod of `helm test` anew each time, and nobody applies it.
+  // Helm creates the pod of `helm test` again each time, and it is never applied.
   const isInstalled = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === undefined;
 
   // A relay with claims takes no autoscaler.

@@ -8,7 +8,7 @@ import { chart, readValues } from './chart.ts';
 const domain = 'example.test';
 const gateway = { parentRefs: [{ name: 'traefik', namespace: 'traefik' }], domain };
 
-/** What a switch needs beside itself, in the position that it is turned to. */
+/** Values that a switch needs, by its position. */
 const companions: Readonly<Record<string, Values>> = {
   'ingress.enabled=true': { ingress: { domain } },
   'ingress.tls.enabled=true': { ingress: { enabled: true, domain } },
@@ -71,7 +71,7 @@ const podOptions: Values = {
   dnsConfig: { options: [{ name: 'ndots', value: '2' }] },
 };
 
-/** What only comes together. */
+/** Values that only make sense together. */
 const combinations: Readonly<Record<string, Values>> = {
   'the defaults': {},
   'everything on': everythingOn,
@@ -205,7 +205,7 @@ async function switches(): Promise<{ readonly name: string; readonly values: Val
   });
 }
 
-/** What a preset leaves to who installs it. */
+/** Values that a preset leaves to its user. */
 const beside: Readonly<Record<string, Values>> = { 'values-ha.yaml': { postgres: { external: { host: 'db.example.test' } } } };
 
 /** The values files beside values.yaml. */
@@ -216,7 +216,7 @@ export async function presets(): Promise<[name: string, values: Values][]> {
   );
 }
 
-/** Name → values: each is a way in which somebody may install the chart. */
+/** Name → values: the ways to install the chart. */
 export async function valueSets(): Promise<Map<string, Values>> {
   const sets = new Map([...Object.entries(combinations), ...(await presets())]);
   for (const { name, values } of await switches()) {

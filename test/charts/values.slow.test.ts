@@ -25,7 +25,7 @@ async function documented(folder: string): Promise<Map<string, string>> {
 /** In the table, each of them and no other. */
 async function expectDocumented(values: typeof all, folder: string): Promise<void> {
   const table = await documented(folder);
-  // `resources.requests` stands for its members.
+  // `resources.requests` describes its members as well.
   const described = (path: readonly string[]) =>
     path.some((_, index) => index > 0 && table.get(path.slice(0, index + 1).join('.'))) || table.get(path.join('.'));
   expect(values.filter(({ path }) => !described(path)).map(({ path }) => path.join('.'))).to.deep.equal([]);
@@ -33,7 +33,7 @@ async function expectDocumented(values: typeof all, folder: string): Promise<voi
   expect([...table.keys()].filter((key) => !known.some((path) => path === key || path.startsWith(`${key}.`)))).to.deep.equal([]);
 }
 
-/** What stands between backticks and is a list or a map, as the value is. */
+/** @returns the lists and maps between backticks */
 function examplesIn(description: string, value: unknown): readonly unknown[] {
   const examples = [...description.matchAll(/`([[{][^`]+)`/g)].flatMap(([, text = '']): unknown[] => (text.includes('…') ? [] : [parse(text)]));
   return examples.filter((example) => (Array.isArray(value) ? Array.isArray(example) : isMap(example)));

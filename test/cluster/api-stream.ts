@@ -43,7 +43,7 @@ export function createApiStreams(ended: AbortSignal): ApiStreams {
     watch(path, changed) {
       const watching = async () => {
         while (!ended.aborted) {
-          // The server ends every watch after a while; what changed meanwhile is told by the next one.
+          // The server ends every watch after a while; the next one reports the changes in between.
           await watchOnce(path, changed).catch(() => undefined);
           await pause(500, undefined, { signal: ended }).catch(() => undefined); // the end ends the wait
         }

@@ -15,7 +15,7 @@ export type ClientParts = {
   readonly way: Way;
   /** `relay.<domain>` and so on. */
   readonly domain: string;
-  /** Of the Secret `<release>-credentials`. */
+  /** The content of the Secret `<release>-credentials`. */
   readonly credentials: Readonly<Record<string, string>>;
 };
 
@@ -36,7 +36,7 @@ export type Clients = {
   switchTo(connection: number): Promise<void>;
   /** An application with a secret, and the read of it: throws unless the value is answered. */
   createApplication(name: string): Promise<SecretReader>;
-  /** Of the management plane of the secrets service: posts where there is a body. @throws unless it succeeds */
+  /** Asks the management plane of the secrets service, by POST if there is a body. @throws unless it succeeds */
   manageSecrets(path: string, body?: unknown): Promise<unknown>;
   /** As an application reads it. @throws unless it is answered */
   readSecret(reading: SecretReading): Promise<string | undefined>;

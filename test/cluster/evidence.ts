@@ -1,4 +1,4 @@
-// What a failed scenario leaves for whoever asks why: what happened in its namespace from the first moment, and how it ended.
+// The files that a failed scenario leaves: what happened in its namespace from the start, and how it ended.
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApiStreams } from './api-stream.ts';
@@ -52,7 +52,7 @@ export async function gatherEvidence(kubectl: Kubectl): Promise<Evidence> {
   };
 }
 
-/** One line for each change that can be seen in what is written, with the time at which it was told. */
+/** Writes a line with the time for each change of a description. */
 function createChangeWriter(folder: string): (file: string, name: string, description: string) => void {
   const last = new Map<string, string>();
   let written = Promise.resolve();

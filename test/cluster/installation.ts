@@ -22,7 +22,7 @@ export type Installation = {
   /** Values are over those that every installation has: the image's tag, and the ingress on. */
   install(values?: Values): Promise<void>;
   upgrade(values?: Values): Promise<void>;
-  /** What the two above give to Helm. */
+  /** The values that the two above give to Helm. */
   valuesOf(values?: Values): Values;
   /** To the revision before. */
   rollback(): Promise<void>;

@@ -28,7 +28,7 @@ export type Kubectl = {
   get<T>(args: readonly string[]): Promise<T>;
   /** Values of a Secret, decoded. */
   secret(name: string): Promise<Record<string, string>>;
-  /** Those that stay, by labels: none of a Job, none that is going, none that has done its work. */
+  /** The long-running pods by labels: none of a Job, none that is terminating or has completed. */
   pods(selector?: string): Promise<Pod[]>;
   deletePod(name: string): Promise<void>;
   /** As `kubectl drain` asks for it. @returns whether it was granted: a disruption budget may refuse it for now */

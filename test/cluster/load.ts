@@ -13,9 +13,9 @@ export type Load = {
 export type Account = {
   readonly deliveries: readonly Delivered[];
   readonly reads: number;
-  /** What failed: when it was sent, by the clock of the logs, and how long it took. */
+  /** Failed requests: when each was sent, by the clock of the logs, and how long it took. */
   readonly failures: readonly string[];
-  /** For so long the load itself stood still: what failed then tells of the machine more than of what is tested. */
+  /** The longest pause of the load itself: failures during a long one are the machine's. */
   readonly longestStillMs: number;
 };
 

@@ -26,7 +26,7 @@ async function main(): Promise<boolean> {
   const chosen = positionals.length === 0 ? scenarios : positionals.map(scenarioCalled);
   const { missing } = tools('helm', 'helm3', 'kubectl');
   if (missing !== undefined) throw new Error(missing);
-  // Never the cluster that somebody's desk happens to point at.
+  // Never the current context of a developer's machine.
   if (!process.env['KUBECONFIG']) throw new Error('KUBECONFIG must name the cluster to install on');
   const ingressAddress = await findIngress();
   const tags = await provideImage(options.image);

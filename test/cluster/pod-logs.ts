@@ -69,7 +69,7 @@ export function createPodLogs({ streams, namespace, folder, ended }: PodLogsPart
   return {
     see(pod, statuses) {
       for (const { name, restartCount, containerID, state, lastState } of statuses) {
-        // One that ended before it was seen running.
+        // A container that ended before it was seen running.
         const previous = lastState?.terminated?.containerID;
         if (previous !== undefined) begin(previous, pod, { name, start: restartCount - 1, query: 'previous=true' });
         const hasStarted = state?.running !== undefined || state?.terminated !== undefined;

@@ -1,4 +1,4 @@
-// What can be reached from within a pod: connections tried and statements run by Node, which every image of ours has.
+// Tries connections and statements from within a pod, by Node, which Signalbox' image has.
 import { eventually } from '../support/wait.ts';
 import type { Kubectl } from './kubectl.ts';
 import { say } from './say.ts';
@@ -38,7 +38,7 @@ export async function expectReached(kubectl: Kubectl, pod: string, expected: Exp
   say(`  ${count} of ${Object.keys(expected).length} are reached, as they should be`);
 }
 
-/** What Postgres says to statements under the pod's own DATABASE_URL: the error's code, or `ok`. */
+/** Runs statements under the pod's own DATABASE_URL. @returns for each the code of Postgres' error, or `ok` */
 export async function statements(kubectl: Kubectl, pod: string, sql: readonly string[]): Promise<Record<string, string>> {
   const script = `
     import pg from 'pg';

@@ -1,4 +1,4 @@
-// What a scenario does, told while it does it.
+// Prints the steps of a scenario while it runs.
 
 const begun = performance.now();
 

@@ -1,4 +1,4 @@
-// What a scenario is given, and what it does with it.
+// The type of a scenario, and the namespaces, image and address that it gets.
 import { type Evidence, gatherEvidence } from './evidence.ts';
 import type { Tags } from './image.ts';
 import { createInstallation, type HelmProgram, type Installation } from './installation.ts';
@@ -8,7 +8,7 @@ export type Stage = {
   readonly ingressAddress: string;
   /** A namespace of the scenario's own with nothing installed yet; removed when the scenario has ended. */
   prepare(program?: HelmProgram): Promise<Installation>;
-  /** What the cluster has beside those namespaces and is to lose when the scenario has ended, before they go. */
+  /** Registers work for the end of the scenario, before its namespaces are deleted: removing what it added outside of them. */
   afterwards(work: () => Promise<unknown>): void;
 };
 
@@ -22,7 +22,7 @@ export type Scenario = {
 
 export type StageParts = { readonly name: string; readonly tags: Tags; readonly ingressAddress: string; readonly keep: boolean };
 
-/** What the scenario does not see of it. */
+/** The part of a stage that the runner uses. */
 export type StageControl = {
   /** @returns a folder for each namespace that was prepared */
   keepEvidence(): Promise<string[]>;

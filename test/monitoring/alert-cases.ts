@@ -53,7 +53,7 @@ const usage = (name: string, used: number, limit: number) => ({
   [onRelay('signalbox_broker_messages_limit', { broker: name, period })]: always(limit),
   [onRelay('signalbox_broker_messages_remaining', { broker: name, period })]: always(limit - used),
 });
-/** One that was used this month and is configured no longer. */
+/** A connection that was used this month and is no longer configured. */
 const removed = {
   [onRelay('signalbox_broker_messages_used', { broker: 'BROKER_URL_9', period })]: always(1),
   [onRelay('signalbox_broker_messages_limit', { broker: 'BROKER_URL_9', period })]: always(1000),

@@ -12,7 +12,7 @@ import { promtool, ruleFiles, rules, runbooks } from './shipped.ts';
 
 const run = promisify(execFile);
 
-/** What promtool says; with what it said when it found a fault, it throws. */
+/** @returns promtool's output @throws with its output when it finds a fault */
 async function runPromtool(...args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await run('promtool', args).catch((error: unknown) => {
     const said = error instanceof Error && 'stdout' in error && 'stderr' in error ? `${error.stdout}${error.stderr}` : '';

@@ -1,5 +1,5 @@
 // For each alert on runs of workers and on notifications: input that makes it fire, and input close to it that does not.
-// Of runs the intake tells from their records.
+// The intake reports runs from their records.
 const lastRun = (metric: string, worker: string, values: string) => ({
   [`signalbox_worker_last_${metric}{worker="${worker}",namespace="signalbox",pod="intake-0",instance="10.0.0.7:9090"}`]: values,
 });

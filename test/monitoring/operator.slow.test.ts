@@ -1,4 +1,4 @@
-// What the operator's dashboard, alerts and metrics table name is what a real operator on a real API server shows, in its scrape and in a Prometheus.
+// Every metric of the operator's dashboard, alerts and table of metrics exists, in the scrape of a real operator on a real API server and in a Prometheus.
 import { expect } from 'chai';
 import { resourceOf } from '../../services/operator/secrets.ts';
 import { createTestCluster, type TestCluster } from '../operator/operator.ts';
@@ -25,7 +25,7 @@ describeWith(kubernetes, 'the scrape of a real operator', function () {
 
   before(async () => {
     cluster = await createTestCluster();
-    // One that waits for a relay, and one whose service is away, so that its reconciles fail.
+    // One object waits for a relay; the service of the other one is down, so that its reconciles fail.
     await cluster.apply(resourceOf('BrokerConnection'), { metadata: { name: 'one' }, spec: { position: 1, urlSecretRef: { name: 'brokers', key: 'one' } } });
     const application = { applicationName: 'Shop', apiKeySecretRef: { name: 'shop-key', key: 'key' } };
     await cluster.apply(resourceOf('SecretApplication'), { metadata: { name: 'shop' }, spec: application });

@@ -1,4 +1,4 @@
-// Runbooks as somebody follows them at night: one head each, and commands that run as they stand.
+// Runbooks: each has the same sections, and commands that run unchanged.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -50,7 +50,7 @@ describe('runbooks', () => {
 
   describeWith(helm, 'beside the chart', () => {
     it('select by labels that pods have', async () => {
-      // That of `helm test` is an object of the chart, and has the labels of those.
+      // The pod of `helm test` is an object of the chart and has its labels.
       const pods = podsOf(await render({ backup: { enabled: true } })).filter(({ owner }) => owner.kind !== 'Pod');
       const known = new Set(pods.flatMap(({ pod }) => Object.entries(pod.metadata?.labels ?? {}).map((label) => label.join('='))));
       const selectors = runbooks.flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/ -l (app\.\S*)/g)].map(([, selector = '']) => selector));

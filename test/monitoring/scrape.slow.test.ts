@@ -1,4 +1,4 @@
-// What dashboards, alerts and docs/monitoring.md name is what real processes show: in their scrape, and in a Prometheus that reads it.
+// Every metric of dashboards, alerts and docs/monitoring.md exists, in the scrape of real processes and in a Prometheus that reads it.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { ownRabbitmq } from '../support/rabbitmq.ts';
@@ -13,7 +13,7 @@ import { dashboards, prometheus, rules as all } from './shipped.ts';
 /** As Grafana would send it, for all namespaces. */
 const sentByGrafana = (expression: string) => expression.replaceAll('$__rate_interval', '20s').replaceAll('$namespace', '.*');
 
-/** Those of the operator have operator.slow.test.ts. */
+/** The operator's alerts are in operator.slow.test.ts. */
 const rules = all.filter(({ alert }) => !isOfOperator(alert));
 const panels = dashboards.filter(({ dashboard }) => !isOfOperator(dashboard.uid)).flatMap(({ dashboard }) => dashboard.panels);
 const named: readonly (readonly [where: string, expression: string])[] = [

@@ -1,4 +1,4 @@
-// What Prometheus scrapes beside our own processes: a real RabbitMQ with its plugin, and what Kubernetes says of claims and CronJobs.
+// Targets of Prometheus beside Signalbox' processes: a real RabbitMQ with its plugin, and Kubernetes' metrics of claims and CronJobs.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { startRabbitmq } from '../support/rabbitmq.ts';

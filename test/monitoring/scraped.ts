@@ -13,9 +13,9 @@ import { readScrape, type Series } from './promql.ts';
 export type Targets = Readonly<Record<string, string>>;
 export type Scraped = {
   readonly targets: Targets;
-  /** What was in requests and must not be in a metric. */
+  /** Texts of requests that must not be in a metric. */
   readonly strangers: readonly string[];
-  /** Once nothing is in hand any more: what is stored is acknowledged a moment later. */
+  /** Waits until all work is done: messages are acknowledged shortly after they are stored. */
   texts(): Promise<Readonly<Record<string, string>>>;
   /** A test may do it before the end of all. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// What the charts ship for monitoring, as its tests read it: alert rules, dashboards, and the runbooks beside them.
+// The charts' alert rules and dashboards, and the runbooks, as tests read them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -7,7 +7,7 @@ import type { Need } from '../support/need.ts';
 import { findProgram } from '../support/programs.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Of both charts. */
+/** The alerts of both charts. */
 const shipped = (folder: string, ending: string) =>
   ['signalbox', 'signalbox-operator'].flatMap((chart) => filesIn(join(root, 'charts', chart, 'files', folder), ending));
 const filesIn = (folder: string, ending: string) =>

@@ -6,7 +6,7 @@ import { silentLog } from '../../services/platform/log.ts';
 /** Where a broker is: a database, or a virtual host of RabbitMQ. */
 export type Place = { readonly url: string; drop(): Promise<void> };
 
-/** Closed by a hook of its own: what has to end before the broker does is ended by a hook that stands before this call. */
+/** A hook of its own closes the broker: end what uses it in a hook that is registered before this call. */
 export function useBroker(createPlace: () => Promise<Place>, topology: Topology) {
   let place: Place | undefined;
   let broker: Broker | undefined;

@@ -3,7 +3,7 @@
 export type Answer = {
   readonly status: number;
   readonly headers: Headers;
-  /** As it came. */
+  /** The body, unchanged. */
   readonly text: string;
   /** Undefined when it is not JSON. */
   readonly body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- what an answer is, is what a test asserts
@@ -11,7 +11,7 @@ export type Answer = {
 
 export type Call = { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
-/** A request with no credential but those given. Text and bytes are sent as they are, anything else as JSON. */
+/** Sends a request without credentials, unless `headers` has one. Text and bytes are sent as they are, anything else as JSON. */
 export async function call(url: string, method: string, path: string, { body, headers = {} }: Call = {}): Promise<Answer> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
   const json = body === undefined ? {} : { 'Content-Type': 'application/json' };

@@ -1,4 +1,4 @@
-// Loads all that processes of tests run, so that Node keeps it compiled for them: of a process that is killed it keeps nothing, and loading is half of what a start costs.
+// Loads all code that processes of tests run, so that Node caches it compiled: a killed process writes no cache, and loading is half of the time of a start.
 import { deployables } from '../../services/command/deployables.ts';
 
 await Promise.all([

@@ -1,8 +1,8 @@
-// What must be closed when all tests have run; each process of the tests calls `closeAll` once.
+// Closes servers and databases when all tests have run; each process of the tests calls `closeAll` once.
 
 const steps: (() => Promise<void> | void)[] = [];
 
-/** Closed in reverse, so that what was opened later may use what was opened before. */
+/** Steps run in reverse order, since later ones may use earlier ones. */
 export const atEndOfRun = (close: () => Promise<void> | void): void => void steps.push(close);
 
 export async function closeAll(): Promise<void> {

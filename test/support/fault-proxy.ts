@@ -1,4 +1,4 @@
-// An HTTP server in front of a real Kubernetes API server that does to requests and watches what networks and busy servers do.
+// An HTTP proxy in front of a real Kubernetes API server with the faults of networks and busy servers.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type RequestOptions, request } from 'node:https';
 import { createInterface } from 'node:readline';
@@ -6,16 +6,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { freePort } from './wait.ts';
 
-/** 410 is what a watch says whose version is too old, the other numbers are the answer to everything. */
+/** 410 is answered to watches, as if their version were too old; the other numbers to all requests. */
 export type Fault = 'none' | 'cut' | 'hang' | 'slow' | 410 | 429 | 500 | 'duplicated' | 'reordered';
 
-/** The status is there once the API server has answered. */
+/** `status` is set when the API server has answered. */
 export type Call = { readonly method: string; readonly url: string; status?: number | undefined };
 
 export type FaultProxy = {
-  /** Of the proxy: plain HTTP, no credentials. */
+  /** Leads to the proxy: plain HTTP, no credentials. */
   readonly config: KubeConfig;
-  /** From now on; watches that go on are cut, or hang. */
+  /** Applies from now on; open watches are cut, or hang. */
   set(fault: Fault): void;
   /** Requests since the last call. */
   takeCalls(): readonly Call[];
@@ -28,7 +28,7 @@ export async function createFaultProxy(upstream: KubeConfig): Promise<FaultProxy
   let fault: Fault = 'none';
   let calls: Call[] = [];
   const open = new Set<ServerResponse>();
-  /** Nothing comes through these any more, as behind a firewall that has forgotten them. */
+  /** These pass nothing any more, as behind a firewall that has dropped their state. */
   const dead = new WeakSet<ServerResponse>();
 
   async function forward(call: IncomingMessage, answer: ServerResponse): Promise<void> {
@@ -45,7 +45,7 @@ export async function createFaultProxy(upstream: KubeConfig): Promise<FaultProxy
     delete headers.host;
     const options: RequestOptions = { headers };
     await upstream.applyToHTTPSOptions(options);
-    // Its caller may have gone meanwhile.
+    // The caller may have closed the connection meanwhile.
     if (answer.destroyed) return;
     const url = new URL(path, upstream.getCurrentCluster()?.server);
     const sent = request(url, { ...options, agent: false, method }, (got) => {

@@ -1,4 +1,4 @@
-// Leaves nothing behind: a second process ends what a test run started, and removes its folder, however the run ended.
+// Cleans up: a second process ends the processes of a test run and removes its folder, however the run ended.
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { hasCode } from '../../services/platform/errors.ts';
 
-/** Everything that the run writes. */
+/** The folder for all files of the run. */
 const runFolder = join(tmpdir(), `signalbox-test-${process.pid}`);
 
 if (import.meta.main) await guard(process.argv[2] ?? '');
@@ -21,7 +21,7 @@ async function guard(folder: string): Promise<void> {
   }
   for (const pid of pids) {
     signal(-pid, 'SIGKILL');
-    // One that leads no group, such as Postgres.
+    // Some, such as Postgres, lead no group.
     signal(pid, 'SIGKILL');
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
@@ -30,7 +30,7 @@ async function guard(folder: string): Promise<void> {
 let tell: ((order: string) => void) | undefined;
 
 function startGuard(): (order: string) => void {
-  // In a session of its own: Ctrl-C must not reach it. It hears of our end by the end of its standard input.
+  // It has its own session, since Ctrl-C must not reach it. The end of its standard input tells it that the run has ended.
   const child = spawn(process.execPath, [import.meta.filename, runFolder], { detached: true, stdio: ['pipe', 'ignore', 'inherit'] });
   child.unref();
   const { stdin } = child;
@@ -38,14 +38,14 @@ function startGuard(): (order: string) => void {
   return (order) => stdin.write(`${order}\n`);
 }
 
-/** The process and all it starts end with the test run. */
+/** Ends the process and its children with the test run. */
 export function guardProcess(pid: number): { ended(): void } {
   tell ??= startGuard();
   tell(`+${pid}`);
   return { ended: () => tell?.(`-${pid}`) };
 }
 
-/** Where Node keeps what it has compiled, for the next process: a command starts in half the time. */
+/** The folder in which Node caches compiled code: with it a command starts in half the time. */
 const compiled = Object.fromEntries(Object.entries(process.env).filter(([name]) => name === 'NODE_COMPILE_CACHE'));
 
 /** A child that leads a process group of its own, and never outlives the test run. */
@@ -55,7 +55,7 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
   return child;
 }
 
-/** Sends a signal to a child of `spawnGuarded` and all that it started; does nothing when they have ended. */
+/** Sends a signal to a child of `spawnGuarded` and its children; does nothing when they have ended. */
 export const signalGroup = (pid: number, name: NodeJS.Signals): void => signal(-pid, name);
 
 function signal(target: number, name: NodeJS.Signals): void {
@@ -76,7 +76,7 @@ export function temporaryDirectory(name: string): string {
   return path;
 }
 
-/** Whether such a process runs, be it ours or another user's; a negative id means a process group. */
+/** Whether a process of this or another user runs; a negative id means a process group. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -86,7 +86,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-// Where nobody collects them, as in a container without an init, ended processes stay listed.
+// In a container without an init, ended processes stay listed.
 function isZombie(pid: number): boolean {
   const stat = existsSync('/proc/self/stat') ? readFileSync(`/proc/${pid}/stat`, 'utf8') : '';
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');

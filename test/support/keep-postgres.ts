@@ -5,7 +5,7 @@ import { startPostgres, unsafe } from './postgres.ts';
 const server = await startPostgres({ settings: unsafe });
 process.stdout.write(`export TEST_DATABASE_URL='${server.url}'\n`);
 const ended = ['SIGINT', 'SIGTERM'].map((signal) => once(process, signal));
-// Holds the process: a signal that is waited for does not.
+// Keeps the process running: waiting for a signal does not.
 const holding = setInterval(() => undefined, 60_000);
 await Promise.race(ended);
 clearInterval(holding);

@@ -1,7 +1,7 @@
-// A server that hangs: a proxy before a real one, which can fall silent.
+// A proxy in front of a real server that can stop passing data, as if the server hung.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a program and the server; holds everything back while it is mute. */
+/** Passes data between a program and the server; holds it back while it is mute. */
 export async function startMuteable(target: URL) {
   const sockets = new Set<Socket>();
   let isMute = false;

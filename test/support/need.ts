@@ -1,14 +1,14 @@
-// Servers that a machine may lack: suites that need one are skipped by name, or fail where they must not be skipped.
+// Servers that a machine may lack: suites that need one are skipped by name, or fail with CI=true.
 
 export type Need = {
   readonly name: string;
-  /** Why it is not here; undefined when it is. */
+  /** Why it is missing; undefined when it is present. */
   readonly missing: string | undefined;
 };
 
 const notRun = new Map<string, string>();
 
-/** What the reporter says at its end: `RabbitMQ suites (no rabbitmq-server on PATH, no TEST_AMQP_URL)`. */
+/** The reporter's closing lines: `RabbitMQ suites (no rabbitmq-server on PATH, no TEST_AMQP_URL)`. */
 export const suitesNotRun = (): readonly string[] => [...notRun].map(([name, reason]) => `${name} suites (${reason})`);
 
 /** A `describe` whose tests are pending where the server is missing; with `CI=true` that is a failure. */

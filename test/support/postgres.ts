@@ -1,4 +1,4 @@
-// Real Postgres for tests: one quick server for the run with a database each, and servers of one's own to stop and kill.
+// Real Postgres for tests: one fast server for the run with a database for each suite, and further servers to stop and kill.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -13,7 +13,7 @@ import { eventually, freePort } from './wait.ts';
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
 export type PostgresServer = {
-  /** Of the database `postgres`, as its superuser; the same after every start. */
+  /** The URL of the database `postgres` as superuser; the same after every start. */
   readonly url: string;
   /** Ends it as `pg_ctl stop -m fast` does; the data stay. */
   stop(): Promise<void>;
@@ -25,15 +25,15 @@ export type PostgresServer = {
 };
 
 export type PostgresOptions = {
-  /** As `-c name=value` has them. */
+  /** Server parameters, as for `-c name=value`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Of another Postgres than that of npm. */
+  /** Programs of another Postgres than npm's. */
   readonly programs?: { readonly initdb: string; readonly pg_ctl: string };
 };
 
 const password = 'test';
 
-/** A server of one's own, with durable settings, for tests that stop or kill it. */
+/** A separate server with durable settings, for tests that stop or kill it. */
 export async function startPostgres({ settings = {}, programs }: PostgresOptions = {}): Promise<PostgresServer> {
   const directory = temporaryDirectory('postgres');
   const port = String(await freePort());
@@ -54,7 +54,7 @@ export async function startPostgres({ settings = {}, programs }: PostgresOptions
     url: `postgres://signalbox:${password}@127.0.0.1:${port}/postgres`,
     stop,
     start: async () => {
-      // After a kill its orphans hold the shared memory for a moment.
+      // After a kill, orphaned processes hold the shared memory for a moment.
       running ??= await eventually(launch, { withinMs: 30_000, everyMs: 200 });
     },
     kill: async () => {
@@ -74,7 +74,7 @@ export async function startPostgres({ settings = {}, programs }: PostgresOptions
 
 let shared: Promise<string> | undefined;
 
-/** Quick: what is in it needs to survive nothing. */
+/** Fast settings for data that need not survive a crash. */
 export const unsafe = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 async function startShared(): Promise<string> {
@@ -96,7 +96,7 @@ export const sharedPostgres = (): Promise<string> => (shared ??= startShared());
 
 export type TestDatabaseOptions = { readonly schema: string; readonly migrations: URL };
 
-/** A new database; with a schema and its migrations it is cloned from a template that is migrated once a run. */
+/** Creates a database, with a schema and its migrations by cloning a template that is migrated once per run. */
 export async function createTestDatabase(options?: TestDatabaseOptions): Promise<TestDatabase> {
   const template = options && (await templateFor(options));
   return createDatabase(template);

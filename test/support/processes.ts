@@ -1,4 +1,4 @@
-// Real Signalbox processes for tests: started as an operator starts them, watched by their output, ended with the run.
+// Real Signalbox processes for tests, started as in production, watched by their output, ended with the run.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS
 
 export type RunningProcess = {
   readonly pid: number;
-  /** What it has printed so far, on standard output and error, line by line. */
+  /** The lines printed so far, on standard output and error. */
   readonly lines: readonly string[];
   readonly exited: Promise<ProcessEnd>;
   /** @returns the match in the first line that has one, printed already or yet to come */
@@ -21,10 +21,10 @@ export type RunningProcess = {
 };
 
 export type ProcessOptions = {
-  /** All its settings: of the test run's own environment it gets PATH, HOME and TMPDIR only. The image's settings of malloc are there. */
+  /** All its settings. From the test run's environment it gets PATH, HOME and TMPDIR only, from the Dockerfile the settings of malloc. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What a container of it may use at most. */
+  /** The memory limit, as of a container. */
   readonly memoryBytes?: number | undefined;
 };
 
@@ -33,7 +33,7 @@ const program = join(import.meta.dirname, '../../services/main.ts');
 type Watcher = (process: RunningProcess, args: readonly string[]) => void;
 const watchers: Watcher[] = [];
 
-/** Told of every process that is started from now on. */
+/** Calls the watcher with every process that is started from now on. */
 export const watchProcesses = (watcher: Watcher): void => void watchers.push(watcher);
 
 /** Starts `signalbox <args>`. */
@@ -50,7 +50,7 @@ export function startProcess(args: readonly string[], { env = {}, cwd, memoryByt
   const lines: string[] = [];
   for (const input of [stdout, stderr]) createInterface({ input }).on('line', (line) => lines.push(line));
   const end = Promise.withResolvers<ProcessEnd>();
-  // 'close', not 'exit': all it printed has been read then.
+  // On 'close', not 'exit', all of its output has been read.
   child.once('close', (code, signal) => end.resolve({ code, signal }));
   let ended = false;
   void end.promise.then(() => (ended = true)).then(limit?.remove);
@@ -70,7 +70,7 @@ export function startProcess(args: readonly string[], { env = {}, cwd, memoryByt
   return running;
 }
 
-/** How the image has malloc work, which bounds the memory of a process. */
+/** The image's settings of malloc, which bound the memory of a process. */
 const ofImage = Object.fromEntries(
   [...readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8').matchAll(/^ENV (MALLOC_\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]),
 );

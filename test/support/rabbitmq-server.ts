@@ -13,19 +13,19 @@ import { eventually, freePort } from './wait.ts';
 const run = promisify(execFile);
 
 export type RabbitmqServer = {
-  /** Of the virtual host `/`, as its administrator; the same after every start. */
+  /** The URL of the virtual host `/` as administrator; the same after every start. */
   readonly url: string;
-  /** Of the management API with its credentials; answers where the plugin `rabbitmq_management` was asked for. */
+  /** The URL of the management API with credentials; it answers if the plugin `rabbitmq_management` is enabled. */
   readonly managementUrl: string;
   /** Ends it in order; definitions and durable messages stay. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** SIGKILL, as if the power had failed. */
   kill(): Promise<void>;
-  /** Stops it in the midst of what it does, as a machine that swaps; its connections stay open. */
+  /** Suspends its processes, as on a machine that swaps; its connections stay open. */
   hang(): void;
   resume(): void;
-  /** What `rabbitmqctl <args>` prints. */
+  /** Runs `rabbitmqctl <args>`. @returns its output */
   control(...args: readonly string[]): Promise<string>;
   /** Ends it and removes the data. */
   close(): Promise<void>;
@@ -107,7 +107,7 @@ type RabbitmqPorts = { readonly amqp: number; readonly management: number; reado
 
 type RabbitmqPrograms = { readonly server: string; readonly control: string; readonly epmd: string };
 
-/** Debian's programs on PATH change to a user of their own and to one fixed node; those behind them do as they are told. */
+/** Debian's programs on PATH change to their own user and one fixed node; the programs behind them accept options for both. */
 export function findRabbitmq(): RabbitmqPrograms | undefined {
   const debian = ['/usr/lib/rabbitmq/bin'];
   const server = findProgram('rabbitmq-server', debian);

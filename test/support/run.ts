@@ -1,6 +1,6 @@
 // `npm test [-- file or folder…] [-g 'part of a title']`: runs all tests or those named, with --fast without `*.slow.test.ts`.
-// Several processes take file after file, since most tests mostly wait. What failed comes last, then one line that counts, even when nothing could begin.
-// With CI set, files with a failure are run once more, alone, when all others are through.
+// Several processes take file after file, since most tests mostly wait. Failures are printed last, then one line with the counts, even if nothing could start.
+// With CI set, files with a failure run once more, alone, after all others.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, statSync } from 'node:fs';
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 const compiled = (process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../node_modules/.cache/compiled'));
 if (!existsSync(compiled)) await once(fork(join(import.meta.dirname, 'compile.ts'), { stdio: 'inherit' }), 'exit');
 let running: ChildProcess[] = [];
-// Ctrl-C reaches them by itself; a supervisor's SIGTERM does not.
+// Ctrl-C reaches the child processes by itself; a supervisor's SIGTERM does not.
 process.on('SIGINT', () => undefined).on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')));
 
 const servers = createSharedServers({
@@ -35,7 +35,7 @@ const notRun = new Set<string>();
 const all = inOrder(filesOf(positionals));
 const results = await runAll(all, processes);
 if (all.length === 0) total.failed = 1;
-// What fails a second time, with no test beside it, has failed; what then passes is named.
+// A file that fails a second time, alone, has failed; one that then passes is named.
 const again = process.env['CI'] ? results.filter(({ counts }) => counts.failed > 0) : [];
 const groupsAgain = again.map(({ file }) => [file]);
 for (const result of [...results.filter((each) => !again.includes(each)), ...(await runAll(groupsAgain, 1))]) count(result);

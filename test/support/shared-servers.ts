@@ -11,7 +11,7 @@ export function createSharedServers(start: Readonly<Record<string, () => Promise
   const started = new Map<string, Promise<Urls>>();
 
   async function answer({ wanted }: Question): Promise<Answer> {
-    const urls = started.get(wanted) ?? start[wanted]?.() ?? Promise.reject(new Error(`nobody starts ${wanted}`));
+    const urls = started.get(wanted) ?? start[wanted]?.() ?? Promise.reject(new Error(`no server is called ${wanted}`));
     started.set(wanted, urls);
     return urls.then(
       (urls) => ({ wanted, urls }),

@@ -1,4 +1,4 @@
-// What processes use of memory and processor, and a limit of memory as a container has it: a cgroup, where this machine lets us make one.
+// Measures memory and processor time of processes, and limits memory as a container does: by a cgroup, if this machine allows one.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../services/platform/errors.ts';
@@ -17,7 +17,7 @@ export function residentBytes(pid: number): number {
 
 const msPerTick = 10; // USER_HZ, which is 100 wherever Linux runs
 
-/** Of all its threads. */
+/** The processor time of all its threads. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [user = '', system = ''] = stat

@@ -146,7 +146,7 @@ const breaches: readonly (readonly [rule: string, file: string, imports: readonl
   ['home-of-kubernetes', 'services/operator/main.ts', ['@kubernetes/client-node']],
 ];
 
-/** What breaches import beside the house. */
+/** Files outside of the services that the breaches import. */
 const annexe: Tree = {
   'services/platform/utils.ts': [],
   'services/letters/letters.ts': [],

@@ -118,7 +118,7 @@ async function ranSince(session: Session): Promise<Set<string>> {
 }
 
 const warmUps = 30;
-/** What ran beside one of them by chance, as a timer, did not beside all. */
+/** Requests to compare: code that ran by chance during one, such as a timer, did not run during all. */
 const looks = 5;
 
 async function count(name: string, { once, close }: Subject): Promise<void> {

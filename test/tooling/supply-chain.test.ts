@@ -1,4 +1,4 @@
-// What is installed is what was looked at: exact versions, contents by hash, and no script of a package that is not listed with its reason.
+// Installed packages are the reviewed ones: exact versions, contents by hash, and no install script of a package that is not listed with its reason.
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a benchmark is, and how its rounds are counted.
+// The type of a benchmark, and how its rounds are counted.
 
 export type BenchRow = {
   readonly measure: string;
@@ -28,7 +28,7 @@ export const connectionCounts = [32, 128] as const;
 export type Sides<T> = { readonly ours: T; readonly bound: T };
 type Measured<T> = Sides<readonly T[]>;
 
-/** Both sides in turn, after one round each that does not count; whoever goes first changes. */
+/** Runs both sides in turn, after one uncounted round each; the order alternates. */
 export async function interleaved<T>(rounds: number, sides: Sides<() => Promise<T>>): Promise<Measured<T>> {
   const measured: Sides<T[]> = { ours: [], bound: [] };
   for (let round = 0; round <= rounds; round++) {
@@ -48,7 +48,7 @@ export const median = (values: readonly number[]): number => {
 
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
-/** What else the machine does counts against both, since neighbours are compared. */
+/** Compares neighbouring rounds, so that other work of the machine slows both. */
 export function compare<T>(measured: Measured<T>, of: (value: T) => number, row: Pick<BenchRow, 'measure' | 'unit'> & { readonly goal: Goal }): BenchRow {
   const [ours, bound] = [measured.ours.map(of), measured.bound.map(of)];
   const ratio = median(ours.map((value, round) => value / (bound[round] ?? NaN)));

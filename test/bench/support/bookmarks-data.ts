@@ -66,7 +66,7 @@ export const fillBookmarks = (url: string, count: number): Promise<void> =>
 /** So many times what is there, under other addresses. */
 export const multiplyBookmarks = (url: string, times: number): Promise<void> => filling(url, async (client) => void (await client.query(repeat, [times - 1])));
 
-/** Those of ranks below this are the `the` and `and` of the language. */
+/** Words of lower ranks are as frequent as `the` and `and`. */
 const functionWords = 100;
 
 /** A word, the part of one, two words: the more common a word, the more often it is looked for, but for function words. */

@@ -17,7 +17,7 @@ type Walk = {
   readonly page: string;
   /** All unless given. */
   readonly section?: string;
-  /** What it must print beside not failing. */
+  /** The output that it must print, beside not failing. */
   readonly shown?: RegExp;
 };
 

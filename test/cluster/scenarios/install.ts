@@ -37,7 +37,7 @@ export const install: Scenario = {
   },
 };
 
-/** What the restricted standard refuses shows as an event of what should have made the pod. */
+/** A pod that the restricted standard refuses is an event of its ReplicaSet or Job. */
 function expectQuiet(events: string): void {
   const refused = events.split('\n').filter((line) => /FailedCreate|violates PodSecurity/.test(line));
   if (refused.length > 0) throw new Error(refused.join('\n'));

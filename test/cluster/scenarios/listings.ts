@@ -64,7 +64,7 @@ async function expectFound(ask: Clients['askListings']): Promise<void> {
   if (found?.latitude !== here.latitude || found.longitude !== here.longitude) throw new Error(`the listings are ${body}`);
 }
 
-/** Of the window, as an answer says it. */
+/** @returns the remaining requests of the window, from an answer's headers */
 async function remaining(ask: Clients['askListings']): Promise<number> {
   const { headers } = await ask('/api/stats');
   return Number(/;r=(\d+)/.exec(String(headers['ratelimit']))?.[1]);

@@ -100,7 +100,7 @@ const application = (description: string) =>
 const connection = (name: string, position: number) =>
   object('BrokerConnection', name, { position, urlSecretRef: { name: 'brokers', key: 'away' }, monthlyLimit: 1000 });
 
-/** A broker that does not answer: of what is deleted nobody can say that it is empty. */
+/** Adds a broker that does not answer, so that no one can know whether a deleted connection is empty. */
 async function fill(installation: Installation, stage: Stage): Promise<void> {
   const { kubectl } = installation;
   await installation.install({

@@ -93,7 +93,7 @@ async function connect(kubectl: Kubectl, clients: Clients): Promise<string[]> {
   return delivered;
 }
 
-/** What it shows adds up. */
+/** Checks that the printed columns add up. */
 async function expectShown(kubectl: Kubectl): Promise<string> {
   const text = await kubectl.run(['get', 'brokerconnections']);
   const [heads, cells] = text
@@ -236,11 +236,11 @@ const scaleWorkers = (kubectl: Kubectl, replicas: number) =>
   step(`workers: ${replicas} of each`, async () => {
     await kubectl.run(['scale', 'deployment', ...workers.map((name) => `signalbox-${name}`), '--replicas', String(replicas)]);
     if (replicas > 0) await Promise.all(workers.map((name) => podsOf(kubectl, name, replicas)));
-    // One that is going may still take a message.
+    // A terminating worker may still take a message.
     else for (const name of workers) await kubectl.run(['wait', 'pod', '--selector', component(name), '--for', 'delete', '--timeout', '120s']);
   });
 
-/** What a relay pod says of the second connection, asked within it. */
+/** Asks a relay, within its pod, for its second connection. */
 async function connectionOf(kubectl: Kubectl, { metadata: { name } }: Pod): Promise<ConnectionList['connections'][number] | undefined> {
   const script = `
     const headers = { authorization: 'Bearer ' + process.env.Broker__AuthToken.split(',')[0] };
@@ -251,7 +251,7 @@ async function connectionOf(kubectl: Kubectl, { metadata: { name } }: Pod): Prom
 
 const leaderOf = async (kubectl: Kubectl): Promise<string> => {
   const { spec } = await kubectl.get<{ spec: { holderIdentity?: string } }>(['lease', operatorRelease]);
-  if (!spec.holderIdentity) throw new Error('nobody leads');
+  if (!spec.holderIdentity) throw new Error('the Lease has no holder');
   return spec.holderIdentity;
 };
 

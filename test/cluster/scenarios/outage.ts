@@ -26,7 +26,7 @@ export const outage: Scenario = {
     const kept = deliveries.filter(isKept);
     const others = deliveries.filter((delivered) => !isKept(delivered));
     say(`answers: ${summary(deliveries)}`);
-    // Whoever has no answer delivers again; what must not happen is a promise that is not held.
+    // A forge delivers again what was not answered; a delivery that was accepted must not be lost.
     if (kept.length < count / 2) throw new Error(`only ${kept.length} of ${count} deliveries were taken, the others: ${summary(others)}`);
     await expectExactlyOnce(
       forge,

@@ -63,7 +63,7 @@ type Summary = {
   readonly pods: readonly { readonly podRef: { readonly name: string; readonly namespace: string }; readonly memory?: { readonly workingSetBytes?: number } }[];
 };
 
-/** Of the pods that stay, as the kubelets measure it. */
+/** The memory of the long-running pods, as the kubelets measure it. */
 async function workingSets(kubectl: Kubectl): Promise<{ readonly name: string; readonly bytes: number }[]> {
   const nodes = (await kubectl.run(['get', 'nodes', '--output', 'name'])).trim().split('\n');
   const summaries = await Promise.all(

@@ -38,7 +38,7 @@ export const quorum: Scenario = {
     // The relay connects again by itself; what it is given before, it spools.
     await eventually(deliver, { withinMs: 60_000, everyMs: 1000 });
     await expectExactlyOnce(forge, accepted);
-    // One that was refused is sent again.
+    // A refused newsletter is sent again.
     await eventually(() => forge.sendNewsletter('after'), { withinMs: 60_000, everyMs: 1000 });
     await forge.expectNewsletters(['before', 'after']);
   },
