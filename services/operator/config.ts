@@ -1,6 +1,6 @@
 // Settings of the operator.
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
-import { optional, secret, text, url } from '../platform/config/settings.ts';
+import { list, optional, secret, text, url } from '../platform/config/settings.ts';
 
 export const settings = {
   namespace: text('Operator__Namespace', { summary: 'The only namespace whose objects are reconciled; all when empty', default: '' }),
@@ -9,6 +9,15 @@ export const settings = {
   secretsUrl: optional(
     url('Secrets__BaseUrl', ['http', 'https'], { summary: 'The secrets service; without it SecretApplications and SyncedSecrets say `ServiceUnavailable`' }),
   ),
+  clusterName: optional(
+    text('Operator__ClusterName', {
+      summary: 'The name of this cluster among those that share a secrets service (default: the uid of `kube-system`, or of the only namespace)',
+    }),
+  ),
+  adoptNamespaces: list('Operator__AdoptNamespaces', {
+    summary: 'Namespaces whose SecretApplications may adopt applications that have no owner; `*` for all, none when empty',
+    default: [],
+  }),
   tokenSecret: optional(
     text('Operator__TokenSecret', { summary: "The Secret of the administrator's token in the namespace of the Lease, which no object may name" }),
   ),

@@ -15,13 +15,13 @@ export const annotations = {
   contentChangedAt: `${group}/content-changed-at`,
   /** On a target Secret: random, so that a hash in a status tells nobody a value that can be guessed. */
   salt: `${group}/salt`,
-  /** On the Secret of an application's key: the id of the application, or `pending` while it is being created. */
+  /** On the Secret of an application's key: the slug and the id of the application. */
   application: `${group}/application`,
   rotatedAt: `${group}/rotated-at`,
-  /** On the same: what to do in the service when the object is gone. */
+  /** On the same: what happens in the service when the object is gone. */
   deletionPolicy: `${group}/deletion-policy`,
-  /** On the same: its own uid, by which a copy of it, or one that came back from a backup, is known, and deletes nothing. */
-  uid: `${group}/uid`,
+  /** On the same: a MAC over the Secret's namespace and uid, its owner, application and deletion policy. Without it they delete nothing: a copy, one from a backup, a forged one. */
+  seal: `${group}/seal`,
   /** On the Secret of the relay's file: the connections that drain, and since when, as JSON. */
   draining: `${group}/draining`,
   /** On pods, so that the kubelet brings them their changed Secret at once. */
@@ -180,7 +180,12 @@ export const SecretApplicationSpec = z.object({
   apiKeySecretRef: KeyRef.describe('The Secret that the operator writes the key of the application into. One that is there and not its own is left as it is.'),
   rotateEvery: Duration.optional().describe('How old the key may become, such as 720h. Default: it is not rotated by time.'),
   deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What becomes of the application in the service when this object is deleted.'),
-  existing: z.enum(['Fail', 'Adopt']).default('Fail').describe('What to do with an application that is there and belongs to no object; Adopt rotates its key.'),
+  existing: z
+    .enum(['Fail', 'Adopt'])
+    .default('Fail')
+    .describe(
+      'What happens to an application that exists and has no owner: Adopt takes it and rotates its key, where Operator__AdoptNamespaces of the operator has the namespace.',
+    ),
 });
 export type SecretApplicationSpec = z.output<typeof SecretApplicationSpec>;
 export const SecretApplicationStatus = z.object({

@@ -13,20 +13,25 @@ import { type Controller, createManager } from './manager.ts';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 import { createSecretsService, type SecretsService } from './secrets-service.ts';
 import { createSecretApplications } from './secret-applications/controller.ts';
+import { createOwnership, type Ownership } from './secret-applications/owner.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
 import { createWithoutService } from './without-service.ts';
 
-/** The first of a list, of which the secrets service takes every one. */
-const tokenOf = ({ adminKey }: OperatorConfig): string | undefined => adminKey?.reveal().split(',')[0]?.trim();
+/** The setting is a list while a token is replaced: the secrets service takes each, the operator sends the first. */
+const tokensOf = ({ adminKey }: OperatorConfig): string[] =>
+  adminKey
+    ?.reveal()
+    .split(',')
+    .map((token) => token.trim()) ?? [];
 
 function serviceOf({ secretsUrl }: OperatorConfig, adminKey: string | undefined): SecretsService | undefined {
   return secretsUrl === undefined || adminKey === undefined ? undefined : createSecretsService({ baseUrl: secretsUrl, adminKey });
 }
 
-const controllersOf = (service: SecretsService | undefined): Controller[] => [
+const controllersOf = (service: SecretsService | undefined, ownership: Ownership): Controller[] => [
   createBrokerConnections(),
   ...(service
-    ? [createSecretApplications(service), createSyncedSecrets(service)]
+    ? [createSecretApplications(service, ownership), createSyncedSecrets(service)]
     : [createWithoutService('SecretApplication'), createWithoutService('SyncedSecret')]),
 ];
 
@@ -42,14 +47,15 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
     return { transport, cluster: createCluster({ transport, identity, onEventFailure: (error) => log.debug({ error }, 'recording an Event failed') }), signal };
   };
   let isLeading = false;
-  const token = tokenOf(config);
-  const service = serviceOf(config, token);
+  const tokens = tokensOf(config);
+  const ownership = createOwnership(config);
+  const service = serviceOf(config, tokens[0]);
   const leaseNamespace = config.leaseNamespace ?? namespace;
   const place = config.tokenSecret === undefined ? undefined : { namespace: leaseNamespace, name: config.tokenSecret };
   const manager = createManager({
-    controllers: () => controllersOf(service),
+    controllers: () => controllersOf(service, ownership),
     namespace: config.namespace,
-    ownSecrets: { place, token },
+    ownSecrets: { place, tokens },
     log,
     metrics: () => measured,
     feed: service?.follow,

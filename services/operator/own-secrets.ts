@@ -7,21 +7,21 @@ import { ObjectRefused } from './status.ts';
 export type OwnSecrets = {
   /** The Secret of the administrator's token, by place: an object must not make it anew where it was deleted. */
   readonly place: Key | undefined;
-  /** The administrator's token, as it is sent. */
-  readonly token: string | undefined;
+  /** The administrator's tokens. */
+  readonly tokens: readonly string[];
 };
 
 /** Reads a Secret that an object names. Undefined when there is none. @throws ObjectRefused for a Secret that no object may name */
 export type ReadSecret = (key: Key) => Promise<KubeObject | undefined>;
 
-export function createSecretReader(cluster: Cluster, { place, token }: OwnSecrets): ReadSecret {
+export function createSecretReader(cluster: Cluster, { place, tokens }: OwnSecrets): ReadSecret {
   return async ({ namespace, name }) => {
     if (place?.namespace === namespace && place.name === name) throw new ObjectRefused(`the Secret ${name} is the operator's own`);
     const secret = await cluster.get(secretResource, { namespace, name });
     const type = secret?.['type'];
     if (typeof type === 'string' && !isUsableType(type)) throw new ObjectRefused(`the Secret ${name} has the type ${type}, which no object may use`);
-    // Wherever a copy of it lies: the token opens every application.
-    if (secret && token !== undefined && holds(secret, token)) throw new ObjectRefused(`the Secret ${name} holds the administrator's token`);
+    // In every namespace: the token opens every application.
+    if (secret && tokens.some((token) => holds(secret, token))) throw new ObjectRefused(`the Secret ${name} holds a token of the administrator`);
     return secret;
   };
 }

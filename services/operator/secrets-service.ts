@@ -1,4 +1,5 @@
 // The secrets service as the controllers meet it: what its refusals mean for a condition, and its change feed.
+import { createHmac, hkdfSync } from 'node:crypto';
 import { createConsumerClient, createManagementClient, type ManagementClient, NoAnswer, Refusal, InvalidCredential, InvalidName } from '../secrets/client.ts';
 import { backOffMs, sleepUntil } from '../platform/time.ts';
 import type { Changes, Feed, FeedContext } from './manager.ts';
@@ -10,7 +11,10 @@ export type SecretsService = ReturnType<typeof createSecretsService>;
 export function createSecretsService({ baseUrl, adminKey }: SecretsServiceOptions) {
   const management = (signal: AbortSignal) => createManagementClient({ baseUrl, credential: adminKey, signal });
   const follow: Feed = (onChanges, context) => followChanges(management(context.signal), onChanges, context);
+  const sealKey = Buffer.from(hkdfSync('sha256', adminKey, '', 'signalbox operator: seals of Secrets', 32));
   return {
+    /** A MAC of the parts under a key made of the administrator's token: whoever can write a Secret cannot make one. */
+    seal: (parts: readonly string[]): string => createHmac('sha256', sealKey).update(JSON.stringify(parts)).digest('hex'),
     management,
     follow,
     /** @throws InvalidCredential */

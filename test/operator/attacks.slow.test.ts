@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Controller } from '../../services/operator/manager.ts';
 import { createCluster } from '../../services/operator/cluster/client.ts';
-import type { KubeObject } from '../../services/operator/cluster/cluster.ts';
+import type { KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
 import { ClusterError, createTransport } from '../../services/operator/cluster/transport.ts';
 import { annotations, apiVersion, type Reason } from '../../services/operator/contract.ts';
 import type { Kind } from '../../services/operator/definitions.ts';
@@ -10,7 +10,7 @@ import { createSecretReader } from '../../services/operator/own-secrets.ts';
 import { configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createSecretsService } from '../../services/operator/secrets-service.ts';
 import { createSyncedSecrets } from '../../services/operator/synced-secrets/controller.ts';
-import { createManagementClient, type ManagementClient } from '../../services/secrets/client.ts';
+import { createConsumerClient, createManagementClient, type ManagementClient } from '../../services/secrets/client.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { apiServer } from '../charts/api-server.ts';
 import { adminToken, migrations, secretValue, startService, type TestService } from '../services/secrets/service.ts';
@@ -21,6 +21,7 @@ import { eventually } from '../support/wait.ts';
 import { applyChartRights, type ChartRights, type OperatorProcess, startOperator } from './chart-rights.ts';
 import { createTestCluster, type TestCluster } from './operator.ts';
 
+const namespaceResource: Resource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describeWith(apiServer, 'attacks on the operator', function () {
@@ -98,7 +99,7 @@ describeWith(apiServer, 'attacks on the operator', function () {
     const object: KubeObject = { apiVersion, kind: 'SyncedSecret', metadata, spec };
     const caches = { SyncedSecret: { get: () => object, list: () => [object] } };
     const controller: Controller = createSyncedSecrets(createSecretsService({ baseUrl: service.url, adminKey: adminToken }));
-    const readSecret = createSecretReader(ours, { place: undefined, token: adminToken });
+    const readSecret = createSecretReader(ours, { place: undefined, tokens: [adminToken] });
     await controller.reconcile(`${cluster.namespace}/${name}`, {
       cluster: ours,
       readSecret,
@@ -172,7 +173,7 @@ describeWith(apiServer, 'attacks on the operator', function () {
     const credentials = { Management__AdminApiKey: base64(adminToken), Encryption__MasterKeys: base64('1:AAAA') };
     before(() => cluster.apply(secretResource, { metadata: { name: 'release-credentials' }, data: credentials }));
     const refused = async (kind: Kind, name: string) =>
-      expect(await isReady(kind, name, 'ValueRefused')).to.match(/the Secret .* (is the operator's own|holds the administrator's token)/);
+      expect(await isReady(kind, name, 'ValueRefused')).to.match(/the Secret .* (is the operator's own|holds a token of the administrator)/);
 
     it('is not read for values of an application', async () => {
       const secretValues = [
@@ -194,6 +195,62 @@ describeWith(apiServer, 'attacks on the operator', function () {
       await applyApplication('maker', { apiKeySecretRef: { name: 'signalbox-credentials', key: 'Management__AdminApiKey' } });
       await refused('SecretApplication', 'maker');
       expect(await cluster.find(secretResource, 'signalbox-credentials')).to.equal(undefined);
+    });
+  });
+
+  describe('an annotation that anybody who writes Secrets can set', () => {
+    const forge = (name: string, owner: string, application: string) =>
+      cluster.apply(secretResource, {
+        metadata: {
+          name,
+          annotations: {
+            [annotations.owner]: `SecretApplication/${owner}`,
+            [annotations.application]: application,
+            [annotations.deletionPolicy]: 'Delete',
+            [annotations.seal]: 'f'.repeat(64),
+          },
+        },
+      });
+    /** What comes later shows that everything before was reconciled. */
+    const isPassed = async (name: string) => {
+      await applyApplication(name, {});
+      await isReady('SecretApplication', name, 'InSync');
+    };
+    const isAccepted = (credential: string) =>
+      createConsumerClient({ baseUrl: service.url, credential })
+        .configurations('local')
+        .then(
+          () => true,
+          () => false,
+        );
+
+    it('deletes no application, neither of another owner nor of an object that is gone', async () => {
+      const owner = `${(await cluster.cluster.get(namespaceResource, { namespace: '', name: cluster.namespace }))?.metadata.uid}/${cluster.namespace}/ghost`;
+      const payroll = await management.createApplication({ name: 'Payroll', owner: 'prod/payroll/payroll' });
+      const ghost = await management.createApplication({ name: 'Ghost', owner });
+      await forge('forged', 'phantom', `payroll/${payroll.id}`);
+      await forge('forged-too', 'ghost', `ghost/${ghost.id}`);
+      await isPassed('passed');
+      for (const name of ['forged', 'forged-too']) await cluster.remove(secretResource, name);
+      await isPassed('passed-too');
+      expect((await management.application('payroll')).id).to.equal(payroll.id);
+      expect((await management.application('ghost')).id).to.equal(ghost.id);
+    });
+
+    it('takes over no application, nor does a status or existing: Adopt where the namespace may not', async () => {
+      const { id, plainApiKey } = await management.createApplication({ name: 'Wages' });
+      for (const application of ['wages/pending', `wages/${id}`]) {
+        await forge('wages-key', 'wages', application);
+        await applyApplication('wages', { existing: 'Fail' });
+        await isReady('SecretApplication', 'wages', 'Conflict');
+      }
+      const condition = { type: 'Ready', status: 'False', reason: 'InSync', message: '', lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 0 };
+      const key = { namespace: cluster.namespace, name: 'wages' };
+      await cluster.cluster.applyStatus(resourceOf('SecretApplication'), key, { applicationId: id, conditions: [condition] });
+      await applyApplication('wages', { existing: 'Adopt' });
+      expect(await isReady('SecretApplication', 'wages', 'Conflict')).to.include('Operator__AdoptNamespaces');
+      expect(await isAccepted(plainApiKey)).to.equal(true);
+      expect(await cluster.secretData('wages-key')).to.deep.equal({});
     });
   });
 

@@ -9,6 +9,7 @@ import { Condition, group } from '../../services/operator/contract.ts';
 import { type Controller, type ManagerOptions, createManager } from '../../services/operator/manager.ts';
 import { definitions, type Kind } from '../../services/operator/definitions.ts';
 import { createOperatorMetrics } from '../../services/operator/metrics.ts';
+import { createOwnership } from '../../services/operator/secret-applications/owner.ts';
 import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
 import { sharedApiServer } from '../support/kubernetes.ts';
@@ -86,6 +87,9 @@ export async function createTestCluster(): Promise<TestCluster> {
   };
 }
 
+/** Of the SecretApplications of a namespace, which may adopt. */
+export const ownershipIn = (namespace: string, clusterName = 'tests') => createOwnership({ clusterName, namespace, adoptNamespaces: [namespace] });
+
 export type RunningOperator = {
   /** Stops to lead, and leads again. */
   leadAgain(): Promise<void>;
@@ -102,7 +106,7 @@ export async function runControllers(
   }: Pick<ManagerOptions, 'log' | 'feed' | 'timing'> & Partial<Pick<ManagerOptions, 'ownSecrets'>> & { readonly config?: KubeConfig },
 ): Promise<RunningOperator> {
   const config = given ?? (await sharedApiServer()).config;
-  const running = createManager({ controllers, namespace, metrics: () => metrics, ownSecrets: { place: undefined, token: undefined }, ...options });
+  const running = createManager({ controllers, namespace, metrics: () => metrics, ownSecrets: { place: undefined, tokens: [] }, ...options });
   const metrics = createOperatorMetrics(createMetrics(), { isLeading: () => true, ...running });
   function lead() {
     const stopping = new AbortController();

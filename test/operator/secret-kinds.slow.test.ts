@@ -12,7 +12,7 @@ import { kubernetes } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually } from '../support/wait.ts';
-import { createTestCluster, deployment, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
+import { createTestCluster, deployment, ownershipIn, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
 
 const applications = resourceOf('SecretApplication');
 const synced = resourceOf('SyncedSecret');
@@ -47,7 +47,10 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
     const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
     const feed = isFed && { feed: secrets.follow };
     captured = captureLog('warn');
-    return runControllers(() => [createSecretApplications(secrets), createSyncedSecrets(secrets)], namespace, { log: captured.log, ...feed });
+    return runControllers(() => [createSecretApplications(secrets, ownershipIn(namespace)), createSyncedSecrets(secrets)], namespace, {
+      log: captured.log,
+      ...feed,
+    });
   };
   const specOf = (applicationName: string) => ({ applicationName, apiKeySecretRef: { name: 'key-of-next', key: 'api-key' } });
   const apply = (name: string, spec: object) =>
@@ -170,9 +173,9 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
     it('rotates after a crash between the creation and the Secret, and loses no key', async () => {
       await operator.stop();
       await cluster.apply(secretResource, {
-        metadata: { name: 'crashed-key', annotations: { 'signalbox.dev/owner': 'SecretApplication/crashed', 'signalbox.dev/application': 'crashed/pending' } },
+        metadata: { name: 'crashed-key', annotations: { 'signalbox.dev/owner': 'SecretApplication/crashed' } },
       });
-      await management.createApplication({ name: 'Crashed' });
+      await management.createApplication({ name: 'Crashed', owner: `tests/${cluster.namespace}/crashed` });
       await apply('crashed', { applicationName: 'Crashed' });
       operator = await start();
       await isReady('SecretApplication', 'crashed', 'InSync');

@@ -16,6 +16,11 @@
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch, patch]
+# The uid of the namespace names the cluster to the secrets service.
+- apiGroups: [""]
+  resources: [namespaces]
+  resourceNames: [{{ default "kube-system" .Values.watchNamespace }}]
+  verbs: [get]
 - apiGroups: [apps]
   resources: [deployments, statefulsets, daemonsets]
   verbs: [get, patch]

@@ -1,4 +1,4 @@
-// SecretApplication: what makes one due, its status, and what happens in the service when it is gone.
+// SecretApplication: what makes an object due, its status, and what happens in the service when it is gone.
 import { slugOf } from '../../secrets/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import { SecretApplicationSpec } from '../contract.ts';
@@ -7,8 +7,9 @@ import { type SecretsService, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, configMapResource, createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs, faultOf } from '../specs.ts';
 import { report, statusOf } from '../status.ts';
-import { applicationOf, isOriginal, writtenFor } from './key.ts';
 import { keep } from './apply.ts';
+import { applicationOf, isSealed, writtenFor } from './key.ts';
+import type { Ownership } from './owner.ts';
 
 const resource = resourceOf('SecretApplication');
 const specOf = createSpecs(SecretApplicationSpec);
@@ -16,8 +17,8 @@ const referring = createReferring(specOf);
 
 type Kept = { readonly slug: string; readonly id: string };
 
-export function createSecretApplications(service: SecretsService): Controller {
-  /** What is deleted with its object, by the object: its Secret may go first, as with a namespace. */
+export function createSecretApplications(service: SecretsService, ownership: Ownership): Controller {
+  /** Applications that are deleted with their object, by its key: the Secret may go before the object, as with a namespace. */
   const deletable = new Map<string, Kept>();
   const writes = createOwnWrites();
 
@@ -25,7 +26,7 @@ export function createSecretApplications(service: SecretsService): Controller {
     const { namespace, name } = secret.metadata;
     const owner = ownerNameOf(secret, 'SecretApplication');
     const ofOwner = owner === undefined ? [] : [keyText({ namespace, name: owner })];
-    for (const key of ofOwner) if (!isGone && isOriginal(secret)) noteDeletion(key, secret);
+    for (const key of ofOwner) if (!isGone && isSealed(service, secret)) noteDeletion(key, secret);
     if (writes.isOwn(secret, isGone)) return [];
     const isNamed = ({ apiKeySecretRef, secretValues }: SecretApplicationSpec) =>
       apiKeySecretRef.name === name || secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name);
@@ -43,8 +44,9 @@ export function createSecretApplications(service: SecretsService): Controller {
     if (!kept) return;
     const management = service.management(signal);
     const application = await unlessMissing(management.application(kept.slug));
-    if (application?.id === kept.id) await management.deleteApplication(kept.slug);
-    for (const { metadata } of writtenFor(caches, keyOf(key))) await cluster.remove(secretResource, metadata);
+    const isOurs = application?.id === kept.id && application.owner === (await ownership.ownerOf(cluster, keyOf(key)));
+    if (isOurs) await management.deleteApplication(kept.slug);
+    for (const { metadata } of writtenFor(service, caches, keyOf(key))) await cluster.remove(secretResource, metadata);
     deletable.delete(key);
   }
 
@@ -54,7 +56,7 @@ export function createSecretApplications(service: SecretsService): Controller {
       {
         resource,
         specOnly: true,
-        concerns: (object, caches) => [keyText(object.metadata), ...sameSlug(caches, object).map(({ metadata }) => keyText(metadata))],
+        concerns: (object) => [keyText(object.metadata)],
       },
       { resource: secretResource, metadataOnly: true, concerns: concernsOfSecret },
       { resource: configMapResource, metadataOnly: true, concerns: concernsOfConfigMap },
@@ -70,8 +72,9 @@ export function createSecretApplications(service: SecretsService): Controller {
         return {};
       }
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);
-      const older = sameSlug(caches, object).find((other) => isOlder(other, object));
-      const { againAfterMs, failure, ...status } = await keep({ object, spec, older: older && keyText(older.metadata), service, writes }, context);
+      const owner = await ownership.ownerOf(cluster, object.metadata);
+      const mayAdopt = ownership.mayAdopt(object.metadata.namespace);
+      const { againAfterMs, failure, ...status } = await keep({ object, spec, owner, mayAdopt, service, writes }, context);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };
@@ -89,13 +92,6 @@ function concernsOfConfigMap({ metadata: { namespace, name } }: KubeObject, cach
 function slugOfObject(object: KubeObject): string | undefined {
   const spec = specOf(object);
   return spec && slugOf(spec.applicationName);
-}
-
-const sameSlug = (caches: Caches, object: KubeObject): readonly KubeObject[] =>
-  (caches['SecretApplication']?.list() ?? []).filter((other) => other.metadata.uid !== object.metadata.uid && slugOfObject(other) === slugOfObject(object));
-
-function isOlder({ metadata: one }: KubeObject, { metadata: other }: KubeObject): boolean {
-  return one.creationTimestamp === other.creationTimestamp ? one.uid < other.uid : one.creationTimestamp < other.creationTimestamp;
 }
 
 function concernsOfChanges(changes: Changes, caches: Caches): readonly string[] {

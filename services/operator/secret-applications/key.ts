@@ -1,19 +1,21 @@
-// The application of a SecretApplication in the service, and its key: in a Secret before anybody hears of it.
+// The application of a SecretApplication in the service, and its key, which has a place in a Secret before it is made.
 import { type ManagementClient, Refusal, InvalidCredential } from '../../secrets/client.ts';
-import { slugOf } from '../../secrets/contract.ts';
+import { type Application, slugOf } from '../../secrets/contract.ts';
 import type { Key, KubeObject } from '../cluster/cluster.ts';
 import { annotations, type SecretApplicationSpec } from '../contract.ts';
 import type { Caches, ReconcileContext } from '../manager.ts';
 import { type SecretsService, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, encode, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
-import { statusOf, type Readiness } from '../status.ts';
-import { decideKey, type KeySecret, pending, type Observed } from './reconcile.ts';
+import type { Readiness } from '../status.ts';
+import { decideKey, type KeySecret, type Observed } from './reconcile.ts';
 
 export type Subject = {
   readonly object: KubeObject;
   readonly spec: SecretApplicationSpec;
-  /** Another object of this slug. */
-  readonly older: string | undefined;
+  /** The owner of its application in the service. */
+  readonly owner: string;
+  /** Whether it may take an application without an owner. */
+  readonly mayAdopt: boolean;
   readonly service: SecretsService;
   readonly writes: OwnWrites;
 };
@@ -34,15 +36,16 @@ export async function keepKey(subject: Subject, context: ReconcileContext): Prom
   }
   // A key that its Secret does not take would be lost, and the next one, too.
   const place = { namespace: object.metadata.namespace, name: spec.apiKeySecretRef.name };
-  await context.cluster.tryApply(secretResource, { metadata: place, data: { [spec.apiKeySecretRef.key]: encode(pending) } });
+  await context.cluster.tryApply(secretResource, { metadata: place, data: { [spec.apiKeySecretRef.key]: encode('pending') } });
   // There is a place for the key before there is a key: a crash from here on leads to a rotation, and so does a Secret that cannot be written.
-  const claimed = await describeSecret(subject, context, { secret, application: application?.id ?? pending });
-  const keyed = application
-    ? await rotate(subject, context, { id: application.id })
-    : await createApplication(subject, context, { management, secret: claimed });
+  const claimed = await describeSecret(subject, context, { secret, application: application?.id ?? null });
+  if (application && step.step === 'adopt' && !(await adopt(subject, application, management)))
+    return { reason: 'Conflict', message: 'another object has just become the owner of the application' };
+  const keyed = application ? await rotate(subject, context, { id: application.id }) : await createApplication(subject, context, management);
   if ('reason' in keyed) return keyed;
   await describeSecret(subject, context, { secret: claimed, application: keyed.id, apiKey: keyed.apiKey, rotatedAt: keyed.rotatedAt });
-  if (step.step === 'rotate') await context.cluster.recordEvent(object, { type: 'Normal', reason: 'Rotated', message: `rotated the key: ${step.why}` });
+  const why = step.step === 'rotate' ? step.why : step.step === 'adopt' ? 'the application was adopted' : undefined;
+  if (why !== undefined) await context.cluster.recordEvent(object, { type: 'Normal', reason: 'Rotated', message: `rotated the key: ${why}` });
   return keyed;
 }
 
@@ -53,55 +56,53 @@ async function rotate({ spec, service }: Subject, context: ReconcileContext, { i
   return { id, apiKey: plainApiKey, rotatedAt: context.now() };
 }
 
-type Creating = { readonly management: ManagementClient; readonly secret: KubeObject };
-
-async function createApplication(subject: Subject, context: ReconcileContext, { management, secret }: Creating): Promise<NewKey | Refused> {
-  const { applicationName: name, description = null } = subject.spec;
+/** False when another one was faster. */
+async function adopt({ owner }: Subject, { slug, name, description }: Application, management: ManagementClient): Promise<boolean> {
   try {
-    const { id, plainApiKey } = await management.createApplication({ name, description });
+    await management.updateApplication(slug, { name, description, owner });
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 409) return false;
+    throw error;
+  }
+}
+
+async function createApplication({ spec, owner }: Subject, context: ReconcileContext, management: ManagementClient): Promise<NewKey | Refused> {
+  const { applicationName: name, description = null } = spec;
+  try {
+    const { id, plainApiKey } = await management.createApplication({ name, description, owner });
     return { id, apiKey: plainApiKey, rotatedAt: context.now() };
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status >= 500) throw error;
-    // It was not created: one that somebody else makes later is not ours.
-    await describeSecret(subject, context, { secret, application: null });
-    if (error.status !== 409 && error.status !== 400) throw error;
+    if (!(error instanceof Refusal) || (error.status !== 409 && error.status !== 400)) throw error;
     return { reason: error.status === 409 ? 'Conflict' : 'ValueRefused', message: error.message };
   }
 }
 
+type Seen = Observed & { readonly secret: KubeObject | undefined; readonly application: Application | undefined };
+
 async function observe(
-  { object, spec, older, service }: Subject,
+  { object, spec, owner, mayAdopt, service }: Subject,
   { readSecret, signal }: ReconcileContext,
   management: ManagementClient,
-): Promise<Observed & { readonly secret: KubeObject | undefined }> {
+): Promise<Seen> {
   const { namespace, name } = object.metadata;
   const slug = slugOf(spec.applicationName);
   const secret = await readSecret({ namespace, name: spec.apiKeySecretRef.name });
-  const application = slug === '' || older !== undefined ? undefined : await unlessMissing(management.application(slug));
+  const application = slug === '' ? undefined : await unlessMissing(management.application(slug));
   const keySecret = secret && readKeySecret(secret, spec.apiKeySecretRef.key);
   const isKeyAccepted = keySecret?.apiKey !== undefined && application !== undefined && (await isAccepted(service, keySecret.apiKey, signal));
-  return { owner: ownerOf('SecretApplication', name), older, application, knownId: knownIdOf(object), keySecret, isKeyAccepted, secret };
+  return { secretOwner: ownerOf('SecretApplication', name), owner, mayAdopt, application, keySecret, isKeyAccepted, secret };
 }
 
 function readKeySecret(secret: KubeObject, key: string): KeySecret {
   const rotatedAt = annotationOf(secret, 'rotatedAt');
-  return {
-    owner: annotationOf(secret, 'owner'),
-    application: applicationOf(secret)?.id,
-    apiKey: secretText(secret, key),
-    rotatedAt: rotatedAt === undefined ? undefined : new Date(rotatedAt),
-  };
+  return { owner: annotationOf(secret, 'owner'), apiKey: secretText(secret, key), rotatedAt: rotatedAt === undefined ? undefined : new Date(rotatedAt) };
 }
 
-/** By the annotation on the Secret of its key. */
+/** What the annotation on the Secret of its key says; to be believed where `isSealed`. */
 export function applicationOf(secret: KubeObject): { readonly slug: string; readonly id: string } | undefined {
   const [slug, id] = annotationOf(secret, 'application')?.split('/') ?? [];
   return slug === undefined || id === undefined ? undefined : { slug, id };
-}
-
-function knownIdOf(object: KubeObject): string | undefined {
-  const { applicationId } = statusOf(object);
-  return typeof applicationId === 'string' ? applicationId : undefined;
 }
 
 async function isAccepted(service: SecretsService, apiKey: string, signal: AbortSignal): Promise<boolean> {
@@ -125,7 +126,7 @@ type Notes = {
 
 /** What our annotations on the Secret of the key say, and its key. @returns the Secret as it is then */
 async function describeSecret(subject: Subject, context: ReconcileContext, { secret, application, rotatedAt, apiKey }: Notes): Promise<KubeObject> {
-  const { object, spec, writes } = subject;
+  const { object, spec, service, writes } = subject;
   const { cluster } = context;
   const { namespace, name } = object.metadata;
   const key = { namespace, name: spec.apiKeySecretRef.name };
@@ -135,14 +136,17 @@ async function describeSecret(subject: Subject, context: ReconcileContext, { sec
     if (created === 'conflict') throw new Error(`the Secret ${key.name} was made by somebody else just now`);
     return describeSecret(subject, context, { secret: created, application });
   }
-  const wanted: Record<string, string | null> = {
+  const sealed = {
     [annotations.owner]: ownerOf('SecretApplication', name),
-    [annotations.uid]: secret.metadata.uid,
-    [annotations.application]: application === null ? null : `${slugOf(spec.applicationName)}/${application}`,
+    [annotations.application]: application === null ? '' : `${slugOf(spec.applicationName)}/${application}`,
     [annotations.deletionPolicy]: spec.deletionPolicy,
+  };
+  const wanted: Readonly<Record<string, string>> = {
+    ...sealed,
+    [annotations.seal]: sealOf(service, secret, sealed),
     ...(rotatedAt !== undefined && { [annotations.rotatedAt]: rotatedAt.toISOString() }),
   };
-  const isSame = Object.entries(wanted).every(([note, value]) => (secret.metadata.annotations?.[note] ?? null) === value);
+  const isSame = Object.entries(wanted).every(([note, value]) => secret.metadata.annotations?.[note] === value);
   if (isSame && apiKey === undefined) return secret;
   const data = apiKey === undefined ? {} : { [spec.apiKeySecretRef.key]: encode(apiKey) };
   const patched = await cluster.patch(secretResource, key, { metadata: { resourceVersion: secret.metadata.resourceVersion, annotations: wanted }, data });
@@ -151,14 +155,24 @@ async function describeSecret(subject: Subject, context: ReconcileContext, { sec
   return patched;
 }
 
-/** Those that we wrote for an object; a copy of one, or one that came back from a backup, is not among them. */
-export const writtenFor = (caches: Caches, { namespace, name }: Key): readonly KubeObject[] =>
-  (caches['Secret']?.list(namespace) ?? []).filter((secret) => ownerNameOf(secret, 'SecretApplication') === name && isOriginal(secret));
+function sealOf(service: SecretsService, { metadata: { namespace, uid } }: KubeObject, noted: Readonly<Record<string, string>>): string {
+  const texts = [annotations.owner, annotations.application, annotations.deletionPolicy].map((name) => noted[name] ?? '');
+  return service.seal([namespace, uid, ...texts]);
+}
 
-export const isOriginal = (secret: KubeObject): boolean => annotationOf(secret, 'uid') === secret.metadata.uid;
+/**
+ * Whether this operator wrote the annotations of the Secret, and for this Secret: whoever may write Secrets can write any annotation.
+ * Another token of the administrator breaks all seals; the next reconcile of an object seals its Secret anew, since the owner in the service decides.
+ */
+export const isSealed = (service: SecretsService, secret: KubeObject): boolean =>
+  annotationOf(secret, 'seal') === sealOf(service, secret, secret.metadata.annotations ?? {});
 
-/** Where the object names another Secret than before, the former one holds a key that is dead. */
-async function removeFormer({ object, spec }: Subject, { cluster, caches }: ReconcileContext): Promise<void> {
-  for (const { metadata } of writtenFor(caches, object.metadata))
+/** The Secrets that this operator wrote for an object. */
+export const writtenFor = (service: SecretsService, caches: Caches, { namespace, name }: Key): readonly KubeObject[] =>
+  (caches['Secret']?.list(namespace) ?? []).filter((secret) => ownerNameOf(secret, 'SecretApplication') === name && isSealed(service, secret));
+
+/** Where the object names another Secret than before, the former one holds a dead key. */
+async function removeFormer({ object, spec, service }: Subject, { cluster, caches }: ReconcileContext): Promise<void> {
+  for (const { metadata } of writtenFor(service, caches, object.metadata))
     if (metadata.name !== spec.apiKeySecretRef.name) await cluster.remove(secretResource, metadata);
 }

@@ -3,52 +3,52 @@ import { slugOf } from '../../secrets/contract.ts';
 import type { Reason, SecretApplicationSpec } from '../contract.ts';
 import { durationMs } from '../specs.ts';
 
-/** The Secret of the application's key, as we left it or as somebody made it. */
+/** The Secret of the application's key. Anybody who writes Secrets can have written it: it proves nothing but its key. */
 export type KeySecret = {
-  /** Undefined: it is not ours. */
+  /** Undefined: another program's. */
   readonly owner: string | undefined;
-  /** `pending`: the application was to be created, and whether it was is unknown. */
-  readonly application: string | undefined;
   readonly apiKey: string | undefined;
   readonly rotatedAt: Date | undefined;
 };
 
 export type Observed = {
-  /** The owner of its Secret: `ownerOf` the object. */
+  /** What the annotation `owner` of the object's Secrets says. */
+  readonly secretOwner: string;
+  /** The owner of the object's application in the service. */
   readonly owner: string;
-  /** Another object of this slug that is older. */
-  readonly older: string | undefined;
+  readonly mayAdopt: boolean;
   /** In the service, by the slug. */
-  readonly application: { readonly id: string } | undefined;
-  /** By our status, which a Secret that was deleted by hand leaves behind. */
-  readonly knownId: string | undefined;
+  readonly application: { readonly id: string; readonly owner?: string | undefined } | undefined;
   readonly keySecret: KeySecret | undefined;
   readonly isKeyAccepted: boolean;
 };
 
 export type KeyStep =
   | { readonly step: 'refuse'; readonly reason: Reason; readonly message: string }
-  | { readonly step: 'create' | 'keep' }
+  | { readonly step: 'create' | 'adopt' | 'keep' }
   | { readonly step: 'rotate'; readonly why: string };
 
-export const pending = 'pending';
-
 export function decideKey(spec: SecretApplicationSpec, observed: Observed, now: Date): KeyStep {
-  const { owner, older, application, knownId, keySecret, isKeyAccepted } = observed;
+  const { secretOwner, owner, mayAdopt, application, keySecret, isKeyAccepted } = observed;
   const slug = slugOf(spec.applicationName);
   if (slug === '') return { step: 'refuse', reason: 'ValueRefused', message: 'applicationName must hold a letter a–z or a digit' };
-  if (older !== undefined) return { step: 'refuse', reason: 'Conflict', message: `SecretApplication ${older} is older and has the slug ${slug}, too` };
-  if (keySecret && keySecret.owner !== owner)
-    return { step: 'refuse', reason: 'TargetNotOwned', message: `the Secret ${spec.apiKeySecretRef.name} is not of this object and is left as it is` };
+  if (keySecret && keySecret.owner !== secretOwner)
+    return { step: 'refuse', reason: 'TargetNotOwned', message: `the Secret ${spec.apiKeySecretRef.name} does not belong to this object and is left as it is` };
   if (!application) return { step: 'create' };
-  const isOurs = application.id === knownId || application.id === keySecret?.application || keySecret?.application === pending;
-  if (!isOurs && spec.existing === 'Fail') {
-    const message = `the service has an application ${slug} that no object owns; with existing: Adopt it is taken over and its key rotated`;
+  if (application.owner === undefined) return decideAdoption(slug, spec, mayAdopt);
+  if (application.owner !== owner) {
+    const message = `the application ${slug} of the service belongs to another object or cluster; choose another applicationName, or have its owner taken away`;
     return { step: 'refuse', reason: 'Conflict', message };
   }
-  if (!isOurs) return { step: 'rotate', why: 'the application was adopted' };
   if (keySecret?.apiKey === undefined || !isKeyAccepted) return { step: 'rotate', why: 'the Secret does not hold its key' };
-  return rotatesInMs(spec, keySecret.rotatedAt, now) <= 0 ? { step: 'rotate', why: 'its time has come' } : { step: 'keep' };
+  return rotatesInMs(spec, keySecret.rotatedAt, now) <= 0 ? { step: 'rotate', why: 'rotateEvery has passed' } : { step: 'keep' };
+}
+
+function decideAdoption(slug: string, { existing }: SecretApplicationSpec, mayAdopt: boolean): KeyStep {
+  const found = `the service has an application ${slug} without an owner`;
+  if (existing === 'Fail') return { step: 'refuse', reason: 'Conflict', message: `${found}; existing: Adopt takes it and rotates its key` };
+  if (mayAdopt) return { step: 'adopt' };
+  return { step: 'refuse', reason: 'Conflict', message: `${found}, and Operator__AdoptNamespaces of the operator does not have this namespace` };
 }
 
 /** Infinity without a time to rotate at. */

@@ -35,7 +35,7 @@ const walks: readonly Walk[] = [
   { page: 'docs/operations.md', shown: /dumped to .*restored \/backups.*restored \/var\/lib/s },
 ];
 
-const namespaces = ['signalbox', 'shop'].map(createKubectl);
+const namespaces = ['signalbox', 'shop', 'signalbox-operator'].map(createKubectl);
 
 export const docs: Scenario = {
   name: 'docs',
@@ -87,9 +87,8 @@ async function run(folder: string, script: string): Promise<string> {
 }
 
 async function removeAll(): Promise<void> {
-  const [signalbox, shop] = namespaces;
-  for (const kubectl of [shop, signalbox])
-    if (kubectl && (await kubectl.tryRun(['get', 'namespace', kubectl.namespace])).code === 0) await deleteNamespace(kubectl);
+  const [signalbox] = namespaces;
+  for (const kubectl of namespaces.toReversed()) if ((await kubectl.tryRun(['get', 'namespace', kubectl.namespace])).code === 0) await deleteNamespace(kubectl);
   if (signalbox) {
     await deleteDefinitions(signalbox);
     await signalbox.run(['delete', 'clusterrole,clusterrolebinding', '--selector', 'app.kubernetes.io/name=signalbox-operator']);

@@ -10,7 +10,7 @@ import { kubernetes } from '../../support/kubernetes.ts';
 import { describeWith } from '../../support/need.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
-import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from '../operator.ts';
+import { createTestCluster, ownershipIn, runControllers, type RunningOperator, type TestCluster } from '../operator.ts';
 
 describeWith(kubernetes, 'the key of a SecretApplication', () => {
   let database: TestDatabase;
@@ -23,7 +23,10 @@ describeWith(kubernetes, 'the key of a SecretApplication', () => {
     service = await startService({ databaseUrl: database.url });
     cluster = await createTestCluster();
     const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
-    operator = await runControllers(() => [createSecretApplications(secrets)], cluster.namespace, { log: silentLog, feed: secrets.follow });
+    operator = await runControllers(() => [createSecretApplications(secrets, ownershipIn(cluster.namespace))], cluster.namespace, {
+      log: silentLog,
+      feed: secrets.follow,
+    });
   });
   after(async () => {
     await operator.stop();

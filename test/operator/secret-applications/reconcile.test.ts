@@ -4,7 +4,6 @@ import {
   type Contents,
   decideKey,
   type KeySecret,
-  pending,
   planContents,
   rotatesInMs,
   type Observed,
@@ -15,23 +14,22 @@ const now = new Date('2026-11-23T12:00:00Z');
 const spec = (more: object = {}) => SecretApplicationSpec.parse({ applicationName: 'Shop', apiKeySecretRef: { name: 'key', key: 'k' }, ...more });
 const keySecret = (more: Partial<KeySecret> = {}): KeySecret => ({
   owner: 'SecretApplication/shop',
-  application: '1',
   apiKey: 'key_x',
   rotatedAt: now,
   ...more,
 });
 const observed = (more: Partial<Observed> = {}): Observed => ({
-  owner: 'SecretApplication/shop',
-  older: undefined,
-  application: { id: '1' },
-  knownId: '1',
+  secretOwner: 'SecretApplication/shop',
+  owner: 'prod/shop/shop',
+  mayAdopt: true,
+  application: { id: '1', owner: 'prod/shop/shop' },
   keySecret: keySecret(),
   isKeyAccepted: true,
   ...more,
 });
 
 describe('the key of a SecretApplication', () => {
-  const fresh = { application: undefined, knownId: undefined, keySecret: undefined, isKeyAccepted: false };
+  const fresh = { application: undefined, keySecret: undefined, isKeyAccepted: false };
   for (const [says, more, has, step] of [
     ['stays while it is accepted', {}, {}, 'keep'],
     ['comes with a new application', {}, fresh, 'create'],
@@ -39,19 +37,15 @@ describe('the key of a SecretApplication', () => {
     ['is rotated when the service refuses it', {}, { isKeyAccepted: false }, 'rotate'],
     ['is rotated when its Secret is gone', {}, { keySecret: undefined, isKeyAccepted: false }, 'rotate'],
     ['is rotated when its Secret is empty', {}, { keySecret: keySecret({ apiKey: undefined }), isKeyAccepted: false }, 'rotate'],
-    [
-      'is rotated after a crash while the application was made',
-      {},
-      { knownId: undefined, keySecret: keySecret({ application: pending, apiKey: undefined }) },
-      'rotate',
-    ],
+    ['is rotated after a crash while the application was made', {}, { keySecret: undefined, isKeyAccepted: false }, 'rotate'],
     ['is rotated when its time has come', { rotateEvery: '1h' }, { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_600_000) }) }, 'rotate'],
     ['stays until then', { rotateEvery: '1h' }, { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_599_000) }) }, 'keep'],
-    ['is not taken from an application of nobody', {}, { ...fresh, application: { id: '2' } }, 'refuse'],
-    ['is taken from it with existing: Adopt', { existing: 'Adopt' }, { ...fresh, application: { id: '2' } }, 'rotate'],
-    ['is not taken from another application in the place of ours', {}, { application: { id: '2' } }, 'refuse'],
-    ['is not written into a Secret of somebody else', { existing: 'Adopt' }, { keySecret: keySecret({ owner: undefined }) }, 'refuse'],
-    ['is left to the older of two objects', {}, { older: 'a/b' }, 'refuse'],
+    ['is not taken from an application without an owner', {}, { ...fresh, application: { id: '2' } }, 'refuse'],
+    ['is taken from it with existing: Adopt', { existing: 'Adopt' }, { ...fresh, application: { id: '2' } }, 'adopt'],
+    ['is not taken from it in a namespace that may not adopt', { existing: 'Adopt' }, { ...fresh, application: { id: '2' }, mayAdopt: false }, 'refuse'],
+    ['is not taken from an application in the place of ours that has no owner', {}, { application: { id: '2' } }, 'refuse'],
+    ['is not written into a Secret of another owner', { existing: 'Adopt' }, { keySecret: keySecret({ owner: undefined }) }, 'refuse'],
+    ['is not taken from another owner', { existing: 'Adopt' }, { application: { id: '1', owner: 'prod/other/shop' } }, 'refuse'],
     ['needs a name that makes a slug', { applicationName: '!!!' }, {}, 'refuse'],
   ] as const)
     it(says, () => expect(decideKey(spec(more), observed(has), now)).to.have.property('step', step));
