@@ -8,7 +8,7 @@ import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
-import { brokerSettings, type CleanupConfig, readCleanupConfig, readServiceConfig, readMaintenanceConfig, type ServiceConfig, settings } from './config.ts';
+import { brokerSettings, readCleanupConfig, readServiceConfig, readMaintenanceConfig, type ServiceConfig, settings } from './config.ts';
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
@@ -16,8 +16,8 @@ import { keepHouse } from './jobs/housekeeping.ts';
 import { startNotifications } from './notifications/notifications.ts';
 import { followRules } from './notifications/rules-file.ts';
 import { processRows } from './typed/store.ts';
-import { type CleanupParts, createCleanup } from './jobs/cleanup.ts';
-import { withHeartbeat } from './jobs/heartbeat.ts';
+import { createCleanup } from './jobs/cleanup.ts';
+import { createHeartbeat, withHeartbeat } from './jobs/heartbeat.ts';
 import { createMaintenance } from './jobs/maintenance.ts';
 import { measureRuns } from './jobs/metrics.ts';
 import { createRunner } from './jobs/runner.ts';
@@ -83,14 +83,11 @@ async function openJobs({ environment, log, metrics, lifecycle }: Runtime, confi
   const brokers = () => createBrokerSettings(environment, config.environmentFile, log);
   const jobs = [
     ...queueWorkers.map((parts) => createQueueJobs(parts, { database, checkSchema, config, brokers, metrics: ofRuns, log }).drain),
-    cleanupJob({ database: upkeepDatabase, config, log }),
+    withHeartbeat(createCleanup({ database: upkeepDatabase, retention: config, log }), createHeartbeat(config.pingUrl, log)),
     createMaintenance({ database: upkeepDatabase, config, brokers, log }),
   ];
   return { runner, jobs };
 }
-
-const cleanupJob = ({ config, ...parts }: Omit<CleanupParts, 'retention'> & { readonly config: CleanupConfig }) =>
-  withHeartbeat(createCleanup({ ...parts, retention: config }), config.pingUrl, parts.log);
 
 export const deployable: Deployable<ServiceConfig> = {
   name: 'webhook-intake',
@@ -107,7 +104,8 @@ export const deployable: Deployable<ServiceConfig> = {
       migrations,
       everyMs: cleanupEveryMs,
       read: readCleanupConfig,
-      create: ({ runtime, ...parts }) => cleanupJob({ log: runtime.log, ...parts }),
+      heartbeat: ({ pingUrl }, log) => createHeartbeat(pingUrl, log),
+      create: ({ runtime, config, ...parts }) => createCleanup({ log: runtime.log, retention: config, ...parts }),
     }),
     maintenance: createJobWorker({
       summary: 'Creates partitions ahead, and retries what was given up: stale claims and runs, dead letters, failed deliveries',

@@ -15,7 +15,7 @@ const migrations = { schema: 'intake', directory: new URL('migrations/', import.
 /** The same delivery may have died in both queues, and again. */
 const mostDeadLetters = 20;
 
-/** Takes the id of the forge, or of a direct source. */
+/** Takes the id of the relay's answer, of the forge, or of a direct source. */
 export const createTracer = ({ databaseUrl, environmentFile, queueType }: Pick<typeof settings, 'databaseUrl' | 'environmentFile' | 'queueType'>) =>
   async function* (environment: Environment, id: string) {
     const { config, connections } = await readWithBrokers(environment, () => readSettings(environment, { databaseUrl, environmentFile, queueType }));
@@ -54,19 +54,21 @@ async function onBroker(broker: Broker, name: string, id: string) {
 
 type Stored = { source: string; event: string | null; action: string | null; repository: string | null; eventId: string; storedAt: Date };
 
-// The key outlives neither the event nor the other way round: each has a retention of its own.
+// The relay's id is that of one event, whose delivery id leads on. Key and event each have a retention of their own.
+const named = '(select $1 union select delivery_id from events where relay_id = $1)';
+
 const stored = statement<Stored, [id: string]>(
   'intake.trace.stored',
   `
   select key.source, key.event_id as "eventId", key.stored_at as "storedAt", event.event, event.action, event.repository
   from delivery_keys key left join events event on event.id = key.event_id
-  where key.delivery_id = $1
+  where key.delivery_id in ${named}
   order by key.stored_at, key.event_id`,
 );
 
 const tracked = statement<{ trackedAt: Date }, [id: string]>(
   'intake.trace.tracked',
-  'select tracked_at as "trackedAt" from tracked_deliveries where delivery_id = $1 order by tracked_at',
+  `select tracked_at as "trackedAt" from tracked_deliveries where delivery_id in ${named} order by tracked_at`,
 );
 
 async function inDatabase(database: Database, id: string) {

@@ -118,16 +118,18 @@ describe('signalbox trace', () => {
     expect((await traced('stored-1')).lines[1]).to.contain('stored, and deleted since by its retention');
     await run(
       'event',
-      `insert into intake.events (id, source, event, action, repository, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers)
-      values ($1, 'forge', 'issues', 'opened', 'me/mine', 'stored-1', '1', '2', 5, true, 2, $2, $2, '{}')`,
+      `insert into intake.events (id, source, event, action, repository, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, relay_id)
+      values ($1, 'forge', 'issues', 'opened', 'me/mine', 'stored-1', '1', '2', 5, true, 2, $2, $2, '{}', 'relay-1')`,
       event,
       at,
     );
     await run('tracked', `insert into intake.tracked_deliveries (delivery_id, hook_id, target_id, tracked_at) values ('stored-1', '1', '2', $1)`, at);
-    expect((await traced('stored-1')).lines.slice(1)).to.deep.equal([
-      `intake, event log     2026-01-02T03:04:05.678Z  forge issues opened me/mine: /api/v1/events/${event}`,
-      'intake, typed tables  2026-01-02T03:04:05.678Z  taken up by database-service',
-    ]);
+    // The relay's id is the one that its answer has.
+    for (const id of ['stored-1', 'relay-1'])
+      expect((await traced(id)).lines.slice(1)).to.deep.equal([
+        `intake, event log     2026-01-02T03:04:05.678Z  forge issues opened me/mine: /api/v1/events/${event}`,
+        'intake, typed tables  2026-01-02T03:04:05.678Z  taken up by database-service',
+      ]);
   });
 
   it('says how many messages wait before it is taken, then why it is dead', async () => {

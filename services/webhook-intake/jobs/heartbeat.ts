@@ -1,4 +1,4 @@
-// Tells an external monitor when a job begins, succeeds and fails, as healthchecks.io and its like have it.
+// Pings an external monitor when a job begins, succeeds and fails, in the form of healthchecks.io.
 import type { Secret } from '../../platform/config/secret.ts';
 import { describeError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
@@ -6,28 +6,33 @@ import { sleepUntil } from '../../platform/time.ts';
 import type { Job } from './runner.ts';
 
 const timeoutMs = 5000;
-/** A ping that gets lost is an alarm that wakes somebody. */
+/** A lost ping is a false alarm. */
 const tries = 3;
 const pauseMs = 500;
 
-/** The same job; a monitor that cannot be reached changes nothing of it. @param url whose path names the check */
-export function withHeartbeat(job: Job, url: Secret | undefined, log: Log): Job {
-  if (url === undefined) return job;
-  return {
-    ...job,
-    async run(run) {
-      const ping = (suffix: '' | '/start' | '/fail') => tell(withSuffix(url.reveal(), suffix), { log, stopping: run.stopping });
-      await ping('/start');
-      try {
-        await job.run(run);
-      } catch (error) {
-        await ping('/fail');
-        throw error;
-      }
-      await ping('');
-    },
+/** Runs an attempt at a job; false means that the job runs elsewhere. */
+export type Heartbeat = <T>(attempt: () => Promise<T>, stopping: AbortSignal) => Promise<T>;
+
+/** A monitor that cannot be reached changes nothing of the attempt. @param url whose path names the check */
+export function createHeartbeat(url: Secret | undefined, log: Log): Heartbeat {
+  if (url === undefined) return (attempt) => attempt();
+  return async (attempt, stopping) => {
+    const ping = (suffix: '' | '/start' | '/fail') => tell(withSuffix(url.reveal(), suffix), { log, stopping });
+    await ping('/start');
+    try {
+      const result = await attempt();
+      // The process that runs it tells its end.
+      if (result !== false) await ping('');
+      return result;
+    } catch (error) {
+      await ping('/fail');
+      throw error;
+    }
   };
 }
+
+/** A job whose run is an attempt. */
+export const withHeartbeat = (job: Job, heartbeat: Heartbeat): Job => ({ ...job, run: (run) => heartbeat(() => job.run(run), run.stopping) });
 
 function withSuffix(url: string, suffix: string): URL {
   const full = new URL(url);

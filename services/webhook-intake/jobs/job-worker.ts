@@ -4,8 +4,10 @@ import { explainDatabase } from '../../platform/postgres/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
 import { createPool, type Pool } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { every } from '../../platform/time.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { createRunner, type Job, type Runner } from './runner.ts';
 
 /** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
@@ -28,11 +30,13 @@ type JobWorkerParts<Config> = Pick<Worker<Config>, 'summary' | 'read'> & {
   readonly migrations: MigrationSource;
   /** From the end of one run to the next, with `--loop`. */
   readonly everyMs: number;
+  /** Told of each attempt, also of one that does not get as far as its run. */
+  readonly heartbeat?: (config: Config, log: Log) => Heartbeat;
   readonly create: (parts: { readonly database: Pool; readonly config: Config; readonly runtime: Runtime; readonly terminal?: WriteStream }) => Job;
 };
 
 export function createJobWorker<Config extends { readonly databaseUrl: Secret }>(parts: JobWorkerParts<Config>): Worker<Config> {
-  const { summary, read, migrations, everyMs, create } = parts;
+  const { summary, read, migrations, everyMs, create, heartbeat = () => (attempt) => attempt() } = parts;
   async function open(runtime: Runtime, config: Config, more: { readonly terminal?: WriteStream } = {}) {
     const { database, runner } = await openRunner(runtime, config.databaseUrl, { migrations, pool: upkeepPool });
     const job = create({ database, config, runtime, ...more });
@@ -44,9 +48,10 @@ export function createJobWorker<Config extends { readonly databaseUrl: Secret }>
     async start(runtime, config) {
       const { log, lifecycle } = runtime;
       const { runner, job } = await open(runtime, config);
+      const beat = heartbeat(config, log);
       // One that is running elsewhere is left to it.
       const attempt = () =>
-        runner.run(job, lifecycle.stopping).then(
+        beat(() => runner.run(job, lifecycle.stopping), lifecycle.stopping).then(
           () => undefined,
           (error: unknown) => log.debug({ worker: job.name, error }, 'run failed, the next one is at its time'),
         );
@@ -55,16 +60,18 @@ export function createJobWorker<Config extends { readonly databaseUrl: Secret }>
     },
     async once(runtime, config) {
       const { runner, job } = await open(runtime, config, { terminal: process.stderr });
-      await runOnce(runtime, runner, job).catch(explainDatabase);
+      const attempt = () => runner.run(job, runtime.lifecycle.stopping);
+      await finish(runtime, job, heartbeat(config, runtime.log)(attempt, runtime.lifecycle.stopping)).catch(explainDatabase);
     },
   };
 }
 
-/** @throws what the run threw, and when it is running already and may not twice */
-export async function runOnce({ lifecycle }: Runtime, runner: Runner, job: Job): Promise<void> {
-  const running = runner.run(job, lifecycle.stopping);
+export const runOnce = (runtime: Runtime, runner: Runner, job: Job) => finish(runtime, job, runner.run(job, runtime.lifecycle.stopping));
+
+/** @param running false when the job runs already and may not twice @throws what the run threw, and when it did not run */
+async function finish({ lifecycle }: Runtime, job: Job, running: Promise<boolean>): Promise<void> {
   const ignore = () => undefined;
-  // A run that is told to stop stores what it has in hand, and ends before its pool does. Whoever waits for it is told how.
+  // A run that is told to stop stores its work in hand, and ends before its pool does; its failure reaches the caller below.
   lifecycle.onStop(`run of ${job.name}`, () => running.then(ignore, ignore));
   if (!(await running)) throw new Error(`${job.name} is running already in another process`);
 }

@@ -46,7 +46,7 @@ export type Runner = ReturnType<typeof createRunner>;
 
 export function createRunner({ database, log, metrics, clock = () => new Date(), leaseMs = usualLeaseMs }: RunnerParts) {
   const store = createRunStore(database);
-  const inWork = new Set<Promise<unknown>>();
+  const inWork = new Map<Promise<unknown>, WorkerName>();
   const durations = metrics.histogram({
     name: 'signalbox_worker_run_seconds',
     help: 'Runs of a worker in this process, by outcome and by how long they took.',
@@ -113,15 +113,15 @@ export function createRunner({ database, log, metrics, clock = () => new Date(),
         // A failure of the run itself is in its record and in the log.
         .then(() => accepted.resolve(undefined), accepted.reject)
         .finally(() => inWork.delete(running));
-      inWork.add(running);
+      inWork.set(running, job.name);
       return accepted.promise;
     },
 
     /** Those that were accepted and have not ended. */
-    get inWork() {
-      return inWork.size;
+    get inWork(): readonly WorkerName[] {
+      return [...inWork.values()];
     },
     /** When all that were accepted have ended. */
-    ended: () => Promise.all(inWork).then(() => undefined),
+    ended: () => Promise.all(inWork.keys()).then(() => undefined),
   };
 }

@@ -29,7 +29,9 @@ export const createWorkers = ({ store, runner, jobs, stopping }: WorkersParts) =
   async start(name: string): Promise<AcceptedRun> {
     const job = jobs.find((one) => one.name === name);
     if (!job) throw Problems.workerMissing({ detail: `There are ${jobs.map((one) => one.name).join(', ')}.` });
-    if (runner.inWork >= mostRuns) throw Common.unavailable({ detail: 'Too many runs at once.', headers: { 'Retry-After': '60' } });
+    // Before the number of runs, which attempts at one that is running already would use up.
+    if (job.isExclusive && runner.inWork.includes(job.name)) throw Problems.workerRunning();
+    if (runner.inWork.length >= mostRuns) throw Common.unavailable({ detail: 'Too many runs at once.', headers: { 'Retry-After': '60' } });
     const run = await runner.accept(job, stopping);
     if (!run) throw Problems.workerRunning();
     return { runId: run.runId, worker: run.worker, status: 'accepted' };

@@ -194,7 +194,7 @@ function stateStatement(table: TypedTable, own: readonly Column[]) {
 const newer = 'excluded.version > known.version';
 const isNewer = (version: string) => `(excluded.${version} > known.${version} or excluded.${version} is not null and known.${version} is null)`;
 
-function updates({ kept = {}, isAgain, isMentioned, isTimeless }: TypedTable, own: readonly Column[]): string {
+function updates({ kept = {}, isAgain, isMentioned }: TypedTable, own: readonly Column[]): string {
   const facts = [...own.map(({ name }) => name), 'deleted_at'];
   const row = (of: string) => facts.map((column) => `${of}.${column}`).join(', ');
   // What a mention repeats is no change.
@@ -205,8 +205,7 @@ function updates({ kept = {}, isAgain, isMentioned, isTimeless }: TypedTable, ow
   const grouped = new Set(Object.values(kept).flat());
   const again = isAgain ? `or known.${isAgain.column} = '${isAgain.from}' and excluded.${isAgain.column} <> '${isAgain.from}'` : '';
   return [
-    ...when(newer, ['version', 'run_attempt', 'event_received_at', 'repository_id', 'rest', ...facts.filter((column) => !grouped.has(column))]),
-    ...when(isTimeless ? isChanged : newer, ['updated_at']),
+    ...when(newer, ['version', 'run_attempt', 'updated_at', 'event_received_at', 'repository_id', 'rest', ...facts.filter((column) => !grouped.has(column))]),
     ...when(isChanged, ['delivery_id', 'hook_id', 'target_id', 'digest']),
     ...ofGroups,
     `repository = case when ${newer} then coalesce(excluded.repository, known.repository) else known.repository end`,

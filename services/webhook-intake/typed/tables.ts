@@ -305,7 +305,6 @@ const users = typedTable({
   }).meta({ id: 'User' }),
   filters: { login: 'login' },
   isMentioned: true,
-  isTimeless: true,
   changes: (event) => [
     ...(event.event === 'member' ? stateAsReceived(event, objectAt(event.payload, 'member')) : []),
     ...stateAsReceived(event, objectAt(event.payload, 'sender')),

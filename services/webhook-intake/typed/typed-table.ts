@@ -89,8 +89,6 @@ type Declaration = {
   readonly isAgain?: { readonly column: string; readonly from: string };
   /** Any event may mention the object: what it says is taken over, and is a change only where it differs. */
   readonly isMentioned?: true;
-  /** The object has no time of its own. */
-  readonly isTimeless?: true;
   /** Where a column is found when the object does not have it under its own name. */
   readonly alternatives?: Readonly<Record<string, readonly string[]>>;
 };

@@ -75,7 +75,9 @@ describe('access to the dashboard', () => {
       return Object(body).errors.repositry;
     };
     for (const path of paths) expect(await reasonOf(path), path).to.match(/^is not known here; known: /);
-    expect(await reasonOf('/api/v1/events')).to.deep.equal(['is not known here; known: source, event, repository, sender, deliveryId, from, to, limit, after']);
+    expect(await reasonOf('/api/v1/events')).to.deep.equal([
+      'is not known here; known: source, forge, event, repository, sender, deliveryId, from, to, limit, after',
+    ]);
     expect(await reasonOf('/api/v1/workers')).to.deep.equal(['is not known here; known: none']);
     await ask('post', '/api/v1/workers/nobody/run?whatever=1', `token ${tokens[0]}`).expect(404);
   });

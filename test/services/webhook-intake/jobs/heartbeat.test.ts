@@ -2,10 +2,15 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createLifecycle } from '../../../../services/platform/process/lifecycle.ts';
+import { createRuntimes } from '../../../../services/platform/process/runtime.ts';
 import { Secret } from '../../../../services/platform/config/secret.ts';
-import { withHeartbeat } from '../../../../services/webhook-intake/jobs/heartbeat.ts';
+import { createHeartbeat, withHeartbeat } from '../../../../services/webhook-intake/jobs/heartbeat.ts';
+import { createJobWorker } from '../../../../services/webhook-intake/jobs/job-worker.ts';
 import type { Job } from '../../../../services/webhook-intake/jobs/runner.ts';
 import { captureLog } from '../../../platform/captured-log.ts';
+import { migrations, schema } from '../intake-database.ts';
 
 describe('the heartbeat of cleanup', () => {
   let monitor: Server;
@@ -31,8 +36,7 @@ describe('the heartbeat of cleanup', () => {
     const seen: number[] = [];
     await withHeartbeat(
       job(async () => void seen.push(asked.length)),
-      url('/secret-id'),
-      log,
+      createHeartbeat(url('/secret-id'), log),
     ).run(context());
     expect(asked).to.deep.equal(['/secret-id/start', '/secret-id']);
     expect(seen).to.deep.equal([1]);
@@ -41,8 +45,7 @@ describe('the heartbeat of cleanup', () => {
   it('is told when the job has failed, which is thrown', async () => {
     const run = withHeartbeat(
       job(() => Promise.reject(new Error('no disk'))),
-      url('/secret-id/?rid=1'),
-      log,
+      createHeartbeat(url('/secret-id/?rid=1'), log),
     ).run(context());
     expect(await run.catch((error: unknown) => error)).to.be.instanceOf(Error);
     expect(asked).to.deep.equal(['/secret-id/start?rid=1', '/secret-id/fail?rid=1']);
@@ -52,8 +55,7 @@ describe('the heartbeat of cleanup', () => {
     statuses = [503, 500, 200, 404];
     await withHeartbeat(
       job(() => Promise.resolve()),
-      url('/secret-id'),
-      log,
+      createHeartbeat(url('/secret-id'), log),
     ).run(context());
     expect(asked).to.deep.equal(['/secret-id/start', '/secret-id/start', '/secret-id/start', '/secret-id']);
     expect(text()).to.contain('it answered 404').and.not.to.contain('secret-id');
@@ -64,9 +66,28 @@ describe('the heartbeat of cleanup', () => {
     const one = job(async () => void runs++);
     const gone = url('/secret-id');
     monitor.close();
-    await withHeartbeat(one, gone, log).run(context());
-    await withHeartbeat(one, undefined, log).run(context());
+    await withHeartbeat(one, createHeartbeat(gone, log)).run(context());
+    await withHeartbeat(one, createHeartbeat(undefined, log)).run(context());
     expect(runs).to.equal(2);
     expect(text()).not.to.contain('secret-id');
+  });
+
+  it('is told of an attempt whose database is away, and not of the end of one that runs elsewhere', async () => {
+    const lifecycle = createLifecycle(log);
+    const runtime = createRuntimes({ lifecycle, metrics: createMetrics(), host: '127.0.0.1', logFor: () => log }).of('cleanup', {});
+    const worker = createJobWorker({
+      summary: 'a job',
+      migrations: { schema, directory: migrations },
+      everyMs: 1000,
+      read: () => ({ databaseUrl: new Secret('postgres://127.0.0.1:1/none') }),
+      heartbeat: () => createHeartbeat(url('/secret-id'), log),
+      create: () => job(() => Promise.resolve()),
+    });
+    const failure = await worker.once(runtime, await worker.read({})).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error);
+    expect(asked).to.deep.equal(['/secret-id/start', '/secret-id/fail']);
+    await createHeartbeat(url('/elsewhere'), log)(() => Promise.resolve(false), lifecycle.stopping);
+    expect(asked.slice(2)).to.deep.equal(['/elsewhere/start']);
+    await lifecycle.stop();
   });
 });

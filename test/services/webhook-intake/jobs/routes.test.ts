@@ -83,6 +83,14 @@ describe('the workers of the intake, by HTTP', () => {
       });
     }
 
+    it('answers 409 to all but one of twenty requests at once, and 503 to none', async () => {
+      const gated = createGatedJob();
+      const { start } = createReplica([gated.job]);
+      const statuses = (await Promise.all(Array.from({ length: 20 }, () => start('cleanup')))).map(({ status }) => status);
+      expect(statuses.sort()).to.deep.equal([202, ...Array.from({ length: 19 }, () => 409)]);
+      gated.end();
+    });
+
     it('lets one of two replicas run that are asked at once', async () => {
       const gated = createGatedJob();
       const replicas = [createReplica([gated.job]), createReplica([gated.job])];
