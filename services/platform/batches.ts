@@ -36,6 +36,7 @@ export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<re
   async function answer(group: readonly Waiting<Q, A>[]): Promise<void> {
     try {
       const answers = await ask(group.map(({ question }) => question));
+      if (answers.length !== group.length) throw new TypeError(`ask must answer each of ${group.length} questions, got ${answers.length} answers`);
       answers.forEach((one, index) => group[index]?.resolve(one));
     } catch (error) {
       // One of them may be why it failed, and the others are none the worse for it. Of any other failure each would fail anew.

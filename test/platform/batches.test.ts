@@ -168,6 +168,12 @@ describe('createBatcher', () => {
     expect(questions()).to.deep.equal([['a', 'b'], ['c']]);
   });
 
+  it('fails every question when an answer is missing', async () => {
+    const put = createBatcher((questions: readonly string[]) => Promise.resolve(questions.slice(1)), { concurrency: 1, maxBatch: 10, maxWaiting: 9 });
+    const outcomes = await Promise.allSettled(['a', 'b'].map(put));
+    for (const outcome of outcomes) expect(outcome).to.have.property('reason').that.is.instanceOf(TypeError);
+  });
+
   it('asks together what waited, in statements that begin after every question in them', async () => {
     const { ask, groups, questions } = asked();
     const put = createBatcher(ask, { concurrency: 1, maxBatch: 2, maxWaiting: 9 });

@@ -1,6 +1,6 @@
 // One process a folder: a lock file names the process that holds it, which touches the file while it lives.
 import { randomUUID } from 'node:crypto';
-import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { constants, copyFile, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { hasCode } from '../errors.ts';
 
@@ -20,18 +20,17 @@ const silentMs = 15_000;
 const touchEveryMs = 2500;
 
 /**
- * A process that died holds nothing: on this host that shows at once, by its number. Of another host, such as another container on
- * the same volume, only the file's age tells, so a holder asks again and again. Should two take a stale lock in the same moment, one
- * of them finds out when it asks again.
+ * A process that died holds nothing: on this host its number shows that at once. For another host, such as another container on the
+ * same volume, only the file's age shows it, so a holder asks again and again.
  */
 export function createFolderLock(file: string) {
   const own = { id: randomUUID(), pid: process.pid, host: hostname() };
   let running: Promise<Holder | undefined> | undefined;
 
-  async function readHolder(): Promise<Holder | undefined> {
+  async function readHolder(path = file): Promise<Holder | undefined> {
     try {
-      const [id = '', pid, host = ''] = (await readFile(file, 'utf8')).trim().split(' ');
-      return { id, pid: Number(pid), host, touchedAtMs: (await stat(file)).mtimeMs };
+      const [id = '', pid, host = ''] = (await readFile(path, 'utf8')).trim().split(' ');
+      return { id, pid: Number(pid), host, touchedAtMs: (await stat(path)).mtimeMs };
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
@@ -50,22 +49,46 @@ export function createFolderLock(file: string) {
       return undefined;
     }
     if (holder && isAlive(holder)) return holder;
-    await rm(file, { force: true });
-    await writeFile(file, `${own.id} ${own.pid} ${own.host}\n`, { flag: 'wx', mode: 0o600 }).catch(async (error: unknown) => {
+    if (holder) await putAside(holder);
+    try {
+      await writeFile(file, `${own.id} ${own.pid} ${own.host}\n`, { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (hasCode(error, 'EEXIST')) return readHolder(); // another process was faster
       if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
       await rm(file, { force: true }); // held without a file: a full disk must not keep its owner from emptying it
-    });
+    }
     return undefined;
   }
 
+  /** Removes a stale lock. Another process may have taken the folder since it was read: then its lock goes back. */
+  async function putAside(stale: Holder): Promise<void> {
+    const aside = `${file}.${own.id}`;
+    const isMoved = await rename(file, aside).then(
+      () => true,
+      (error: unknown) => {
+        if (hasCode(error, 'ENOENT')) return false;
+        throw error;
+      },
+    );
+    if (!isMoved) return;
+    const moved = await readHolder(aside);
+    if (moved?.id !== stale.id) await copyFile(aside, file, constants.COPYFILE_EXCL).catch(() => undefined); // a third process has it otherwise
+    await rm(aside, { force: true });
+  }
+
   return {
+    /** The living process that has the folder, be it this one. */
+    async holder(): Promise<Pick<Holder, 'pid' | 'host'> | undefined> {
+      const holder = await readHolder();
+      return holder && (holder.id === own.id || isAlive(holder)) ? holder : undefined;
+    },
     /**
-     * Takes the folder, or sees that it is still held: to be asked every few seconds, and before each thing that one process alone may do.
-     * @returns the living process that has it instead. Rejects when the file cannot be written, but for a full disk.
+     * Takes the folder, or sees that it is still held: to be asked every few seconds, and before each step that one process alone may take.
+     * @returns the living process that has it instead. Rejects when the file cannot be written, unless the disk is full.
      */
     hold: (): Promise<{ readonly pid: number; readonly host: string } | undefined> => (running ??= take().finally(() => (running = undefined))),
     async close(): Promise<void> {
-      await running?.catch(() => undefined); // reported to whoever asked
+      await running?.catch(() => undefined); // the caller of `hold` has the error
       if ((await readHolder())?.id === own.id) await rm(file, { force: true });
     },
   };

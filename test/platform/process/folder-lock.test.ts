@@ -1,8 +1,11 @@
+import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { z } from 'zod';
 import { createFolderLock } from '../../../services/platform/process/folder-lock.ts';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../../support/guard.ts';
 
@@ -84,6 +87,27 @@ describe('createFolderLock', () => {
     expect(await lock.hold()).to.include({ host: 'another-host' });
     await lock.close();
     expect(await readFile(file, 'utf8')).to.include('another-host');
+  });
+
+  it('is taken by one of two processes that find the same stale lock at once', async function () {
+    this.timeout(60_000);
+    const rounds = 40;
+    const folder = temporaryDirectory('lock-race');
+    const { pid } = spawnSync('true');
+    for (let round = 0; round < rounds; round++) await writeFile(join(folder, String(round)), `dead ${pid} ${hostname()}\n`);
+    const beginAt = Date.now() + 3000;
+    const source = `
+      import { createFolderLock } from ${JSON.stringify(import.meta.resolve('../../../services/platform/process/folder-lock.ts'))};
+      const taken = [];
+      for (let round = 0; round < ${rounds}; round++) {
+        while (Date.now() < ${beginAt} + round * 50) await new Promise((resolve) => setTimeout(resolve, 1));
+        if ((await createFolderLock(${JSON.stringify(folder)} + '/' + round).hold()) === undefined) taken.push(round);
+      }
+      console.log(JSON.stringify(taken));
+      setTimeout(() => undefined, 3000);`;
+    const race = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', source]);
+    const taken = (await Promise.all([race(), race()])).flatMap(({ stdout }) => z.array(z.number()).parse(JSON.parse(stdout)));
+    expect(taken.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: rounds }, (_, round) => round));
   });
 
   it('rejects where no file can be written', async () => {
