@@ -1,7 +1,7 @@
 // Starts the bookmark catalogue: settings, databases, HTTP.
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck } from '../platform/postgres/migrations.ts';
-import { createPool, type PoolOptions } from '../platform/postgres/pool.ts';
+import { createPool, type PoolOptions, requestLimits } from '../platform/postgres/pool.ts';
 import { createBookmarksApp } from './app.ts';
 import { type BookmarksConfig, readConfig, settings } from './config.ts';
 
@@ -13,7 +13,7 @@ const requestMs = 600_000;
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: BookmarksConfig): Promise<void> {
   const databaseUrl = config.databaseUrl.reveal();
   const open = (name: string, options: Pick<PoolOptions, 'maxConnections'>) =>
-    lifecycle.opened(name, createPool(databaseUrl, { schema: 'bookmarks', name, log, metrics, statementMs: 8000, answerMs: 10_000, ...options }));
+    lifecycle.opened(name, createPool(databaseUrl, { schema: 'bookmarks', name, log, metrics, ...requestLimits, ...options }));
   const database = open('database', { maxConnections: 10 });
   // Writes take turns anyway. One that waits for its turn is cancelled as any statement that takes too long.
   const writeDatabase = open('write database', { maxConnections: 2 });

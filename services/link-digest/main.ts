@@ -1,5 +1,6 @@
 // Starts the link digest: settings, database, queue, HTTP.
 import type { MigrationSource } from '../platform/postgres/migrations.ts';
+import { requestLimits } from '../platform/postgres/pool.ts';
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createDigestApp } from './app.ts';
 import { type DigestConfig, readConfig, settings } from './config.ts';
@@ -8,12 +9,9 @@ import { createDigestWorker, openIngest } from './ingest/worker.ts';
 
 const migrations: MigrationSource = { schema: 'digest', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
 
-/** A server that hangs is given up; scores of a hundred thousand links take a few seconds. */
-const pool = { statementMs: 20_000, answerMs: 25_000 };
-
 async function start(runtime: Runtime, config: DigestConfig): Promise<void> {
   const { log, metrics, health, lifecycle, listen } = runtime;
-  const { database, broker, handler } = await openIngest(runtime, config, { name: 'signalbox link-digest', migrations, pool });
+  const { database, broker, handler } = await openIngest(runtime, config, { name: 'signalbox link-digest', migrations, pool: requestLimits });
   if (config.consumes === 'true') lifecycle.onStop('consumer of mails', consumeMails(broker, handler).stop);
   await listen(createDigestApp({ config, database, broker, health, lifecycle, log, metrics }), config.port);
 }

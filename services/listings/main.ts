@@ -1,21 +1,18 @@
 // Starts the listing triage service: settings, database, HTTP.
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
-import { createPool } from '../platform/postgres/pool.ts';
+import { createPool, requestLimits } from '../platform/postgres/pool.ts';
 import { createListingsApp } from './app.ts';
 import { type ListingsConfig, readServiceConfig, settings } from './config.ts';
 import { createGeocodingWorker } from './geocoding/worker.ts';
 
 const migrations: MigrationSource = { schema: 'listings', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
 
-/** A question that takes longer is of no use to anybody; a server that hangs is given up soon after. */
-const statementMs = 8000;
-const answerMs = 10_000;
-/** A stream of listings may take so long. */
+/** The longest request, a stream of listings. */
 const requestMs = 10 * 60_000;
 
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: ListingsConfig): Promise<void> {
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, statementMs, answerMs }));
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, ...requestLimits }));
   health.addCheck('schema', await createSchemaCheck(database, migrations));
   await listen(createListingsApp({ config, database, health, lifecycle, log, metrics }), config.port, { requestMs });
 }

@@ -1,7 +1,7 @@
 // Starts the secrets service: settings, databases, HTTP.
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck } from '../platform/postgres/migrations.ts';
-import { createPool, type PoolOptions } from '../platform/postgres/pool.ts';
+import { createPool, type PoolOptions, requestLimits } from '../platform/postgres/pool.ts';
 import { createSecretsApp } from './app.ts';
 import { readConfig, type SecretsConfig, settings } from './config.ts';
 
@@ -10,7 +10,7 @@ const migrations = { schema: 'secrets', directory: new URL('migrations/', import
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: SecretsConfig): Promise<void> {
   const databaseUrl = config.databaseUrl.reveal();
   const open = (name: string, options: Pick<PoolOptions, 'maxConnections' | 'lockMs'>) =>
-    lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', name, log, metrics, statementMs: 8000, answerMs: 10_000, ...options }));
+    lifecycle.opened(name, createPool(databaseUrl, { schema: 'secrets', name, log, metrics, ...requestLimits, ...options }));
   const database = open('database', { maxConnections: 8 });
   // A write that cannot lock its application gives up before its statement times out, and the refusal says so.
   const writeDatabase = open('write database', { maxConnections: 10, lockMs: 2000 });

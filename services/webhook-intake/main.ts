@@ -6,7 +6,7 @@ import { brokerUrlFamily, createBrokerSettings } from '../platform/broker/enviro
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
-import { createPool } from '../platform/postgres/pool.ts';
+import { createPool, requestLimits } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
 import { brokerSettings, readCleanupConfig, readServiceConfig, readMaintenanceConfig, type ServiceConfig, settings } from './config.ts';
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
@@ -24,10 +24,6 @@ import { createRunner } from './jobs/runner.ts';
 import { createRunStore } from './jobs/store.ts';
 import { batchPool, createJobWorker, upkeepPool } from './jobs/job-worker.ts';
 import { createWorkers } from './jobs/workers.ts';
-
-/** A question of the dashboard that takes longer is of no use to anybody; a server that hangs is given up soon after. */
-const statementMs = 8000;
-const answerMs = 10_000;
 
 const cleanupEveryMs = 6 * 60 * 60 * 1000;
 const maintenanceEveryMs = 10 * 60 * 1000;
@@ -57,7 +53,7 @@ const queueWorkers: readonly QueueWorkerParts[] = [
 async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   const { log, metrics, health, lifecycle, listen } = runtime;
   const addressOf = createAddressOf(config.trustedProxies);
-  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, statementMs, answerMs }));
+  const database = lifecycle.opened('database', createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, ...requestLimits }));
   health.addCheck('database', await createSchemaCheck(database, migrations));
   const store = createRunStore(database);
   measureRuns(metrics, store);

@@ -1,5 +1,6 @@
 // The relay's use of its database: how long it waits for it, and that it asks nothing of one that is down.
 import type { Log } from '../platform/log.ts';
+import { requestLimits } from '../platform/postgres/pool.ts';
 import { Common } from '../platform/problem.ts';
 import { withTimeout } from '../platform/time.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
@@ -7,7 +8,7 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 // Two pools, since not everything may wait for as long.
 
 /** For all but reservations: statistics, rejected deliveries, the table of the spool. Those who wait for an answer bound that themselves. */
-export const generalPool = { schema: 'relay', statementMs: 10_000, answerMs: 12_000 };
+export const generalPool = { schema: 'relay', ...requestLimits };
 
 /**
  * For reservations. They must fail soon enough to leave time for the spool, also when the server hangs; one that is slow beside a busy

@@ -3,7 +3,7 @@ import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { toError } from '../../platform/errors.ts';
 import { createSchemaCheck, type MigrationSource, requireSchema } from '../../platform/postgres/migrations.ts';
-import { createPool } from '../../platform/postgres/pool.ts';
+import { createPool, type requestLimits } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import { sleepUntil, systemClock } from '../../platform/time.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
@@ -61,7 +61,7 @@ type OpenOptions = {
   /** How the broker's own tools show the connection. */
   readonly name: string;
   readonly migrations: MigrationSource;
-  readonly pool: { readonly maxConnections?: number; readonly statementMs: number; readonly answerMs: number };
+  readonly pool: Partial<typeof pool> & typeof requestLimits;
 };
 
 /** What takes mails off the queue, here and in the service itself. */

@@ -1,7 +1,7 @@
 // `signalbox worker geocoding`: coordinates for listings, and another attempt at failed mails; once, or again and again.
 import { explainDatabase } from '../../platform/postgres/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
-import { createPool } from '../../platform/postgres/pool.ts';
+import { createPool, requestLimits } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import { every, systemClock } from '../../platform/time.ts';
 import { type GeocodingConfig, readWorkerConfig } from '../config.ts';
@@ -13,8 +13,6 @@ import { createListingStore } from '../store.ts';
 import { createGeocoding } from './geocoding.ts';
 import { createProvider } from './providers.ts';
 import { createGeocodingStore } from './store.ts';
-
-const answerMs = 10_000;
 
 export const createGeocodingWorker = (migrations: MigrationSource): Worker<GeocodingConfig> => ({
   summary: 'Fills in coordinates of listings, and parses failed alert mails again',
@@ -42,7 +40,7 @@ async function open({ log, lifecycle, health, metrics }: Runtime, config: Geocod
   const { stopping } = lifecycle;
   const database = lifecycle.opened(
     'database',
-    createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, maxConnections: 4, answerMs }),
+    createPool(config.databaseUrl.reveal(), { schema: migrations.schema, log, metrics, maxConnections: 4, ...requestLimits }),
   );
   health.addCheck('database', await createSchemaCheck(database, migrations));
   const shared = { clock: systemClock, log, metrics };

@@ -17,7 +17,7 @@ const isClosed = statement<{ isClosed: boolean }, [schema: string]>(
 /** @throws Error in words for the terminal when it cannot be reached, or its schema is older than this release */
 export async function withDatabase<T>(url: Secret, migrations: MigrationSource, work: (database: Database) => Promise<T>): Promise<T> {
   const { schema } = migrations;
-  const database = createPool(url.reveal(), { schema, log: silentLog, maxConnections: 2, statementMs });
+  const database = createPool(url.reveal(), { schema, log: silentLog, maxConnections: 2, statementMs, answerMs: statementMs + 10_000 });
   try {
     if ((await database.first(isClosed, schema))?.isClosed) throw new Error(`the user of DATABASE_URL may not read the schema ${schema}`);
     await requireSchema(await createSchemaCheck(database, migrations));

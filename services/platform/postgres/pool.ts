@@ -53,15 +53,18 @@ export type PoolOptions = {
   /** Among the pools of the process. */
   readonly name?: string;
   readonly maxConnections?: number;
-  /** A statement that runs longer is cancelled by the server. */
+  /** The server cancels a statement that runs longer. Default: 30 s. */
   readonly statementMs?: number;
   /** A statement that waits longer for a lock fails with `lock_not_available`. Default: no limit. */
   readonly lockMs?: number;
   /** For a connection, a free one or a new one. Default 8 s: a lookup of its host whose packet got lost takes 5 s. */
   readonly connectMs?: number;
-  /** A question without an answer by then has failed and its connection is given up: a server or network that hangs. Default: no limit. */
+  /** A statement without an answer by then fails, and its connection is closed: the server or the network hangs. Default: no limit. */
   readonly answerMs?: number;
 };
+
+/** Of every pool that serves requests: a client that waits for an answer longer than 10 s has gone. */
+export const requestLimits = { statementMs: 8000, answerMs: 10_000 };
 
 // bigint and numeric arrive as text; here they are JSON numbers, and none of ours passes 2^53.
 const numeric = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
@@ -208,10 +211,13 @@ export async function withConnection<T>(driver: pg.Pool, work: (connection: Conn
     return await work({
       giveUp: () => void (isGivenUp = true),
       query: (question, values) =>
-        client.query(question, values).catch((error: unknown) => {
-          isGivenUp ||= !(error instanceof pg.DatabaseError);
-          throw error;
-        }),
+        // A rollback on a connection that hangs would wait as long as the statement before it.
+        isGivenUp
+          ? Promise.reject(new Error('Connection terminated: a statement before this one had no answer'))
+          : client.query(question, values).catch((error: unknown) => {
+              isGivenUp ||= !(error instanceof pg.DatabaseError);
+              throw error;
+            }),
     });
   } finally {
     client.off('error', ignore);

@@ -2,7 +2,7 @@
 import type { WriteStream } from 'node:tty';
 import { explainDatabase } from '../../platform/postgres/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
-import { createPool, type Pool } from '../../platform/postgres/pool.ts';
+import { createPool, type Pool, requestLimits } from '../../platform/postgres/pool.ts';
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Secret } from '../../platform/config/secret.ts';
@@ -13,7 +13,7 @@ import { createRunner, type Job, type Runner } from './runner.ts';
 /** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
 export const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
 /** Of cleanup and maintenance: whatever they wait for, they end soon after they are told to stop. */
-export const upkeepPool = { maxConnections: 5, statementMs: 10_000, lockMs: 5000, answerMs: 12_000 };
+export const upkeepPool = { maxConnections: 5, lockMs: 5000, ...requestLimits };
 
 type RunnerOptions = { readonly migrations: MigrationSource; readonly pool: typeof batchPool };
 

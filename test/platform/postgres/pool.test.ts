@@ -250,6 +250,38 @@ describe('createPool', () => {
       hanging.close();
     });
 
+    it('hangs, a transaction fails once its bound has passed, as a single statement does', async () => {
+      const hanging = await startMuteable(new URL(database.url));
+      const own = createPool(hanging.url, { schema: 'public', log: silentLog, answerMs: 1000 });
+      const ask = (on: Pick<Pool, 'first'>) => on.first(statement<{ one: number }>('one', 'select 1 as one'));
+      await Promise.all([ask(own), ask(own)]);
+      const failed = async (work: () => Promise<unknown>) => {
+        const begun = performance.now();
+        const error = await work().catch((thrown: unknown) => thrown);
+        return { isUnavailable: isUnavailable(error), isInTime: performance.now() - begun < 1900 };
+      };
+      const outcomes = await Promise.all([
+        failed(() =>
+          own.transaction(async (inTransaction) => {
+            await ask(inTransaction);
+            hanging.mute();
+            await ask(inTransaction);
+          }),
+        ),
+        failed(async () => {
+          await eventually(() => own.driver.idleCount < 2);
+          hanging.mute();
+          await ask(own);
+        }),
+      ]);
+      expect(outcomes).to.deep.equal([
+        { isUnavailable: true, isInTime: true },
+        { isUnavailable: true, isInTime: true },
+      ]);
+      await own.close();
+      hanging.close();
+    });
+
     it('restarts, idle connections are replaced without a word to the caller', async () => {
       const server = await startPostgres();
       const own = createPool(server.url, { schema: 'public', log: silentLog });

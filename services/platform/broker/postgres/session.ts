@@ -5,7 +5,7 @@ import type { Db, PgBoss } from 'pg-boss';
 import { describeError, toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { createSockets, transactionOn, withConnection } from '../../postgres/pool.ts';
-import { withTimeout } from '../../time.ts';
+import { every, withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
 import { pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
 
@@ -143,6 +143,8 @@ const connectTimeoutMs = 5000;
 const queryTimeoutMs = 20_000;
 const listenerCheckMs = 5000;
 
+const ignore = () => undefined;
+
 type EmbeddedDatabase = ReturnType<typeof createEmbeddedDatabase>;
 
 /** What pg-boss asks of a database, on a pool and a listening connection of its own. */
@@ -178,7 +180,7 @@ function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' 
 
     async listen(channel: string, onNotification: (payload: string) => void) {
       const client = new pg.Client(connection);
-      const check = setInterval(() => void client.query('select 1').catch(lost), listenerCheckMs).unref();
+      const closing = new AbortController();
       client.on('error', lost);
       client.on('end', () => lost(new Error('the connection ended')));
       client.on('notification', ({ payload }) => {
@@ -187,12 +189,14 @@ function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' 
         arrivals.emit('message', payload);
       });
       const close = async () => {
-        clearInterval(check);
-        await client.end().catch(() => undefined);
+        closing.abort();
+        await client.end().catch(ignore);
       };
       try {
         await client.connect();
         await client.query(`listen ${client.escapeIdentifier(channel)}`);
+        // One check at a time: a server that hangs leaves the check before it unanswered.
+        void every(listenerCheckMs, AbortSignal.any([closing.signal, losing.signal]), () => client.query('select 1').then(ignore, lost));
       } catch (error) {
         // pg-boss would carry on by polling; to us the broker is not connected then.
         lost(toError(error));
