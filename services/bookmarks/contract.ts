@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isStorable, storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { Count, isGuid, queryChoice, queryInteger, text, Timestamp } from '../platform/schema.ts';
+import { Count, isGuid, queryBoolean, queryInteger, text, Timestamp } from '../platform/schema.ts';
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
@@ -103,8 +103,7 @@ export const FolderInput = z
   .meta({ id: 'FolderInput', examples: [{ name: 'Maps' }] });
 export type FolderInput = z.output<typeof FolderInput>;
 
-const isTrue = (choice: 'true' | 'false' | undefined) => choice === 'true';
-const flag = queryChoice(['true', 'false']).optional().transform(isTrue);
+const flag = queryBoolean.default(false);
 export const FolderDeletion = z.object({ cascade: flag.meta({ description: 'Whether a folder that holds something is deleted too' }) });
 
 /** Blank is none. What cannot be stored is in no bookmark; it is looked for as it would have been stored. */
@@ -117,10 +116,7 @@ export const BookmarkFilterQuery = z.object({
   q: searched(200).meta({ description: 'All of its words, or parts of words, are in title, URL, description or tags; the best match comes first' }),
   tag: searched(100).meta({ description: 'Those with this tag' }),
   folderId: z.string().transform(asId).optional().meta({ description: 'Those directly in this folder' }),
-  favorite: queryChoice(['true', 'false'])
-    .optional()
-    .transform((choice) => choice && isTrue(choice))
-    .meta({ description: 'Only favorites, or only the others' }),
+  favorite: queryBoolean.optional().meta({ description: 'Only favorites, or only the others' }),
   limit: queryInteger({ min: 1, max: maxPage }).meta({ description: 'A page of the list; `Link` leads to the next one. Default: all of it' }),
 });
 

@@ -1,5 +1,6 @@
 // Pages of a list, as a query asks for them; what is wrong with it is 422, and the first fault is told.
 import { z } from 'zod';
+import { readNumber } from '../platform/schema.ts';
 import { Problems } from './contract.ts';
 import type { PageRequest } from './envelope.ts';
 
@@ -19,8 +20,8 @@ type PageParameters = { readonly page?: string | undefined; readonly per_page?: 
 export const invalid = (detail: string) => Problems.invalidQuery({ detail });
 
 function readInteger(name: string, text: string, largest: number): number {
-  const number = /^-?\d+$/.test(text.trim()) ? Number(text) : NaN;
-  if (number >= 1 && number <= largest) return number;
+  const number = readNumber(text.trim()) ?? NaN;
+  if (Number.isInteger(number) && number >= 1 && number <= largest) return number;
   throw invalid(`${name} must be a whole number between 1 and ${largest}`);
 }
 

@@ -1,27 +1,11 @@
 // What listings are read by: filters, order and page, as a query says them.
 import { z } from 'zod';
 import { storable } from '../platform/json.ts';
-import { queryChoice, queryInteger, textFor } from '../platform/schema.ts';
+import { queryChoice, queryInteger, queryList, queryNumber } from '../platform/schema.ts';
 import { bounds, energyGrades, inOrder, propertyTypes, RoutingKey, statuses } from './contract.ts';
 
-const entries = (text: string) =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
-/** Blank entries are none. */
-const listOf = <T>(entry: z.ZodType<T, string>) =>
-  z
-    .string()
-    .default('')
-    .transform(entries)
-    .pipe(z.array(entry))
-    .meta({ override: { type: 'string' }, description: 'Comma separated' });
 const bound = queryInteger(bounds);
-const readNumber = (text: string) => (/^[+-]?\d+(\.\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined);
-const decimal = textFor(readNumber, 'must be a number')
-  .optional()
-  .meta({ override: { type: 'number' } });
+const decimal = queryNumber.optional();
 
 export const PropertyQuery = z
   .object({
@@ -33,13 +17,13 @@ export const PropertyQuery = z
       .transform((text) => storable(text.trim()) || undefined)
       .optional()
       .meta({ override: { type: 'string' }, description: 'A part of the address or of the notes, whatever the case and the accents' }),
-    routingKeys: listOf(RoutingKey),
+    routingKeys: queryList(RoutingKey).meta({ description: 'In any of these routing keys' }),
     minBeds: bound.meta({ description: 'At least so many bedrooms' }),
     maxBeds: bound.meta({ description: 'At most so many bedrooms' }),
     minBaths: bound.meta({ description: 'At least so many bathrooms' }),
     minPrice: decimal.meta({ description: 'Not below this rent a month' }),
     maxPrice: decimal.meta({ description: 'Not above this rent a month' }),
-    propertyTypes: listOf(queryChoice(propertyTypes)),
+    propertyTypes: queryList(queryChoice(propertyTypes)).meta({ description: 'Of any of these types' }),
     berMin: queryChoice(energyGrades).optional().meta({ description: 'This energy rating or a better one' }),
     sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt').meta({ description: 'What they are ordered by' }),
     sortDir: queryChoice(['asc', 'desc']).default('desc').meta({ description: 'Ascending or descending' }),

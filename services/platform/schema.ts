@@ -1,4 +1,4 @@
-// Pieces that contracts are made of: times, texts counted in code points, numbers and choices as queries carry them.
+// Schemas that contracts share: times, texts counted in code points, and query parameters (numbers, choices, lists, cursors).
 import { z } from 'zod';
 
 const expectations: Readonly<Record<string, string>> = {
@@ -67,7 +67,7 @@ export function text({ min = 0, max }: { readonly min?: number; readonly max: nu
     .meta({ override: { minLength: min, maxLength: max } });
 }
 
-/** Text in a query or header that stands for something else. @param read undefined for text that stands for nothing */
+/** Text in a query or header that is read as something else. @param read undefined for text that is not valid */
 export const textFor = <T>(read: (text: string) => T | undefined, error: string) =>
   z.string().transform((value, context): T => {
     const found = read(value);
@@ -76,26 +76,90 @@ export const textFor = <T>(read: (text: string) => T | undefined, error: string)
     return z.NEVER;
   });
 
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** The number that a text is in JSON, RFC 8259 section 6, such as `1e3`; undefined for any other text. */
+export function readNumber(text: string): number | undefined {
+  const number = jsonNumber.test(text) ? Number(text) : Infinity;
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** A number in a query. */
+export const queryNumber = textFor(readNumber, 'must be a number').meta({ override: { type: 'number' } });
+
 type Range = { readonly min: number; readonly max: number; readonly default?: number };
 
-/** A whole number in a query or path. */
+/** A whole number in a query, header or path. */
 export function queryInteger(range: Range & { readonly default: number }): z.ZodType<number>;
 export function queryInteger(range: Range): z.ZodType<number | undefined>;
 export function queryInteger({ min, max, default: fallback }: Range): z.ZodType<number | undefined> {
-  const number = z
-    .string()
-    .refine((value) => /^[+-]?\d+$/.test(value), { error: 'must be a whole number', abort: true })
-    .transform(Number)
+  const readInteger = (text: string) => {
+    const number = jsonNumber.test(text) ? Number(text) : NaN;
+    return Number.isInteger(number) || Math.abs(number) === Infinity ? number : undefined;
+  };
+  const number = textFor(readInteger, 'must be a whole number')
     .refine((value) => value >= min && value <= max, { error: `must be between ${min} and ${max}` })
-    .meta({ override: { type: 'integer', minimum: min, maximum: max, ...(fallback !== undefined && { default: fallback }) } });
+    .meta({
+      override: {
+        type: 'integer',
+        minimum: min,
+        maximum: max,
+        ...(max > maxInt32 && { format: 'int64' }),
+        ...(fallback !== undefined && { default: fallback }),
+      },
+    });
   return fallback === undefined ? number.optional() : number.default(fallback);
 }
 
-/** One of a closed set in a query: any case in, the documented spelling out. */
-export function queryChoice<const C extends readonly string[]>(choices: C) {
-  const find = (value: string): C[number] | undefined => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
-  return textFor(find, `must be one of ${choices.join(', ')}`).meta({ override: { type: 'string', enum: [...choices] } });
+const maxInt32 = 2 ** 31 - 1;
+
+/** One of a closed set in a query: any case is accepted, the documented spelling is the result. @param choices an enum with an `id` is a component of the API description */
+export function queryChoice<const C extends string>(choices: readonly C[] | z.ZodEnum<{ [K in C]: K }>) {
+  const choice = 'options' in choices ? choices : (z.enum(choices) as z.ZodEnum<{ [K in C]: K }>); // made of these very choices
+  const spelled = new Map(choice.options.map((one) => [one.toLowerCase(), one]));
+  return z.preprocess((value) => (typeof value === 'string' ? (spelled.get(value.toLowerCase()) ?? value) : value), choice);
 }
 
-/** Whether a text can be an id; what is none names nothing, and is not asked for. */
+/** `true` or `false` in a query, in any case. */
+export const queryBoolean = textFor((text) => ({ true: true, false: false })[text.toLowerCase()], 'must be true or false').meta({
+  override: { type: 'boolean' },
+});
+
+const entriesOf = (text: unknown) =>
+  typeof text === 'string'
+    ? text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== '')
+    : text;
+
+/** Several values of a query parameter, separated by commas; blank entries are dropped. */
+export const queryList = <Entry extends z.ZodType>(entry: Entry) =>
+  z
+    .preprocess(entriesOf, z.array(entry))
+    .default([])
+    .meta({ param: { style: 'form', explode: false } });
+
+/**
+ * The cursor of a list: opaque text of the list's name and the keys of the last row of a page, so that rows inserted meanwhile move nothing,
+ * and no list accepts the cursor of another.
+ */
+export const encodeCursor = (list: string, keys: readonly unknown[]): string => Buffer.from(JSON.stringify([list, ...keys])).toString('base64url');
+
+/** A query parameter for a cursor of the list. */
+export function queryCursor<Keys extends z.ZodType>(list: string, keys: Keys) {
+  function read(text: string): z.output<Keys> | undefined {
+    try {
+      const decoded: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+      return Array.isArray(decoded) && decoded[0] === list ? keys.safeParse(decoded.slice(1)).data : undefined;
+    } catch {
+      return undefined; // not JSON
+    }
+  }
+  return textFor(read, 'must be the `next` of another page of this list')
+    .optional()
+    .meta({ override: { type: 'string' }, description: 'The `next` of another page of this list' });
+}
+
+/** Whether a text can be an id. */
 export const isGuid = (text: string): boolean => z.guid().safeParse(text).success;

@@ -1,6 +1,6 @@
 // Pages of a list: how many, after which row, and whether there are more.
 import { z } from 'zod';
-import { queryInteger, textFor } from '../platform/schema.ts';
+import { encodeCursor, queryCursor, queryInteger } from '../platform/schema.ts';
 import { storable } from '../platform/json.ts';
 
 const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' });
@@ -8,37 +8,16 @@ const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description
 // The years 1 to 9999: every time that a forge can send, and that Postgres takes.
 const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 
-/** The name of the list, so that no other takes it, and the keys of the last row of a page, as the list is ordered:
- *  whatever is inserted meanwhile, the next page begins behind it. */
-const cursor = <Position extends z.ZodType>(list: string, position: Position) =>
-  textFor((text) => position.safeParse(positionIn(text, list)).data, 'must be the `next` of another page of this list')
-    .optional()
-    .meta({
-      override: { type: 'string' },
-      description: 'The `next` of another page',
-    });
-
-function positionIn(text: string, list: string): unknown {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return Array.isArray(read) && read[0] === list ? read.slice(1) : undefined;
-  } catch {
-    return undefined; // what is no JSON is no cursor
-  }
-}
-
-const encoded = (list: string, position: readonly unknown[]) => Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
-
 const timePosition = z.tuple([milliseconds, z.uuid()]);
 export type TimePosition = z.output<typeof timePosition>;
 
 /** What a page of a list in order of time is asked by. */
-export const timePage = (list: string) => ({ limit, after: cursor(list, timePosition) });
+export const timePage = (list: string) => ({ limit, after: queryCursor(list, timePosition) });
 export type TimePage = { readonly limit: number; readonly after?: TimePosition | undefined };
 /** Lists in order of ids, which is that of first sight. */
-export const idPage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.uuid()])) });
+export const idPage = (list: string) => ({ limit, after: queryCursor(list, z.tuple([z.uuid()])) });
 /** Lists in order of a name. */
-export const namePage = (list: string) => ({ limit, after: cursor(list, z.tuple([z.string().transform(storable)])) });
+export const namePage = (list: string) => ({ limit, after: queryCursor(list, z.tuple([z.string().transform(storable)])) });
 
 export type Page<Row> = { items: Row[]; next: string | null };
 
@@ -54,7 +33,7 @@ export function pageOf<Row>(list: string, { rows, limit: most, end }: Rows<Row>,
   const items = rows.slice(0, most);
   const last = items.at(-1);
   const position = last !== undefined && rows.length > most ? positionOf(last) : end;
-  return { items, next: position ? encoded(list, position) : null };
+  return { items, next: position ? encodeCursor(list, position) : null };
 }
 
 /** An exact match; blank counts as absent. What cannot be stored is read as it would have been stored. */

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { queryChoice, queryInteger, text, TimestampInput } from '../../services/platform/schema.ts';
+import {
+  encodeCursor,
+  queryBoolean,
+  queryChoice,
+  queryCursor,
+  queryInteger,
+  queryList,
+  queryNumber,
+  text,
+  TimestampInput,
+} from '../../services/platform/schema.ts';
 
 const messagesOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
 
@@ -67,9 +77,15 @@ describe('queryInteger', () => {
     expect(queryInteger({ min: 1, max: 9 }).parse(undefined)).to.equal(undefined);
   });
 
+  it('takes any whole number of JSON', () => {
+    expect(['1e1', '1E+1', '20.0', '0.5e1'].map((text) => limit.parse(text))).to.deep.equal([10, 10, 20, 5]);
+  });
+
   it('tells what is no whole number from what is out of range', () => {
-    for (const wrong of ['', ' ', '1.5', '1e2', 'ten', '0x1']) expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be a whole number']);
-    for (const wrong of ['0', '-5', '101', '9'.repeat(400)]) expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be between 1 and 100']);
+    for (const wrong of ['', ' ', '1.5', '1e-1', 'ten', '0x1', '+5', '07', 'Infinity'])
+      expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be a whole number']);
+    for (const wrong of ['0', '-5', '101', '1e3', '1e999', '9'.repeat(400)])
+      expect(messagesOf(limit, wrong), wrong).to.deep.equal(['must be between 1 and 100']);
   });
 });
 
@@ -80,5 +96,40 @@ describe('queryChoice', () => {
 
   it('names the choices', () => {
     for (const wrong of ['middle', '', 'high ']) expect(messagesOf(queryChoice(['Low', 'High']), wrong), wrong).to.deep.equal(['must be one of Low, High']);
+  });
+});
+
+describe('queryNumber', () => {
+  it('takes any number of JSON, and nothing else', () => {
+    expect(['1e3', '-0.5', '0', '1.25E-2'].map((text) => queryNumber.parse(text))).to.deep.equal([1000, -0.5, 0, 0.0125]);
+    for (const wrong of ['+1', '.5', '1.', '01', '0x1', 'NaN', '1e999', '1 ', 'ten'])
+      expect(messagesOf(queryNumber, wrong), wrong).to.deep.equal(['must be a number']);
+  });
+});
+
+describe('queryBoolean', () => {
+  it('takes true and false in any case', () => {
+    expect(['true', 'FALSE'].map((text) => queryBoolean.parse(text))).to.deep.equal([true, false]);
+    for (const wrong of ['1', 'yes', '']) expect(messagesOf(queryBoolean, wrong), wrong).to.deep.equal(['must be true or false']);
+  });
+});
+
+describe('queryList', () => {
+  const list = queryList(queryChoice(['Low', 'High']));
+
+  it('splits on commas, trims, and drops blank entries', () => {
+    expect([',', 'high', ' LOW , high,'].map((text) => list.parse(text))).to.deep.equal([[], ['High'], ['Low', 'High']]);
+    expect(list.parse(undefined)).to.deep.equal([]);
+    expect(messagesOf(list, 'low,middle')).to.deep.equal(['must be one of Low, High']);
+  });
+});
+
+describe('queryCursor', () => {
+  const after = queryCursor('notes', z.tuple([z.int(), z.string()]));
+
+  it('takes what was encoded for its list, and no other text', () => {
+    expect(after.parse(encodeCursor('notes', [7, 'x']))).to.deep.equal([7, 'x']);
+    for (const wrong of [encodeCursor('tags', [7, 'x']), encodeCursor('notes', ['7', 'x']), encodeCursor('notes', []), 'x', 'bnVsbA', '7'])
+      expect(messagesOf(after, wrong), wrong).to.deep.equal(['must be the `next` of another page of this list']);
   });
 });

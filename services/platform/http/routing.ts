@@ -118,14 +118,15 @@ const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) 
 
 const parse = (schema: Schema | undefined, value: unknown, place: Place): unknown => schema && parseInto(schema, value, place);
 
-/** A parameter that stands there twice means nothing: which one a proxy before us reads is anybody's guess. */
+/** An empty parameter counts as absent. One that is given twice is refused, as a proxy before us may have read either. */
 function parseQuery({ query: schema, isQueryClosed }: AnyRoute, querystring: string, faults: Faults): unknown {
   if (!schema && !isQueryClosed) return undefined;
   const given = parseQuerystring(querystring, undefined, undefined, { maxKeys: 0 });
   if (isQueryClosed) refuseUnknownNames(Object.keys(given), namesOf(schema), faults);
   const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
   for (const name of repeated) faults.set(name, ['is given more than once']);
-  return repeated.length === 0 ? parse(schema, given, { root: 'query', faults }) : undefined;
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  return repeated.length === 0 ? parse(schema, present, { root: 'query', faults }) : undefined;
 }
 
 const namesOf = (schema: Schema | undefined): readonly string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);

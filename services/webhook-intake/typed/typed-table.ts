@@ -1,7 +1,7 @@
 // What a typed table is: its items and their columns, what they can be filtered by, and which changes an event means for it.
 import { z } from 'zod';
 import { idOf, integerAt, type JsonObject, memberAt, storable, timeAt } from '../../platform/json.ts';
-import { queryChoice, Timestamp } from '../../platform/schema.ts';
+import { queryBoolean, queryChoice, Timestamp } from '../../platform/schema.ts';
 import { listOf, ProcessingState, processingStates } from '../contract.ts';
 import type { ForgeDelivery } from '../delivery.ts';
 import { filterText, forgeFilter, type TimePage, timePage } from '../paging.ts';
@@ -62,7 +62,7 @@ const filterSchemas = {
   login: filterText.meta({ description: 'The login' }),
   account: filterText.meta({ description: 'The login of the account' }),
   processingState: queryChoice(processingStates).optional().meta({ description: 'Those in this processing state only' }),
-  deleted: queryChoice(['true', 'false']).optional().meta({ description: 'Only what the forge has deleted, or only what it has not' }),
+  deleted: queryBoolean.transform(String).optional().meta({ description: 'Only what the forge has deleted, or only what it has not' }),
 };
 
 type Filter = keyof typeof filterSchemas;

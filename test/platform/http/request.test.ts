@@ -43,6 +43,12 @@ describe('a request', () => {
     expect((await request(url).get('/%61pi/notes/1').set('Authorization', 'Bearer good')).status).to.equal(200);
   });
 
+  it('takes an empty query parameter as absent', async () => {
+    const { url } = await start();
+    expect((await request(url).get('/closed?limit=&after=')).status).to.equal(200);
+    expect((await request(url).get('/closed?limit=&limit=1')).status).to.equal(400);
+  });
+
   it('refuses a query parameter that is given twice', async () => {
     const { url } = await start();
     const { status, body } = await request(url).get('/api/notes/1?x=1&y=2&x=3').set('Authorization', 'Bearer good');

@@ -159,7 +159,7 @@ describe('the event log', () => {
     });
 
     describe('refusals', () => {
-      for (const limit of ['0', '201', '-1', '1.5', 'ten', '', '1e2', '99999999999999999999'])
+      for (const limit of ['0', '201', '-1', '1.5', 'ten', '1e3', '99999999999999999999'])
         it(`answers 400 for limit=${limit}`, async () => {
           const { status, body } = await get('/events', { query: { limit } });
           expect(status).to.equal(400);
@@ -167,7 +167,6 @@ describe('the event log', () => {
         });
       const cursors = [
         'x',
-        '',
         '%%%',
         'bnVsbA',
         Buffer.from('["events",1,"x"]').toString('base64url'),
@@ -180,12 +179,17 @@ describe('the event log', () => {
           expect(status).to.equal(400);
           expect(body.errors).to.have.all.keys('after');
         });
-      for (const time of ['yesterday', '2026-02-30T00:00:00Z', '2026-01-01', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00', ''])
+      for (const time of ['yesterday', '2026-02-30T00:00:00Z', '2026-01-01', '2026-01-01T25:00:00Z', '2026-01-01T00:00:00'])
         it(`answers 400 for the time "${time}"`, async () => {
           const { status, body } = await get('/events', { query: { from: time, to: time } });
           expect(status).to.equal(400);
           expect(body.errors).to.have.all.keys('from', 'to');
         });
+      it('takes empty parameters as absent', async () => {
+        const { status, body } = await get('/events', { query: { limit: '', after: '', from: '', to: '' } });
+        expect(status).to.equal(200);
+        expect(body.items).to.deep.equal((await get('/events')).body.items);
+      });
       it('tells all faults at once', async () => {
         const { body } = await get('/events', { query: { limit: 'x', after: 'y', from: 'z' } });
         expect(body.errors).to.have.all.keys('limit', 'after', 'from');

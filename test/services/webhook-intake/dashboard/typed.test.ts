@@ -57,7 +57,7 @@ describe('the typed tables of the dashboard', () => {
           if (status === 400) expect(body.errors).to.have.all.keys('after');
         }
       for (const path of processed) {
-        const { status } = await get(`/${path}/processing`, { query: { after: cursors.get(`/${path}`) ?? '' } });
+        const { status } = await get(`/${path}/processing`, { query: { after: cursors.get(`/${path}`) ?? 'none' } });
         expect(status).to.equal(400);
       }
     });
