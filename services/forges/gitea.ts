@@ -29,6 +29,9 @@ const describe = (kind: string, name: string): Forge => ({
 export const gitea = describe('gitea', 'Gitea');
 export const forgejo = describe('forgejo', 'Forgejo');
 
+/** GitHub Enterprise Server has its API at /api/v3. */
+export const isGiteaApi = (url: string): boolean => /\/api\/v1\/?$/.test(new URL(url).pathname);
+
 /** GitHub's word for an event, by the forge's word or by its finer one. As an event `pull_request_comment` can be a review, as a type it is a comment. */
 const events = new Map([
   ['issue_assign', 'issues'],

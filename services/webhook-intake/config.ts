@@ -2,6 +2,7 @@
 import { ConfigError, type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secret, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
+import { isGiteaApi } from '../forges/gitea.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 import { notificationFaults } from './notifications/notifications.ts';
 import { rulesSetting } from './notifications/rules.ts';
@@ -70,21 +71,30 @@ const hookPattern = /^(repos\/[^/?#\s]+\/[^/?#\s]+\/hooks\/\d+|orgs\/[^/?#\s]+\/
 const maintenanceSettings = {
   databaseUrl: commonSettings.databaseUrl,
   ...brokerSettings,
-  forgeApiUrl: url('Forge__ApiUrl', ['http', 'https'], { summary: "The forge's API", default: 'https://api.github.com' }),
+  forgeApiUrl: url('Forge__ApiUrl', ['http', 'https'], {
+    summary: "The forge's API; that of Gitea and Forgejo ends in /api/v1",
+    default: 'https://api.github.com',
+  }),
   forgeApiToken: optional(
-    secret('Forge__ApiToken', { summary: 'A token that may read and write these webhooks: failed deliveries are asked for again with it' }),
+    secret('Forge__ApiToken', {
+      summary: 'A token that may read the repositories: reconciliation with the API, which makes up for lost deliveries; for Forge__ApiHooks it may write them',
+    }),
   ),
+  forgeHost: optional(text('Forge__Host', { summary: 'Host in the links of the forge, where it is not that of Forge__ApiUrl, such as `git.example.com`' })),
+  reconcileMinutes: integer('Forge__ReconcileMinutes', { summary: 'A repository is reconciled at most this often', min: 1, max: 100_000, default: 60 }),
   forgeApiHooks: list('Forge__ApiHooks', {
-    summary: 'Webhooks whose failed deliveries are asked for again: repos/OWNER/REPO/hooks/ID, orgs/ORG/hooks/ID, app/hook',
+    summary: 'Webhooks of GitHub whose failed deliveries are asked for again: repos/OWNER/REPO/hooks/ID, orgs/ORG/hooks/ID, app/hook',
     default: [],
   }),
 };
 
 /** What no single setting can tell. */
-function checkForge({ forgeApiToken, forgeApiHooks }: Pick<MaintenanceConfig, 'forgeApiToken' | 'forgeApiHooks'>): string[] {
+function checkForge({ forgeApiUrl, forgeApiToken, forgeApiHooks }: Pick<MaintenanceConfig, 'forgeApiUrl' | 'forgeApiToken' | 'forgeApiHooks'>): string[] {
   const wrong = forgeApiHooks.flatMap((hook, index) => (hookPattern.test(hook) ? [] : [index + 1]));
   if (wrong.length > 0) return [`Forge__ApiHooks must hold repos/OWNER/REPO/hooks/ID, orgs/ORG/hooks/ID or app/hook; not so entry ${wrong.join(', ')}`];
-  if ((forgeApiToken === undefined) !== (forgeApiHooks.length === 0)) return ['Forge__ApiToken and Forge__ApiHooks need each other; set both or none'];
+  if (forgeApiHooks.length > 0 && forgeApiToken === undefined) return ['Forge__ApiHooks needs Forge__ApiToken'];
+  if (forgeApiHooks.length > 0 && isGiteaApi(forgeApiUrl))
+    return ['Forge__ApiHooks must be empty for Gitea and Forgejo, whose API has no deliveries: reconciliation makes up for lost ones'];
   return [];
 }
 

@@ -1,6 +1,9 @@
-// The forge's deliveries API, as GitHub documents it: "REST API endpoints for webhook deliveries", "Rate limits", "Using pagination".
+// The forge's API: deliveries of webhooks as GitHub documents them ("REST API endpoints for webhook deliveries", "Rate limits", "Using pagination"),
+// and lists of objects, which Gitea and Forgejo have under the same paths below /api/v1.
 import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
+import { isGiteaApi } from '../../forges/gitea.ts';
+import { isObject, type JsonObject, memberAt } from '../../platform/json.ts';
 import { sleepUntil } from '../../platform/time.ts';
 
 /** One attempt at a delivery, as the forge lists it. */
@@ -22,11 +25,18 @@ const usualWaitMs = 60_000;
 /** Waiting for it would take longer than there is time. */
 export class RateLimited extends Error {}
 
+/** The forge has no such object, or no such API. */
+export class NotFound extends Error {}
+
 export type ForgeApi = ReturnType<typeof createForgeApi>;
 
+type ForgeApiOptions = { readonly url: string; readonly token: Secret; readonly clock: () => Date };
+
 /** @param options `url` such as https://api.github.com. A hook is `repos/{owner}/{repo}/hooks/{id}`, `orgs/{org}/hooks/{id}` or `app/hook`. */
-export function createForgeApi({ url, token, clock }: { readonly url: string; readonly token: Secret; readonly clock: () => Date }) {
-  const headers = { accept: 'application/vnd.github+json', authorization: `Bearer ${token.reveal()}`, 'user-agent': 'signalbox' };
+export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
+  const isGitea = isGiteaApi(url);
+  const authorization = `${isGitea ? 'token' : 'Bearer'} ${token.reveal()}`;
+  const headers = { accept: isGitea ? 'application/json' : 'application/vnd.github+json', authorization, 'user-agent': 'signalbox' };
 
   /** Waits where it is told to. @throws RateLimited when the deadline comes first */
   async function ask(method: 'GET' | 'POST', path: string, deadline: AbortSignal): Promise<Response> {
@@ -40,41 +50,76 @@ export function createForgeApi({ url, token, clock }: { readonly url: string; re
     }
   }
 
+  /** @throws NotFound for 404, with the path in its message */
+  async function read(path: string, deadline: AbortSignal): Promise<Response> {
+    const response = await ask('GET', path, deadline);
+    if (response.ok) return response;
+    const message = await refusalOf(path.replace(/\?.*/, ''), response);
+    throw response.status === 404 ? new NotFound(message) : new Error(message);
+  }
+
   return {
+    isGitea,
+
+    /** @throws NotFound */
+    async object(path: string, deadline: AbortSignal): Promise<JsonObject> {
+      return z.record(z.string(), z.unknown()).parse(await (await read(path, deadline)).json());
+    },
+
+    /**
+     * The objects of a list, page by page.
+     * @param member holds the list where the answer is an object
+     * @throws NotFound
+     */
+    async *pages(path: string, parameters: Readonly<Record<string, string>>, deadline: AbortSignal, member?: string): AsyncGenerator<JsonObject[], undefined> {
+      let page: string | undefined = '1';
+      while (page !== undefined) {
+        const size = isGitea ? { limit: '50' } : { per_page: String(pageSize) };
+        const response = await read(`${path}?${String(new URLSearchParams({ ...parameters, ...size, page }))}`, deadline);
+        page = nextPage(response, 'page');
+        const body: unknown = await response.json();
+        yield z
+          .array(z.unknown())
+          .parse(member === undefined ? body : memberAt(body, member))
+          .filter(isObject);
+      }
+      return undefined;
+    },
+
     /** Attempts page by page, newest first. */
     async *deliveries(hook: string, deadline: AbortSignal): AsyncGenerator<Attempt[], undefined> {
       let cursor: string | undefined = '';
       while (cursor !== undefined) {
-        const response = await ask('GET', `${hook}/deliveries?per_page=${pageSize}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`, deadline);
-        if (!response.ok) throw await refusal(hook, response);
-        cursor = nextCursor(response.headers.get('link'));
+        const response = await read(`${hook}/deliveries?per_page=${pageSize}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`, deadline);
+        cursor = nextPage(response, 'cursor');
         yield z.array(Attempt).parse(await response.json());
       }
       return undefined;
     },
 
-    /** @returns false when the forge will not, as it is too old for one */
+    /** @returns false when the forge refuses, as the attempt is too old or gone */
     async redeliver(hook: string, id: number, deadline: AbortSignal): Promise<boolean> {
       const response = await ask('POST', `${hook}/deliveries/${id}/attempts`, deadline);
-      if (![202, 400, 404, 422].includes(response.status)) throw await refusal(hook, response);
+      if (![202, 400, 404, 422].includes(response.status)) throw new Error(await refusalOf(hook, response));
       await response.body?.cancel();
       return response.status === 202;
     },
   };
 }
 
-async function refusal(hook: string, response: Response): Promise<Error> {
+async function refusalOf(path: string, response: Response): Promise<string> {
   await response.body?.cancel();
-  return new Error(`the forge answered ${response.status} for the deliveries of ${hook}`);
+  const hint = response.status === 404 ? ': no such object, no such API on this forge, or the token may not read it' : '';
+  return `the forge answered ${response.status} for ${path}${hint}`;
 }
 
-/** The address itself is not followed: the token goes to the one that is configured only. */
-function nextCursor(link: string | null): string | undefined {
-  const next = /<([^>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
-  return next === undefined ? undefined : (URL.parse(next)?.searchParams.get('cursor') ?? undefined);
+/** The value of `parameter` in the link to the next page. The link itself is not followed: the token goes to the configured address only. */
+function nextPage({ headers }: Response, parameter: 'cursor' | 'page'): string | undefined {
+  const next = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  return next === undefined ? undefined : (URL.parse(next)?.searchParams.get(parameter) ?? undefined);
 }
 
-/** Undefined when the answer is none of a limit. */
+/** Undefined when the answer is not about a limit. */
 function waitOf({ status, headers }: Response, now: Date): number | undefined {
   if (status !== 429 && status !== 403) return undefined;
   const retryAfter = headers.get('retry-after');

@@ -6,6 +6,7 @@ import { returnDeadLetters } from './dead-letters.ts';
 import { keepPartitions } from './housekeeping.ts';
 import { processRows } from '../typed/store.ts';
 import { createForgeApi } from './forge-api.ts';
+import { reconcile, type ReconcileParts } from './reconcile.ts';
 import { redeliver } from './redelivery.ts';
 import type { Counts, Job } from './runner.ts';
 import { runSteps, type Step, type StepsParts } from './steps.ts';
@@ -25,7 +26,7 @@ export const createMaintenance = ({ clock = () => new Date(), ...parts }: Mainte
 });
 
 function maintenanceSteps({ database, config, brokers, log, clock }: Required<Omit<MaintenanceParts, 'terminal' | 'stepMs'>>): Step[] {
-  const { forgeApiUrl: url, forgeApiToken: token, forgeApiHooks: hooks } = config;
+  const { forgeApiUrl: url, forgeApiToken: token } = config;
   const step = (name: string, work: (counts: Counts, deadline: AbortSignal) => Promise<void>): Step => ({
     name,
     async run(deadline) {
@@ -42,8 +43,22 @@ function maintenanceSteps({ database, config, brokers, log, clock }: Required<Om
       while (!deadline.aborted && (await processRows(database)));
     }),
     step('dead letters', (counts, stopping) => returnDeadLetters({ brokers: brokers(), config, counts, stopping, log, clock })),
-    ...(token === undefined
-      ? []
-      : [{ name: 'redelivery', run: (deadline: AbortSignal) => redeliver({ api: createForgeApi({ url, token, clock }), hooks, clock }, deadline) }]),
+    ...(token === undefined ? [] : forgeSteps({ database, config, log, clock, api: createForgeApi({ url, token, clock }) })),
   ];
 }
+
+/** It asks for many pages, and the next run goes on. */
+const reconciliationMs = 4 * 60_000;
+
+type ForgeParts = Pick<ReconcileParts, 'api' | 'database' | 'log' | 'clock'> & { readonly config: MaintenanceConfig };
+
+function forgeSteps({ config, ...parts }: ForgeParts): Step[] {
+  const { forgeApiHooks: hooks, forgeHost: host = hostOfApi(config.forgeApiUrl), reconcileMinutes } = config;
+  return [
+    ...(hooks.length === 0 ? [] : [{ name: 'redelivery', run: (deadline: AbortSignal) => redeliver({ ...parts, hooks }, deadline) }]),
+    { name: 'reconciliation', ms: reconciliationMs, run: (deadline) => reconcile({ ...parts, host, everyMs: reconcileMinutes * 60_000 }, deadline) },
+  ];
+}
+
+/** The host of the forge's pages; GitHub's own API has another one. */
+const hostOfApi = (url: string) => new URL(url).host.replace(/^api\.(github\.com|[^.]+\.ghe\.com)$/, '$1');

@@ -10,6 +10,8 @@ export type Step = {
   readonly name: string;
   /** Ends soon after `deadline` is aborted, with what it has done by then. */
   readonly run: (deadline: AbortSignal) => Promise<Counts>;
+  /** Its time, where it may take longer than others. */
+  readonly ms?: number;
 };
 
 export type StepsParts = {
@@ -31,10 +33,10 @@ export async function runSteps(steps: readonly Step[], run: { readonly counts: C
   const progress = createProgress(terminal, steps.length, (done) => `${steps[done]?.name ?? 'done'}, ${counts.processed} so far`);
   const level = terminal.isTTY ? 'debug' : 'info';
   try {
-    for (const { name, run: work } of steps) {
+    for (const { name, run: work, ms = stepMs } of steps) {
       if (stopping.aborted) throw new Stopped();
       const begun = performance.now();
-      const deadline = AbortSignal.any([stopping, AbortSignal.timeout(stepMs)]);
+      const deadline = AbortSignal.any([stopping, AbortSignal.timeout(ms)]);
       try {
         const { processed, failed } = await work(deadline);
         counts.processed += processed;

@@ -402,6 +402,16 @@ create table outbox_recipients (
 create index outbox_recipients_waiting on outbox_recipients (channel, recipient, id) where message_id is null;
 create index outbox_recipients_by_message on outbox_recipients (message_id);
 
+-- Reconciliation of repositories with the forge's API.
+create table reconciliations (
+  forge text not null,
+  repository_id text not null,
+  tried_at timestamptz not null,
+  -- start of the last complete reconciliation
+  reconciled_at timestamptz,
+  primary key (forge, repository_id)
+);
+
 -- Runs of workers, however they were started.
 create table worker_runs (
   -- uuid v7: ascending by start

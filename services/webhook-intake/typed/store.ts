@@ -295,6 +295,21 @@ const processing = allTables.map(({ name }) => ({
   ),
 }));
 
+const finishOf = allTables.map(({ name }) =>
+  statement<unknown, [deliveryId: string]>(
+    `intake.${name}.finishDelivery`,
+    `
+    update ${name} set processing_state = 'PROCESSED', claimed_until = null where processing_state <> 'PROCESSED' and delivery_id = $1`,
+  ),
+);
+
+/** Makes the rows that a delivery without an event changed PROCESSED. @returns how many */
+export async function finishDelivery(database: Database, deliveryId: string): Promise<number> {
+  let finished = 0;
+  for (const finish of finishOf) finished += await database.run(finish, deliveryId);
+  return finished;
+}
+
 const limit = 500;
 const leaseMs = 60_000;
 

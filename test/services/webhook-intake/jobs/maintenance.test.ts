@@ -50,7 +50,7 @@ describe('maintenance', () => {
     ]);
   });
 
-  it('is told by its settings where a hook is none, and that a token and hooks need each other', () => {
+  it('refuses hooks that are none, hooks without a token, and hooks of a forge whose API has no deliveries', () => {
     const faults = (settings: Readonly<Record<string, string>>) => {
       try {
         readMaintenanceConfig({ ...nowhere, ...settings });
@@ -62,8 +62,11 @@ describe('maintenance', () => {
     const all = 'repos/me/mine/hooks/7, orgs/us/hooks/8, app/hook';
     expect(faults({ Forge__ApiToken: 'correct-horse-battery', Forge__ApiHooks: all })).to.deep.equal([]);
     expect(faults({})).to.deep.equal([]);
-    expect(faults({ Forge__ApiToken: 'correct-horse-battery' }).join()).to.contain('need each other');
-    expect(faults({ Forge__ApiHooks: all }).join()).to.contain('need each other');
+    expect(faults({ Forge__ApiToken: 'correct-horse-battery' })).to.deep.equal([]);
+    expect(faults({ Forge__ApiHooks: all })).to.deep.equal(['Forge__ApiHooks needs Forge__ApiToken']);
+    const gitea = { Forge__ApiUrl: 'https://git.example.test/api/v1', Forge__ApiToken: 'correct-horse-battery' };
+    expect(faults(gitea)).to.deep.equal([]);
+    expect(faults({ ...gitea, Forge__ApiHooks: all }).join()).to.contain('must be empty for Gitea and Forgejo');
     for (const hook of ['me/mine', 'repos/me/mine/hooks/x', 'repos/../mine/hooks/7/..', 'app/hook?x'])
       expect(faults({ Forge__ApiToken: 'correct-horse-battery', Forge__ApiHooks: `app/hook,${hook}` }).join(), hook).to.contain('not so entry 2');
   });
