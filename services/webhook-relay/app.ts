@@ -15,7 +15,7 @@ import { createAlerts } from './alerts.ts';
 import type { RelayConfig } from './config.ts';
 import { createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
-import { createPublisher, type Publisher } from './connections/publishing.ts';
+import { createPublisher, type Publisher } from './connections/publisher.ts';
 import { createDatabaseState } from './database.ts';
 import { budgetMs, createDeliveries } from './deliveries.ts';
 import { createHealthReport } from './health.ts';

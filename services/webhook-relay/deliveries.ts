@@ -12,7 +12,7 @@ import { Common, type Problem } from '../platform/problem.ts';
 import { withTimeout } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import type { Alerts } from './alerts.ts';
-import type { Publisher, Published } from './connections/publishing.ts';
+import type { Publisher, Published } from './connections/publisher.ts';
 import { type DeliveryResponse, messageHeaders, Problems } from './contract.ts';
 import type { DeliveryCounter } from './metrics.ts';
 import type { Rejected } from './rejected/rejected.ts';

@@ -1,7 +1,7 @@
 // Gauges of brokers, queues, database and spool, and the counters of deliveries and spool; publications, replays, senders and rejected deliveries
 // are counted beside their code.
 import { forScrape, type Metrics } from '../platform/metrics.ts';
-import type { Connection } from './connections/publishing.ts';
+import type { Connection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
 import { type BrokerUsage, forgeTopology } from './contract.ts';
 import type { DatabaseState } from './database.ts';

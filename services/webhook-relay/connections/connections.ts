@@ -4,7 +4,7 @@ import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
 import { forgeTopology, type ReloadResult } from '../contract.ts';
 import type { Quota } from '../usage/store.ts';
-import { type Connection, openConnection } from './publishing.ts';
+import { type Connection, openConnection } from './connection.ts';
 
 /** What a reload changes, by the names of the connections. */
 type Changes = Omit<ReloadResult, 'active'>;

@@ -1,5 +1,6 @@
 // All SQL of rejected deliveries.
-import { type Columns, type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { insertRows } from '../../platform/postgres/rows.ts';
 
 export type RejectedRow = {
   readonly id: string;
@@ -9,25 +10,29 @@ export type RejectedRow = {
   readonly hookId: string;
   readonly targetId: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The beginning of it. */
+  /** Its beginning. */
   readonly payload: Buffer;
   readonly payloadBytes: number;
 };
 
-const columns = ['id', 'receivedAt', 'event', 'deliveryId', 'hookId', 'targetId', 'headers', 'payload', 'payloadBytes'] as const;
-
 // A batch whose outcome was not known comes again.
-const insert = statement<unknown, Columns<RejectedRow, typeof columns>>(
-  'rejected.insert',
-  `
-  insert into rejected_deliveries (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
-  select id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes
-  from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::bytea[], $9::bigint[])
-    as rejected (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
-  on conflict (id) do nothing`,
-);
+const insert = insertRows<RejectedRow>('rejected.insert', {
+  into: 'rejected_deliveries',
+  columns: {
+    id: 'uuid',
+    receivedAt: 'timestamptz',
+    event: 'text',
+    deliveryId: 'text',
+    hookId: 'text',
+    targetId: 'text',
+    headers: 'jsonb',
+    payload: 'bytea',
+    payloadBytes: 'bigint',
+  },
+  onConflict: '(id) do nothing',
+});
 
-// The newest of those to go is found by its place in the index, without reading a payload.
+// The newest row to delete is found by its place in the index, without reading a payload.
 const keepNewest = statement<unknown, [rows: number]>(
   'rejected.keepNewest',
   `
@@ -47,7 +52,7 @@ export const createRejectedStore = (database: Database) => ({
   /** Adds rows and keeps the newest `maxRows` of all, in one transaction. */
   add: (rows: readonly RejectedRow[], maxRows: number): Promise<void> =>
     database.transaction(async (inTransaction) => {
-      await inTransaction.run(insert, ...toColumns(rows, columns));
+      await inTransaction.run(insert, rows);
       await inTransaction.run(keepNewest, maxRows);
     }),
   /** @returns how many older ones were deleted */

@@ -1,10 +1,11 @@
-// All SQL of senders: what they did over all time, and in the last minutes.
-import { type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
+// All SQL of senders: their activity over all time, and in the last minutes.
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { insertRows } from '../../platform/postgres/rows.ts';
 
 /** Events by the start of their bucket of half a minute. */
 export type Buckets = Map<number, number>;
 
-/** What a sender did since it was written last. */
+/** The activity of a sender since it was written last. */
 export type Activity = {
   readonly login: string;
   readonly isBot: boolean;
@@ -15,31 +16,25 @@ export type Activity = {
 };
 
 // Rows are written in the order of their key: replicas that write the same senders wait for each other instead of deadlocking.
-const addActivity = statement<unknown, [logins: string[], bots: boolean[], counts: number[], first: Date[], last: Date[]]>(
-  'senders.addActivity',
-  `
-  insert into senders (login, is_bot, event_count, first_at, last_at)
-  select login, is_bot, event_count, first_at, last_at
-  from unnest($1::text[], $2::boolean[], $3::bigint[], $4::timestamptz[], $5::timestamptz[]) as activity (login, is_bot, event_count, first_at, last_at)
-  order by login
-  on conflict (login) do update set
+const addActivity = insertRows<Activity>('senders.addActivity', {
+  into: 'senders',
+  columns: { login: 'text', isBot: 'boolean', eventCount: 'bigint', firstAt: 'timestamptz', lastAt: 'timestamptz', buckets: 'omitted' },
+  orderBy: 'login',
+  onConflict: `(login) do update set
     is_bot = excluded.is_bot,
     event_count = senders.event_count + excluded.event_count,
     first_at = least(senders.first_at, excluded.first_at),
     last_at = greatest(senders.last_at, excluded.last_at)`,
-);
-
-const addToBuckets = statement<unknown, [logins: string[], starts: Date[], counts: number[]]>(
-  'senders.addToBuckets',
-  `
-  insert into sender_buckets (login, bucket_start, event_count)
-  select login, bucket_start, event_count
-  from unnest($1::text[], $2::timestamptz[], $3::int[]) as increments (login, bucket_start, event_count)
-  order by login, bucket_start
-  on conflict (login, bucket_start) do update set event_count = sender_buckets.event_count + excluded.event_count`,
-);
+});
 
 type BucketRow = { readonly login: string; readonly start: Date; readonly count: number };
+
+const addToBuckets = insertRows<BucketRow>('senders.addToBuckets', {
+  into: 'sender_buckets',
+  columns: { login: 'text', start: 'bucket_start timestamptz', count: 'event_count int' },
+  orderBy: 'login, bucket_start',
+  onConflict: '(login, bucket_start) do update set event_count = sender_buckets.event_count + excluded.event_count',
+});
 
 // Buckets of a replica whose clock is ahead wait until it is their time.
 const countsOf = statement<BucketRow, [logins: string[], from: Date, to: Date]>(
@@ -77,9 +72,9 @@ export const createSenderStore = (database: Database) => ({
   /** All of it or nothing. */
   add: (activities: readonly Activity[]): Promise<void> =>
     database.transaction(async (inTransaction) => {
-      await inTransaction.run(addActivity, ...toColumns(activities, ['login', 'isBot', 'eventCount', 'firstAt', 'lastAt']));
+      await inTransaction.run(addActivity, activities);
       const increments = activities.flatMap(({ login, buckets }) => [...buckets].map(([start, count]) => ({ login, start: new Date(start), count })));
-      await inTransaction.run(addToBuckets, ...toColumns(increments, ['login', 'start', 'count']));
+      await inTransaction.run(addToBuckets, increments);
     }),
 
   /** Of all replicas; a sender without events in that time is not in it. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Broker } from '../../../services/platform/broker/broker.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { openConnection } from '../../../services/webhook-relay/connections/publishing.ts';
+import { openConnection } from '../../../services/webhook-relay/connections/connection.ts';
 import { measureQueues } from '../../../services/webhook-relay/metrics.ts';
 import { obedientBroker } from './broker.ts';
 

@@ -7,7 +7,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { type Connections, createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
-import { createPublisher } from '../../../../services/webhook-relay/connections/publishing.ts';
+import { createPublisher } from '../../../../services/webhook-relay/connections/publisher.ts';
 import { createDatabaseState } from '../../../../services/webhook-relay/database.ts';
 import { createReservations } from '../../../../services/webhook-relay/usage/reservations.ts';
 import { createUsageStore } from '../../../../services/webhook-relay/usage/store.ts';
@@ -35,7 +35,7 @@ function createObedientBroker(answers: PublishResult[]) {
 const message: Message = { id: 'm-1', type: 'push', body: Buffer.from('{}'), contentType: 'application/json', priority: 5, timestamp: new Date(), headers: {} };
 const soon = () => performance.now() + 8000;
 
-describe('publishing', () => {
+describe('the publisher', () => {
   let test: TestDatabase;
   let database: Pool;
   before(async () => {

@@ -1,97 +1,12 @@
-// How a message is published: on one connection behind its circuit breaker, and on failure on the next; with what is reserved and counted for it.
+// Publishes a message on one connection, and on failure on the next, with what is reserved and counted for it.
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import type { Broker, Message, PublishResult } from '../../platform/broker/broker.ts';
-import type { BrokerConnection } from '../../platform/broker/environment.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Message, PublishResult } from '../../platform/broker/broker.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { withTimeout } from '../../platform/time.ts';
-import { createCircuitBreaker } from '../circuit-breaker.ts';
-import { forgeTopology } from '../contract.ts';
 import type { Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Count, Reservation } from '../usage/store.ts';
-
-type ConnectionParts = {
-  readonly target: BrokerConnection;
-  /** @param up to be called whenever the connection stands, the first time and again */
-  readonly connect: (target: BrokerConnection, up: () => void) => Broker;
-  /** Called when it can be published to again. */
-  readonly usable: () => void;
-  readonly clock: () => Date;
-  readonly log: Log;
-};
-
-export type Connection = ReturnType<typeof openConnection>;
-
-const circuitOpen: PublishResult = { outcome: 'unpublished', reason: 'circuit breaker open after a failure' };
-const openMs = { firstMs: 500, longestMs: 30_000 };
-/** A server that hangs must hold up neither a scrape nor a reload. */
-const depthTimeoutMs = 1000;
-
-/** Asked for its depth only to hear the broker answer. */
-const [anyQueue] = forgeTopology.queues;
-
-export function openConnection({ target, connect, usable, clock, log }: ConnectionParts) {
-  const closing = new AbortController();
-  const { name } = target;
-  const breaker = createCircuitBreaker({
-    probe: () => broker.depth(anyQueue.name),
-    probeTimeoutMs: 3000,
-    probeEveryMs: 1000,
-    openMs,
-    onOpen: (failure) => log.warn({ broker: name, failure }, 'publish failed, circuit breaker opened'),
-    onClose() {
-      log.info({ broker: name }, 'broker answers, circuit breaker closed');
-      usable();
-    },
-    stopping: closing.signal,
-  });
-  const broker = connect(target, () => {
-    breaker.succeeded();
-    usable();
-  });
-  const isUsable = () => broker.isConnected && breaker.isClosed;
-  let lastPublishedAt: Date | null = null;
-  let lastError: string | null = null;
-
-  return {
-    /** Another one after a reload that moved it in the list or changed its limit. Its URL does not print. */
-    target,
-    /** It stands, and has answered since the last delivery that it failed: one that hangs does not count. Others are not published to. */
-    get isUsable() {
-      return isUsable();
-    },
-    get lastPublishedAt() {
-      return lastPublishedAt;
-    },
-    get lastError() {
-      return broker.isConnected ? lastError : (broker.lastError ?? lastError);
-    },
-    /** Resolves when connected, rejects when it is not in time. */
-    ready: (timeoutMs: number) => broker.ready(timeoutMs),
-    /** Never rejects. `unpublished` also while its circuit breaker is open. */
-    async publish(message: Message, timeoutMs: number): Promise<PublishResult> {
-      if (!breaker.isClosed) return circuitOpen;
-      const result = await broker.publish(message, timeoutMs);
-      if (result.outcome === 'confirmed') lastPublishedAt = clock();
-      else lastError = result.reason;
-      // A message that is refused for its own sake says that the connection works.
-      if (result.outcome !== 'confirmed' && result.outcome !== 'refused') breaker.failed(result);
-      else if (breaker.openings > 0) breaker.succeeded();
-      return result;
-    },
-    /** Messages waiting in a queue of the topology; undefined when it cannot be told now. */
-    async depth(queue: string): Promise<number | undefined> {
-      if (!isUsable()) return undefined;
-      const asked: Promise<number | undefined> = broker.depth(queue).catch(() => undefined);
-      return withTimeout(asked, depthTimeoutMs, () => undefined);
-    },
-    close(): Promise<void> {
-      closing.abort();
-      return broker.close();
-    },
-  };
-}
+import type { Connection } from './connection.ts';
 
 export type Published =
   /** Confirmed by this broker. */
