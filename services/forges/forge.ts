@@ -29,12 +29,12 @@ export type Forge = {
   readonly signature: { readonly header: string; readonly form: SignatureForm };
   /** Headers with signatures that are not verified, as the forge spells them, and why not: the answer to a delivery with nothing else says it. */
   readonly otherSignatures: Readonly<Record<string, string>>;
-  /** The event in GitHub's word for it; an unknown one stays as it is. */
-  readonly eventOf: (words: ForgeWords) => string;
+  /** The event in GitHub's word for it; an unknown one stays as it is. Absent where all words are GitHub's. */
+  readonly eventOf?: (words: ForgeWords) => string;
   /**
    * The payload in GitHub's form: `action`, `sender.type` and the members that are read of it have GitHub's names and words; all others stay.
-   * Total: members of another kind than expected stay as they are.
+   * Absent where it is that form. Total: members of another kind than expected stay as they are.
    * @param event the word of `eventOf`
    */
-  readonly payloadOf: (event: string, payload: JsonObject) => JsonObject;
+  readonly payloadOf?: (event: string, payload: JsonObject) => JsonObject;
 };

@@ -55,11 +55,12 @@ export function readIdentity(headers: IncomingHttpHeaders) {
 }
 
 /** The payload in GitHub's form; one that is no object stays as it is. @param event GitHub's word for it */
-export const inGithubForm = (forge: Forge, event: string, payload: unknown): unknown => (isObject(payload) ? forge.payloadOf(event, payload) : payload);
+export const inGithubForm = (forge: Forge, event: string, payload: unknown): unknown =>
+  forge.payloadOf && isObject(payload) ? forge.payloadOf(event, payload) : payload;
 
 /** The event in GitHub's word, and the payload in GitHub's form. */
 export function translate(forge: Forge, { event, eventType }: Pick<ForgeWords, 'event' | 'eventType'>, payload: unknown) {
-  const githubEvent = forge.eventOf({ event, eventType, action: textAt(payload, 'action') ?? '' });
+  const githubEvent = forge.eventOf ? forge.eventOf({ event, eventType, action: textAt(payload, 'action') ?? '' }) : event;
   return { event: githubEvent, payload: inGithubForm(forge, githubEvent, payload) };
 }
 
@@ -82,7 +83,8 @@ const pages = [['repository'], ['organization'], ['installation', 'account'], ['
  */
 export function forgeIdOf(forge: Forge, payload: unknown, host?: string): string {
   const [repository, ...others] = pages.map((path) => hostOf(textAt(payload, ...path, 'html_url')));
-  return repository ?? (host?.toLowerCase() || (others.find((found) => found !== undefined) ?? forge.kind));
+  const given = host === '' ? undefined : host?.toLowerCase();
+  return repository ?? given ?? others.find((found) => found !== undefined) ?? forge.kind;
 }
 
 /** DNS allows 253 characters, and a port may follow. */

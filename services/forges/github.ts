@@ -22,6 +22,4 @@ export const github: Forge = {
   },
   signature: hubSignature,
   otherSignatures: { 'X-Hub-Signature': 'it is HMAC-SHA1, which can be forged' },
-  eventOf: ({ event }) => event,
-  payloadOf: (_, payload) => payload,
 };

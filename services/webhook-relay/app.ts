@@ -1,9 +1,12 @@
 // The webhook relay put together; what tests construct.
+import { forges } from '../forges/forges.ts';
 import type { Message } from '../platform/broker/broker.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/client-address.ts';
 import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { authorization } from '../platform/http/credentials.ts';
+import { createSignatures } from '../platform/http/signatures.ts';
+import { type AnyRoute, asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Health } from '../platform/health.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -13,27 +16,27 @@ import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createAlerts } from './alerts.ts';
 import type { RelayConfig } from './config.ts';
-import { createAdministration } from './connections/administration.ts';
+import { connectionRoutes, createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
+import { createPublishedConnections, publishedRoute } from './connections/published.ts';
 import { createPublisher, type Publisher } from './connections/publisher.ts';
 import { createDatabaseState } from './database.ts';
-import { budgetMs, createDeliveries } from './deliveries.ts';
-import { createHealthReport } from './health.ts';
+import { createDeliveries, type Deliveries, deliveryRoutes } from './deliveries.ts';
+import { createHealthReport, reportRoutes } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createDeliveryCounter, measureConnections, measureQueues } from './metrics.ts';
 import { createRejected } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
-import { createRoutes } from './routes.ts';
-import { createScoring } from './scoring/scoring.ts';
-import { createSenders } from './senders/senders.ts';
+import { createScoring, type Scoring } from './scoring/scoring.ts';
+import { createSenders, senderRoute, type Senders } from './senders/senders.ts';
 import { createSenderStore } from './senders/store.ts';
-import { createForgeSignatures } from './signatures.ts';
 import { createFailedPayloads } from './spool/failed-payloads.ts';
 import { createReplayer } from './spool/replayer.ts';
 import { createSpool, type Spool } from './spool/spool.ts';
+import { createRefuseUnpublished } from './unpublished.ts';
 import { createReservations } from './usage/reservations.ts';
 import { createUsageStore } from './usage/store.ts';
-import { createUsage } from './usage/usage.ts';
+import { createUsage, type Usage, usageRoutes } from './usage/usage.ts';
 
 type RelayParts = {
   readonly config: RelayConfig;
@@ -53,35 +56,31 @@ type Parts = Required<RelayParts>;
 
 export function createRelay(given: RelayParts): App {
   const parts: Parts = { clock: systemClock, replayEveryMs: 1000, ...given };
-  const { config, connections, database, lifecycle, log, metrics, clock } = parts;
-  const { store, databaseState, usage, publisher } = createPublishing(parts);
-  const spool = startSpool(parts, publisher);
+  const { config, connections, log } = parts;
+  const { store, databaseState, usage, publisher, published } = createPublishing(parts);
   const scoring = createScoring(config);
-  const senders = lifecycle.opened('senders', createSenders({ ...parts, store: createSenderStore(database), frequencyFactor: scoring.frequencyFactor }));
-  const rejected = createRejected({ store: createRejectedStore(database), maxRows: config.rejectedRows, log, metrics });
-  const deliveries = createDeliveries({
-    signatures: createForgeSignatures(config.webhookSecrets),
-    rejected: lifecycle.opened('rejected deliveries', rejected),
-    scoring,
-    senders,
-    publisher,
-    spool,
-    alerts: lifecycle.opened('alerts', createAlerts(config.alertUrl, log)),
-    maxValues: config.maxPayloadValues,
-    activeBroker: async () => (await usage.recent()).active ?? '',
-    counter: createDeliveryCounter(metrics),
-    log,
-    clock,
-  });
-  const routes = createRoutes({
-    deliveries,
-    administration: createAdministration(connections, { usage, store, log }),
-    usage,
-    senders,
-    reportHealth: createHealthReport(connections, usage, databaseState),
-    maxPayloadBytes: config.maxPayloadBytes,
-    bodyMemory: createBodyMemory(bodyBytes(config), config.maxPayloadBytes),
-  });
+  const senders = parts.lifecycle.opened(
+    'senders',
+    createSenders({ ...parts, store: createSenderStore(parts.database), frequencyFactor: scoring.frequencyFactor }),
+  );
+  const deliveries = receiveDeliveries(parts, { usage, publisher, scoring, senders });
+  const administration = createAdministration(connections, { usage, store, log });
+  const reports = { name: 'Reports', description: 'Senders, and the health of the relay' };
+  const routes: AnyRoute[] = [
+    ...tagged(
+      { name: 'Deliveries', description: 'Where GitHub, Gitea and Forgejo send their webhooks' },
+      deliveryRoutes({ ...config, deliveries, bodyMemory: createBodyMemory(bodyBytes(config), config.maxPayloadBytes) }),
+    ),
+    ...[
+      ...tagged({ name: 'Connections', description: 'Connections to message brokers, one of which is active' }, [
+        ...connectionRoutes(administration),
+        publishedRoute(published, connections),
+      ]),
+      ...tagged({ name: 'Usage', description: 'Messages that were published to each broker, by month' }, usageRoutes(usage)),
+      ...tagged(reports, [senderRoute(senders)]),
+    ].map(asksDatabase),
+    ...tagged(reports, reportRoutes(createHealthReport(connections, usage, databaseState))),
+  ];
   return createApp({
     ...parts,
     description: { title: 'webhook-relay', summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker.', version },
@@ -90,6 +89,27 @@ export function createRelay(given: RelayParts): App {
     addressOf: createAddressOf(config.trustedProxies),
     corsOrigins: config.corsOrigins,
     caseSensitivePaths: false,
+  });
+}
+
+type DeliveryUses = { readonly usage: Usage; readonly publisher: Publisher; readonly scoring: Scoring; readonly senders: Senders };
+
+function receiveDeliveries(parts: Parts, { usage, publisher, scoring, senders }: DeliveryUses): Deliveries {
+  const { config, database, lifecycle, log, metrics } = parts;
+  const alerts = lifecycle.opened('alerts', createAlerts(config.alertUrl, log));
+  const rejected = createRejected({ store: createRejectedStore(database), maxRows: config.rejectedRows, log, metrics });
+  return createDeliveries({
+    ...parts,
+    signatures: new Map(forges.map((forge) => [forge, createSignatures(config.webhookSecrets, forge.signature.form)])),
+    rejected: lifecycle.opened('rejected deliveries', rejected),
+    scoring,
+    senders,
+    publisher,
+    refuseUnpublished: createRefuseUnpublished({ spool: startSpool(parts, publisher), alerts, log }),
+    maxValues: config.maxPayloadValues,
+    budgetMs: config.budgetMs,
+    activeBroker: async () => (await usage.recent()).active ?? '',
+    counter: createDeliveryCounter(metrics),
   });
 }
 
@@ -103,10 +123,11 @@ function createPublishing({ connections, usageDatabase, lifecycle, log, metrics,
   const reservations = lifecycle.opened('reservations', createReservations({ store, connections, database: databaseState, clock }));
   const usage = createUsage({ store, reservations, connections, database: databaseState, clock });
   connections.onUsable(usage.changed); // after a reload the list is another
-  const publisher = createPublisher(connections, reservations, metrics);
+  const published = createPublishedConnections({ database: usageDatabase, log, clock });
+  const publisher = createPublisher({ connections, reservations, published, metrics });
   measureConnections(metrics, { connections, usage, database: databaseState });
   measureQueues(metrics, connections);
-  return { store, databaseState, usage, publisher };
+  return { store, databaseState, usage, publisher, published };
 }
 
 /** Written when nothing can be published, replayed when it can, and cleared of what is old. */
@@ -116,7 +137,7 @@ function startSpool(parts: Parts, publisher: Publisher): Spool {
   health.addCheck('spool', () => spool.isWritable());
   // Published like any other delivery, with a budget of its own.
   const publish = async (message: Message) => {
-    const { outcome } = await publisher.publish(message, performance.now() + budgetMs);
+    const { outcome } = await publisher.publish(message, performance.now() + config.budgetMs);
     return outcome === 'exhausted' ? 'unavailable' : outcome;
   };
   const failedPayloads = createFailedPayloads(database);

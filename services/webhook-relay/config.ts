@@ -31,6 +31,12 @@ export const settings = {
     max: 17_179_869_184,
     default: 134_217_728,
   }),
+  budgetMs: integer('Relay__DeliveryBudgetMs', {
+    summary: 'Milliseconds in which a delivery is answered, from the first line of its request: Gitea and Forgejo give up after 5 s, GitHub after 10 s',
+    min: 1000,
+    max: 60_000,
+    default: 4500,
+  }),
   spoolDirectory: text('FailedPayloads__Directory', { summary: 'Where deliveries wait that could not be published', default: '.signalbox/spool' }),
   alertUrl: optional(url('Monitoring__AlertUrl', ['http', 'https'], { summary: 'URL that receives a POST when every connection has reached its limit' })),
   scoringFile: optional(text('Scoring__File', { summary: 'A YAML file that overrides scoring tables' })),

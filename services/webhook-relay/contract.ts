@@ -161,6 +161,43 @@ export const ConnectionList = z
   });
 export type ConnectionList = z.output<typeof ConnectionList>;
 
+/** Messages may wait on one that is configured no more: its queues are the operator's to empty. */
+export const PublishedConnectionList = z
+  .object({
+    connections: z.array(
+      z.object({
+        name: z.string(),
+        scheme: z.string(),
+        host: z.string(),
+        port: z.int().min(1).max(65_535),
+        virtualHost: z.string(),
+        firstPublishedAt: Timestamp,
+        lastPublishedAt: Timestamp,
+        isConfigured: z.boolean(),
+      }),
+    ),
+  })
+  .meta({
+    id: 'PublishedConnectionList',
+    examples: [
+      {
+        connections: [
+          {
+            name: 'BROKER_URL_1',
+            scheme: 'amqps',
+            host: 'rabbitmq',
+            port: 5671,
+            virtualHost: '/',
+            firstPublishedAt: '2026-01-02T08:15:00.000Z',
+            lastPublishedAt: '2026-03-15T12:00:00.000Z',
+            isConfigured: true,
+          },
+        ],
+      },
+    ],
+  });
+export type PublishedConnectionList = z.input<typeof PublishedConnectionList>;
+
 export const SwitchResult = z
   .object({ previous: z.string(), active: z.string(), index: z.int().min(1) })
   .meta({ id: 'SwitchResult', examples: [{ previous: 'BROKER_URL_1', active: 'BROKER_URL_2', index: 2 }] });

@@ -11,10 +11,16 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 export const generalPool = { schema: 'relay', ...requestLimits };
 
 /**
- * For reservations. They must fail soon enough to leave time for the spool, also when the server hangs; one that is slow beside a busy
- * node still leaves time to publish.
+ * For reservations. They fail soon enough to leave time for the spool, also when the server hangs; a slow one beside a busy node leaves time
+ * to publish.
  */
-export const usagePool = { schema: 'relay', maxConnections: 4, connectMs: 3000, statementMs: 4500, answerMs: 5000 };
+export const usagePool = (budgetMs: number) => ({
+  schema: 'relay',
+  maxConnections: 4,
+  connectMs: Math.round(budgetMs * 0.4),
+  statementMs: Math.round(budgetMs * 0.55),
+  answerMs: Math.round(budgetMs * 0.6),
+});
 
 /** What a person, a dashboard or a probe waits for it: the limits of the pools leave housekeeping its time. */
 export const readTimeoutMs = 2000;
@@ -28,12 +34,13 @@ export const answerInTime = <T>(asked: Promise<T>): Promise<T> =>
 export type DatabaseState = ReturnType<typeof createDatabaseState>;
 
 const probeEveryMs = 250;
+const probeTimeoutMs = 3000;
 
 /** @param ping rejects while the database does not answer */
 export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stopping: AbortSignal) {
   const { failed } = createCircuitBreaker({
     probe: ping,
-    probeTimeoutMs: usagePool.answerMs,
+    probeTimeoutMs,
     probeEveryMs,
     openMs: { firstMs: probeEveryMs, longestMs: probeEveryMs },
     onOpen(error) {

@@ -1,62 +1,66 @@
-// What happens to a delivery: signature, score, message, publication, and what is told when there was none.
+// Deliveries of the forges: signature, score, message, publication, and the answer when there was none.
 import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { context, propagation } from '@opentelemetry/api';
+import { z } from 'zod';
+import type { Forge } from '../forges/forge.ts';
 import { forgeIdOf, identifyingHeaders, readIdentity, translate } from '../forges/forges.ts';
 import type { Message } from '../platform/broker/broker.ts';
-import { memberAt, parseJson, refuseCostly } from '../platform/json.ts';
-import type { Log } from '../platform/log.ts';
-import { Common, type Problem } from '../platform/problem.ts';
-import { withTimeout } from '../platform/time.ts';
+import type { BodyMemory } from '../platform/http/body-memory.ts';
+import { answer, rawBody, route } from '../platform/http/route.ts';
+import type { Signatures } from '../platform/http/signatures.ts';
+import { isObject, memberAt, parseJson, refuseCostly } from '../platform/json.ts';
+import { Common } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
-import type { Alerts } from './alerts.ts';
-import type { Publisher, Published } from './connections/publisher.ts';
-import { type DeliveryResponse, messageHeaders, Problems } from './contract.ts';
+import type { Publisher } from './connections/publisher.ts';
+import { DeliveryResponse, messageHeaders, Problems } from './contract.ts';
 import type { DeliveryCounter } from './metrics.ts';
 import type { Rejected } from './rejected/rejected.ts';
 import { nameOf, type Score, type Scoring } from './scoring/scoring.ts';
 import type { Senders } from './senders/senders.ts';
-import type { ForgeSignatures } from './signatures.ts';
-import type { Spool } from './spool/spool.ts';
+import type { RefuseUnpublished } from './unpublished.ts';
+import { describeFault } from './unsigned.ts';
 
-export type IncomingDelivery = {
-  readonly body: Buffer;
-  readonly headers: IncomingHttpHeaders;
-  /** `performance.now()` when the request's head was read. */
-  readonly startedAtMs: number;
-  /** Of its line in the access log. */
-  readonly logged: Record<string, string>;
-};
-
-type Received = IncomingDelivery & {
+type Received = {
   /** A UUID of version 7. */
   readonly id: string;
   readonly receivedAt: Date;
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
   readonly identity: ReturnType<typeof identify>;
 };
+
+type IncomingDelivery = Pick<Received, 'body' | 'headers'> & {
+  /** Whether a header, by its name in lower case, came more than once: Node joins the values. */
+  readonly isRepeated: (header: string) => boolean;
+  /** `performance.now()` when the request's head was read. */
+  readonly startedAtMs: number;
+  /** Members of the line in the access log. */
+  readonly logged: Record<string, string>;
+};
+type Delivery = IncomingDelivery & Received;
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 type DeliveriesParts = {
-  readonly signatures: ForgeSignatures;
+  /** Signatures in the form of each forge. */
+  readonly signatures: ReadonlyMap<Forge, Signatures>;
   readonly scoring: Pick<Scoring, 'score'>;
   readonly senders: Pick<Senders, 'eventsPerMinute' | 'record'>;
   readonly rejected: Pick<Rejected, 'record'>;
   readonly publisher: Publisher;
-  readonly spool: Pick<Spool, 'write'>;
-  readonly alerts: Alerts;
+  readonly refuseUnpublished: RefuseUnpublished;
   readonly counter: DeliveryCounter;
   readonly activeBroker: () => Promise<string>;
   readonly maxValues: number;
-  readonly log: Log;
+  /** For everything from the request's head to the answer. */
+  readonly budgetMs: number;
   readonly clock: () => Date;
 };
 
-/** For everything from the request's head to the answer; the forge waits for 10 s. */
-export const budgetMs = 8000;
-/** What nobody signed is parsed for its score up to this size only. */
+/** An unsigned payload is parsed for its score up to this size only. */
 const unsignedParseBytes = 64 * 1024;
 
 /** Above this a delivery is parsed after a garbage collection: 25 MiB of JSON are over 100 MiB once parsed, which V8 alone keeps too long (ADR 9). */
@@ -67,103 +71,68 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = () => void runInNewContext('gc()');
 
 export function createDeliveries(parts: DeliveriesParts) {
-  const { signatures, scoring, senders, publisher, counter, clock } = parts;
+  const { scoring, senders, publisher, clock } = parts;
 
-  function scoreOf({ identity }: Received, given: unknown): Score {
+  function count({ logged }: Delivery, outcome: string): void {
+    logged['outcome'] = outcome;
+    parts.counter.inc({ outcome });
+  }
+
+  function isSigned({ headers, body, identity: { forge } }: Delivery): boolean {
+    const signature = headers[forge.signature.header.toLowerCase()];
+    return typeof signature === 'string' && (parts.signatures.get(forge)?.isValid(body, signature) ?? false);
+  }
+
+  function scoreOf({ identity }: Delivery, given: unknown): Score {
     const { event, payload } = translate(identity.forge, identity, given);
     return scoring.score({ event, payload, eventsPerMinute: senders.eventsPerMinute(senderLogin(payload)) });
   }
 
-  async function rejectUnsigned(received: Received, detail: string): Promise<DeliveryResponse> {
-    const { body } = received;
-    count(received, 'unsigned');
-    parts.rejected.record({ ...received, payload: body });
-    const score = scoreOf(received, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
-    return respond(received, score, { isSignatureValid: false, broker: await parts.activeBroker(), detail });
+  async function rejectUnsigned(delivery: Delivery): Promise<DeliveryResponse> {
+    const { body, headers, identity } = delivery;
+    count(delivery, 'unsigned');
+    parts.rejected.record({ ...delivery, payload: body });
+    const score = scoreOf(delivery, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
+    return respond(delivery, score, { isSignatureValid: false, broker: await parts.activeBroker(), detail: describeFault(identity.forge, headers) });
   }
 
   // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
-  function prepare(received: Received): { message: Message; score: Score } {
-    refuseRepeated(received.headers);
-    refuseCostly(received.body, parts.maxValues);
-    const payload = parseJson(received.body);
-    const score = scoreOf(received, payload);
-    return { message: toMessage(received, payload, score), score };
+  function prepare(delivery: Delivery): { message: Message; score: Score } {
+    refuseRepeated(delivery);
+    refuseCostly(delivery.body, parts.maxValues);
+    const payload = parseJson(delivery.body);
+    if (!isObject(payload)) throw Common.malformed({ detail: 'The body is not a JSON object.' });
+    const score = scoreOf(delivery, payload);
+    return { message: toMessage(delivery, payload, score), score };
   }
 
-  function count({ logged }: Received, outcome: string): void {
-    logged['outcome'] = outcome;
-    counter.inc({ outcome });
-  }
-
-  async function spool(received: Received, { message, reason }: { message: Message; reason: string }, deadline: number): Promise<boolean> {
-    const restMs = Math.max(0, deadline - performance.now());
-    // A disk that hangs must not hold up the forge.
-    const isSpooled = await withTimeout(parts.spool.write({ message, reason }, restMs), restMs, () => false);
-    count(received, isSpooled ? 'spooled' : 'lost');
-    return isSpooled;
-  }
-
-  async function fail(received: Received, published: Exclude<Published, { outcome: 'published' }>, message: Message): Promise<Problem> {
-    const deadline = received.startedAtMs + budgetMs;
-    if (published.outcome === 'exhausted') {
-      const { period, counts } = published;
-      count(received, 'exhausted');
-      parts.log.error({ id: message.id, period, connections: counts }, 'delivery not accepted, every connection has reached its monthly limit');
-      parts.alerts.limitsReached({ deliveryId: message.id, period, counts });
-      const each = counts.map(({ broker, messageCount, monthlyLimit }) => `${broker} (${messageCount} of ${monthlyLimit})`);
-      return Problems.limitsReached({ detail: `No connection has room left in ${period}: ${each.join(', ')}.`, period, connections: counts });
+  async function publish(delivery: Delivery): Promise<DeliveryResponse> {
+    const { message, score } = prepare(delivery);
+    const deadline = delivery.startedAtMs + parts.budgetMs;
+    const published = await publisher.publish(message, deadline);
+    if (published.outcome !== 'published') {
+      const { outcome, problem } = await parts.refuseUnpublished(message, published, deadline);
+      count(delivery, outcome);
+      throw problem;
     }
-    const spooled = await spool(received, { message, reason: published.reason }, deadline);
-    const what = published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'The delivery could not be published now.';
-    const then = spooled ? 'It is kept and will be published later.' : 'It could not be kept either.';
-    return Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
-  }
-
-  async function publish(received: Received): Promise<DeliveryResponse> {
-    const { message, score } = prepare(received);
-    senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', received.receivedAt);
-    const published = await publisher.publish(message, received.startedAtMs + budgetMs);
-    if (published.outcome !== 'published') throw await fail(received, published, message);
-    count(received, 'published');
-    return respond(received, score, { isSignatureValid: true, broker: published.broker });
+    senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', delivery.receivedAt);
+    count(delivery, 'published');
+    return respond(delivery, score, { isSignatureValid: true, broker: published.broker });
   }
 
   return {
     /** @throws Problem 400 when it cannot be understood or published, 413 for too many values, 503 when every connection is at its limit */
-    async receive(delivery: IncomingDelivery): Promise<DeliveryResponse> {
-      const { body, headers, logged } = delivery;
+    async receive(incoming: IncomingDelivery): Promise<DeliveryResponse> {
       const receivedAt = clock();
       const id = randomUUIDv7(); // takes random bytes in stock, where the package `uuid` asks the kernel for each
-      const identity = identify(headers, id);
-      const received: Received = { ...delivery, id, receivedAt, identity };
-      Object.assign(logged, { id, deliveryId: identity.deliveryId, event: identity.event });
-      const fault = signatures.faultOf({ forge: identity.forge, headers, body });
-      if (fault !== undefined) return rejectUnsigned(received, fault);
-      if (body.length > collectAboveBytes) collectGarbage();
-      return publish(received);
+      const identity = identify(incoming.headers, id);
+      const delivery: Delivery = { ...incoming, id, receivedAt, identity };
+      Object.assign(incoming.logged, { id, deliveryId: identity.deliveryId, event: identity.event });
+      if (!isSigned(delivery)) return rejectUnsigned(delivery);
+      if (incoming.body.length > collectAboveBytes) collectGarbage();
+      return publish(delivery);
     },
   };
-}
-
-function respond({ id, receivedAt }: Received, score: Score, outcome: Pick<DeliveryResponse, 'isSignatureValid' | 'broker' | 'detail'>): DeliveryResponse {
-  const { senderClass: _, ...priority } = score;
-  return { id, ...outcome, time: Math.floor(receivedAt.getTime() / 1000), priority, version };
-}
-
-function parsedIfPossible(body: Buffer): unknown {
-  try {
-    return parseJson(body);
-  } catch {
-    return undefined; // scored as a payload that tells nothing
-  }
-}
-
-/** Node joins repeated headers with a comma; none of these may hold one, so it means two values.
- *  @throws Problem 400 */
-function refuseRepeated(headers: IncomingHttpHeaders): void {
-  const repeated = identifyingHeaders.filter((name) => String(headers[name] ?? '').includes(','));
-  if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
 }
 
 /** @param ownId the delivery id of a delivery that came without */
@@ -228,3 +197,88 @@ function childOf(traceparent: string | readonly string[] | undefined, id: string
   const digits = id.replaceAll('-', '');
   return `00-${traceId ?? digits}-${digits.slice(16)}-${flags ?? '01'}`;
 }
+
+function respond({ id, receivedAt }: Delivery, score: Score, outcome: Pick<DeliveryResponse, 'isSignatureValid' | 'broker' | 'detail'>): DeliveryResponse {
+  const { senderClass: _, ...priority } = score;
+  return { id, ...outcome, time: Math.floor(receivedAt.getTime() / 1000), priority, version };
+}
+
+function parsedIfPossible(body: Buffer): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined; // scored as a payload that tells nothing
+  }
+}
+
+/** Two values for one of these headers are two deliveries in one. @throws Problem 400 */
+function refuseRepeated({ headers, isRepeated }: Delivery): void {
+  const repeated = identifyingHeaders.filter((name) => headers[name]?.includes(',') && isRepeated(name));
+  if (repeated.length > 0) throw Common.malformed({ detail: `Given more than once: ${repeated.join(', ')}.` });
+}
+
+const forgeHeaders = {
+  'X-Hub-Signature-256': {
+    description: '`sha256=` and the HMAC-SHA256 of the bytes of the body in hexadecimal, by one of `Forge__WebhookSecrets`; without it 401',
+    isRequired: true,
+    example: `sha256=${'0123456789abcdef'.repeat(4)}`,
+  },
+  'X-GitHub-Event': { description: 'The kind of the event; also X-Forge-Event, X-Gitea-Event, X-Forgejo-Event', example: 'issues' },
+  'X-GitHub-Delivery': {
+    description: "The forge's own id of the delivery; also X-Forge-Delivery, X-Gitea-Delivery, X-Forgejo-Delivery",
+    example: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+  },
+  'X-GitHub-Hook-ID': { description: 'The webhook; also X-Forge-Hook-ID', example: '292430182' },
+  'X-GitHub-Hook-Installation-Target-ID': { description: 'Where it is installed; also X-Forge-Hook-Installation-Target-ID', example: '79929171' },
+  'X-GitHub-Hook-Installation-Target-Type': { description: 'What that is; also X-Forge-Hook-Installation-Target-Type', example: 'repository' },
+  traceparent: { description: 'W3C trace context, passed on with the message' },
+};
+
+const ForgeDelivery = z.looseObject({}).meta({
+  id: 'ForgeDelivery',
+  description: 'The JSON of the forge, any object',
+  examples: [
+    {
+      action: 'opened',
+      issue: { id: 73464126, number: 2, title: 'Spelling error in the README file', state: 'open', user: { login: 'octocat' } },
+      repository: { id: 35129377, full_name: 'me/mine' },
+      sender: { id: 583231, login: 'octocat', type: 'User' },
+    },
+  ],
+});
+
+const deliveryDescription = `Headers of GitHub, Gitea and Forgejo are taken alike. The signature is over the bytes of the body, so a delivery is best tried in a shell:
+
+\`\`\`sh
+body='{"action":"opened"}'
+signature=$(printf %s "$body" | openssl dgst -sha256 -hmac "$Forge__WebhookSecrets" | sed 's/^.* //')
+curl -H "X-Hub-Signature-256: sha256=$signature" -H 'X-GitHub-Event: issues' -H 'Content-Type: application/json' -d "$body" "$relay/Forge"
+\`\`\``;
+
+type RouteParts = { readonly deliveries: Deliveries; readonly budgetMs: number; readonly maxPayloadBytes: number; readonly bodyMemory: BodyMemory };
+
+export const deliveryRoutes = ({ deliveries, budgetMs, maxPayloadBytes, bodyMemory }: RouteParts) => [
+  route({
+    method: 'post',
+    path: '/Forge',
+    operationId: 'receiveDelivery',
+    access: 'checkedByHandler',
+    summary: 'Receives a delivery of the forge and publishes it',
+    description: deliveryDescription,
+    describedHeaders: forgeHeaders,
+    describedBody: { 'application/json': ForgeDelivery },
+    // Half of the budget for the wait for memory at most, three quarters until the body has arrived; the rest is for publishing.
+    body: rawBody({
+      mediaTypes: ['application/json'],
+      maxBytes: maxPayloadBytes,
+      timeoutMs: budgetMs * 0.75,
+      memory: { shared: bodyMemory, waitMs: budgetMs / 2 },
+    }),
+    answers: { 202: DeliveryResponse, 401: DeliveryResponse },
+    problems: [Problems.notPublished, Problems.limitsReached],
+    async handle(request) {
+      const response = await deliveries.receive(request);
+      return response.isSignatureValid ? answer(202, response) : answer(401, response, { 'WWW-Authenticate': 'X-Hub-Signature-256' });
+    },
+  }),
+];

@@ -1,9 +1,10 @@
 // Health of the relay: what GET /api/health answers, and its checks for readiness.
 import { once } from 'node:events';
 import type { Check, CheckResult } from '../platform/health.ts';
+import { answer, Content, route } from '../platform/http/route.ts';
 import { version } from '../platform/version.ts';
 import type { Connections } from './connections/connections.ts';
-import type { HealthReport } from './contract.ts';
+import { HealthReport } from './contract.ts';
 import type { DatabaseState } from './database.ts';
 import type { Usage } from './usage/usage.ts';
 
@@ -28,21 +29,44 @@ function judge(brokers: HealthReport['brokers'], isDatabaseReachable: boolean): 
 }
 
 /** Whether a client asks for plain text, and not for JSON. */
-export function prefersText(accept = ''): boolean {
+function prefersText(accept = ''): boolean {
   const types = accept.toLowerCase();
   return types.includes('text/plain') && !types.includes('application/json');
 }
 
-// A relay is needed most while others are down, so its readiness waits for them at the start only.
+export const reportRoutes = (reportHealth: ReportHealth) => [
+  route({
+    method: 'get',
+    path: '/api/health',
+    operationId: 'getHealth',
+    access: 'open',
+    summary: 'Health of the relay and of its broker connections; as one word for Accept: text/plain',
+    answers: { 200: HealthReport, 503: HealthReport },
+    describedContent: { 'application/json': HealthReport, 'text/plain': HealthReport.shape.status },
+    async handle({ headers }) {
+      const report = await reportHealth();
+      const body = prefersText(headers.accept) ? new Content('text/plain; charset=utf-8', report.status) : report;
+      return report.status === 'Unhealthy' ? answer(503, body) : answer(200, body);
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/',
+    operationId: 'getRoot',
+    access: 'open',
+    summary: 'To the API description',
+    answers: { 301: null },
+    handle: () => answer(301, null, { Location: '/swagger/index.html' }),
+  }),
+];
 
-/** Unready for so long at most, so that a first delivery finds its connection. */
-const connectMs = 3000;
+// A relay is needed most while others are down, so its readiness waits for them at the start only.
 
 /** Passes once each connection stands or had its time. `over` resolves then, or when the process stops. */
 export function awaitBrokers(connections: Connections, stopping: AbortSignal): { readonly check: Check; readonly over: Promise<void> } {
   let isOver = false;
   const stopped = once(stopping, 'abort');
-  const ready = Promise.allSettled(connections.all.map((connection) => connection.ready(connectMs)));
+  const ready = Promise.all(connections.all.map(({ connecting }) => connecting));
   const over = Promise.race([ready, stopped]).then(() => void (isOver = true));
   return { over, check: () => (isOver ? { ok: true } : { ok: false, detail: 'connecting' }) };
 }

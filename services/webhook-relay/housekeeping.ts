@@ -5,6 +5,7 @@ import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { runPeriodically } from '../platform/process/periodic-job.ts';
 import { every } from '../platform/time.ts';
 import type { RelayConfig } from './config.ts';
+import { deletePublishedBefore } from './connections/published.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { windowMs } from './senders/senders.ts';
 import { createSenderStore } from './senders/store.ts';
@@ -69,5 +70,6 @@ function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {
     'senders not seen': () => senders.deleteUnseenSince(before(senderDays)),
     'replayed or refused payloads': () => failedPayloads.deleteOld(before(replayedDays), before(refusedDays)),
     usage: () => usage.deleteBefore(monthsBefore(clock(), usageMonths), periodOf(clock())),
+    'connections that were published to': () => deletePublishedBefore(database, new Date(`${monthsBefore(clock(), usageMonths)}-01`)),
   };
 }

@@ -18,7 +18,7 @@ async function start(runtime: Runtime, config: RelayConfig): Promise<void> {
   const { log, metrics, health, lifecycle, listen } = runtime;
   const databaseUrl = config.databaseUrl.reveal();
   const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log, metrics }));
-  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool, name: 'usage database', log, metrics }));
+  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool(config.budgetMs), name: 'usage database', log, metrics }));
   // Asked of the pool that counts, so that a first delivery finds its connection.
   health.addCheck('schema', passedOnce(await createSchemaCheck(usageDatabase, migrations)));
 

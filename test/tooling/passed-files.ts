@@ -12,7 +12,7 @@ import { createLifecycle, type Lifecycle } from '../../services/platform/process
 import { silentLog } from '../../services/platform/log.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
 import { createRuntimes, type Runtimes } from '../../services/platform/process/runtime.ts';
-import { toPublishOptions } from '../../services/platform/broker/amqp/message.ts';
+import { toPublishOptions } from '../../services/platform/broker/amqp/publisher.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { createManagementClient } from '../../services/secrets/client.ts';
 import { message } from '../services/webhook-intake/deliveries.ts';

@@ -38,6 +38,8 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly body: Parsed<B>;
   /** Those that the route declares, as it spells them; all of them, in lower case, when it declares none. */
   readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
+  /** Whether a header, by its name in lower case, came more than once. Node joins such values with a comma. */
+  readonly isRepeated: (header: string) => boolean;
   /** From the guard of the route or of its area; `anonymous` where `access` is declared. */
   readonly principal: Principal;
   /** Behind trusted proxies that of the client. */

@@ -109,7 +109,8 @@ function parseRequest(
   const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
   if (faults.size > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: Object.fromEntries(faults) });
   const { requestId, startedAtMs, logged } = context.state;
-  return { params, query, headers, body, requestId, startedAtMs, logged, ...asked };
+  const isRepeated = (name: string) => (context.req.headersDistinct[name]?.length ?? 0) > 1;
+  return { params, query, headers, isRepeated, body, requestId, startedAtMs, logged, ...asked };
 }
 
 /** By the names as they are declared; Node has them in lower case. */

@@ -1,7 +1,10 @@
-// What an administrator does with connections: look at them, make one active, reload the configuration.
+// Administration of connections: the list, the active one, a reload of the configuration.
+import { z } from 'zod';
 import { ConfigError } from '../../platform/config/config.ts';
+import { route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
-import { type ConnectionList, Problems, type ReloadResult, type SwitchResult } from '../contract.ts';
+import { ConnectionList, Problems, ReloadResult, SwitchResult } from '../contract.ts';
+import { answerInTime } from '../database.ts';
 import type { Usage } from '../usage/usage.ts';
 import type { UsageStore } from '../usage/store.ts';
 import type { Connections } from './connections.ts';
@@ -56,3 +59,33 @@ function reasonOf(error: unknown): string {
   if (error instanceof ConfigError) return `broker settings: ${error.faults.join('; ')}`;
   return error instanceof Error ? error.message : 'unreadable';
 }
+
+export const connectionRoutes = (administration: Administration) => [
+  route({
+    method: 'get',
+    path: '/Broker/connections',
+    operationId: 'listConnections',
+    summary: 'The configured connections, and which is active',
+    answers: { 200: ConnectionList },
+    handle: () => answerInTime(administration.list()),
+  }),
+  route({
+    method: 'post',
+    path: '/Broker/switch/{index}',
+    operationId: 'switchConnection',
+    summary: 'Makes the connection at this position active',
+    params: z.object({ index: z.string().meta({ description: 'Its `index` in the list of connections' }) }),
+    answers: { 200: SwitchResult },
+    problems: [Problems.connectionMissing],
+    handle: ({ params }) => administration.switchTo(params.index),
+  }),
+  route({
+    method: 'post',
+    path: '/Broker/reload',
+    operationId: 'reloadConnections',
+    summary: 'Reads the connections and limits of the environment file again',
+    answers: { 200: ReloadResult },
+    problems: [Problems.connectionsUnusable],
+    handle: () => administration.reload(),
+  }),
+];

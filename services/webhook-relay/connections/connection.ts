@@ -20,6 +20,8 @@ export type Connection = ReturnType<typeof openConnection>;
 
 const circuitOpen: PublishResult = { outcome: 'unpublished', reason: 'circuit breaker open after a failure' };
 const openMs = { firstMs: 500, longestMs: 30_000 };
+/** A connection that has not stood yet is waited for so long. */
+const connectMs = 3000;
 /** A server that hangs must hold up neither a scrape nor a reload. */
 const depthTimeoutMs = 1000;
 
@@ -41,7 +43,11 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
     },
     stopping: closing.signal,
   });
+  const stood = Promise.withResolvers<undefined>();
+  let isConnecting = true;
+  const connecting = withTimeout(stood.promise, connectMs, () => undefined).then(() => void (isConnecting = false));
   const broker = connect(target, () => {
+    stood.resolve(undefined);
     breaker.succeeded();
     usable();
   });
@@ -56,6 +62,11 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
     get isUsable() {
       return isUsable();
     },
+    /** Until it has stood, or its time for that is over; `connecting` resolves then. */
+    get isConnecting() {
+      return isConnecting;
+    },
+    connecting,
     get lastPublishedAt() {
       return lastPublishedAt;
     },
@@ -83,6 +94,7 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
     },
     close(): Promise<void> {
       closing.abort();
+      stood.resolve(undefined);
       return broker.close();
     },
   };

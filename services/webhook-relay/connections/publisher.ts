@@ -7,6 +7,7 @@ import { withTimeout } from '../../platform/time.ts';
 import type { Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Count, Reservation } from '../usage/store.ts';
 import type { Connection } from './connection.ts';
+import type { PublishedConnections } from './published.ts';
 
 export type Published =
   /** Confirmed by this broker. */
@@ -26,11 +27,24 @@ const confirmMs = 3000;
 /** Left of the budget for putting the delivery on the disk. */
 const spoolTimeMs = 700;
 
+/** The recorded time of a connection is at most so much older than its last message. */
+const recordEveryMs = 60_000;
+const recordTimeoutMs = 1000;
+
 /** By the name of the connection. */
 type Failures = Map<string, Exclude<PublishResult, { outcome: 'confirmed' }>>;
 
-export function createPublisher(connections: Connections, reservations: Reservations, metrics: Metrics) {
+type PublisherParts = {
+  readonly connections: Connections;
+  readonly reservations: Reservations;
+  readonly published: PublishedConnections;
+  readonly metrics: Metrics;
+};
+
+export function createPublisher({ connections, reservations, published, metrics }: PublisherParts) {
   const counters = createCounters(metrics, connections);
+  /** When each was last recorded as published to. */
+  const recordedAt = new WeakMap<Connection, number>();
 
   const unusable = (failures: Failures) =>
     connections.all.filter(({ target, isUsable }) => !isUsable || failures.has(target.name)).map(({ target }) => target.name);
@@ -45,9 +59,25 @@ export function createPublisher(connections: Connections, reservations: Reservat
     });
   }
 
+  /** At a start, when no connection stands yet, a delivery waits for the first one. */
+  async function awaitConnection(deadline: number): Promise<void> {
+    const connecting = connections.all.filter(({ isConnecting }) => isConnecting).map((connection) => connection.connecting);
+    const restMs = Math.max(0, deadline - performance.now() - spoolTimeMs);
+    if (connecting.length > 0) await withTimeout(Promise.race(connecting), restMs, () => undefined);
+  }
+
+  /** A first message waits until the connection is recorded, since workers may have to look for it there. */
+  async function record(connection: Connection): Promise<void> {
+    const isFirst = !recordedAt.has(connection);
+    recordedAt.set(connection, performance.now());
+    const recording = published.record(connection.target).then((isRecorded) => void (isRecorded || recordedAt.delete(connection)));
+    if (isFirst) await withTimeout(recording, recordTimeoutMs, () => undefined);
+  }
+
   async function tryOn(reservation: Reservation, message: Message, timeoutMs: number): Promise<PublishResult> {
     const { broker } = reservation;
     const connection = connections.all.find(({ target }) => target.name === broker);
+    if (connection && performance.now() - (recordedAt.get(connection) ?? -Infinity) > recordEveryMs) await record(connection);
     const result = connection ? await connection.publish(message, timeoutMs) : removed;
     // Unknown: it may be there, so its reservation is kept. A count may err high, never low.
     if (result.outcome === 'unpublished' || result.outcome === 'refused') reservations.refund(reservation);
@@ -60,6 +90,7 @@ export function createPublisher(connections: Connections, reservations: Reservat
     /** Never rejects. @param deadline by `performance.now()`; nothing new is begun shortly before it */
     async publish(message: Message, deadline: number): Promise<Published> {
       const failures: Failures = new Map();
+      if (!connections.all.some(({ isUsable }) => isUsable)) await awaitConnection(deadline);
       const packing = message.body.length > gzipAboveBytes ? pack(message) : message;
       for (;;) {
         const reserved = await reserve(unusable(failures), deadline);

@@ -22,6 +22,19 @@ create table active_connection (
 );
 insert into active_connection (broker) values ('');
 
+-- The connections that were published to, without user and password.
+create table published_connections (
+  scheme text not null,
+  host text not null,
+  port int not null,
+  virtual_host text not null,
+  -- The last name in the settings.
+  name text not null,
+  first_published_at timestamptz not null,
+  last_published_at timestamptz not null,
+  primary key (scheme, host, port, virtual_host)
+);
+
 -- The activity of each sender: over all time, and in the last minutes, from which its frequency factor is computed.
 create table senders (
   login text primary key,

@@ -1,8 +1,10 @@
 // How often each sender delivers, over all replicas: counted in memory, written and read back in batches about once a second.
+import { Content, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { sleepUntil, withTimeout } from '../../platform/time.ts';
-import type { SenderStatistics } from '../contract.ts';
+import { SenderStatistics } from '../contract.ts';
+import { answerInTime } from '../database.ts';
 import { storableName } from '../scoring/scoring.ts';
 import type { Activity, Buckets, SenderStore } from './store.ts';
 
@@ -173,3 +175,23 @@ function count(buckets: Buckets, bucket: number, events: number): void {
   buckets.set(bucket, (buckets.get(bucket) ?? 0) + events);
   for (const other of buckets.keys()) if (other <= bucket - windowMs) buckets.delete(other);
 }
+
+/** A text has up to 2 MB, so simultaneous requests share one, also where a client does not read it. */
+const statisticsTexts = new WeakMap<SenderStatistics, Buffer>();
+
+function textOfStatistics(statistics: SenderStatistics): Buffer {
+  const bytes = statisticsTexts.get(statistics) ?? Buffer.from(JSON.stringify(statistics));
+  statisticsTexts.set(statistics, bytes);
+  return bytes;
+}
+
+export const senderRoute = (senders: Pick<Senders, 'statistics'>) =>
+  route({
+    method: 'get',
+    path: '/Stats',
+    operationId: 'listSenders',
+    access: 'open',
+    summary: 'Activity of each sender',
+    answers: { 200: SenderStatistics },
+    handle: async () => new Content('application/json; charset=utf-8', textOfStatistics(await answerInTime(senders.statistics()))),
+  });

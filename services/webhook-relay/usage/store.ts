@@ -1,6 +1,6 @@
 // All SQL of the usage counters and of the active connection.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { type RowColumns, rowsStatement } from '../../platform/postgres/rows.ts';
+import { rowsStatement } from '../../platform/postgres/rows.ts';
 import type { BrokerUsage } from '../contract.ts';
 
 /** The calendar month, in UTC, that a message counts in: `2026-01`. */
@@ -33,17 +33,27 @@ export type Refund = Reservation & { readonly count: number };
 /** So near to a limit nothing is reserved ahead: fifty times the largest stock of a replica, so that none is refused for what another holds. */
 const exactWithin = 10_000;
 
+const granted = (room: string) =>
+  `case when ${room} >= $6::bigint + $7::bigint + ${exactWithin} then $6::bigint + $7::bigint else greatest(0, least($6::bigint, ${room})) end`;
+
 // One statement for any number of waiting deliveries. It sees the active connection as of now, whoever switched it.
 // The count is decided under the row's lock, on the row as it is then: the snapshot only chooses the connection.
-type UsableQuota = Quota & { readonly isUsable: boolean };
-type ReserveValues = [quotas: readonly UsableQuota[], period: string, wanted: number, ahead: number];
-const quotaColumns: RowColumns<UsableQuota> = { broker: 'text', monthlyLimit: 'bigint', limitSource: 'text', isUsable: 'boolean' };
-const reserve = rowsStatement<Candidate, ReserveValues>('usage.reserve', [quotaColumns, 'text', 'bigint', 'bigint'], (quotas, period, wanted, ahead) => {
-  const granted = (room: string) =>
-    `case when ${room} >= ${wanted} + ${ahead} + ${exactWithin} then ${wanted} + ${ahead} else greatest(0, least(${wanted}, ${room})) end`;
-  return `
+type ReserveValues = [
+  brokers: readonly string[],
+  limits: readonly number[],
+  sources: readonly string[],
+  usable: readonly boolean[],
+  period: string,
+  wanted: number,
+  ahead: number,
+];
+const reserve = statement<Candidate, ReserveValues>(
+  'usage.reserve',
+  `
   with configured as (
-    select c.*, c.ordinal as position, count(*) over () as size from ${quotas} c
+    select c.*, count(*) over () as size
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::boolean[]) with ordinality
+      as c (broker, monthly_limit, limit_source, is_usable, position)
   ), active as (
     select coalesce((select c.position from active_connection a join configured c using (broker)), 1) as position,
            (select broker from active_connection) as stored
@@ -51,7 +61,7 @@ const reserve = rowsStatement<Candidate, ReserveValues>('usage.reserve', [quotaC
     select c.broker, c.monthly_limit, c.limit_source, c.is_usable, coalesce(u.message_count, 0) as message_count,
            mod(c.position - a.position + c.size, c.size) as failover_order
     from configured c cross join active a
-    left join broker_usage u on u.broker = c.broker and u.period = ${period}
+    left join broker_usage u on u.broker = c.broker and u.period = $5
   ), with_room as (
     select * from candidates where message_count < monthly_limit
   ), chosen as (
@@ -63,7 +73,7 @@ const reserve = rowsStatement<Candidate, ReserveValues>('usage.reserve', [quotaC
     where next.failover_order > 0 and active_connection.broker = (select stored from active)
   ), reserved as (
     insert into broker_usage as u (broker, period, message_count, monthly_limit, limit_source, granted)
-    select broker, ${period}, ${granted('monthly_limit')}, monthly_limit, limit_source, ${granted('monthly_limit')} from chosen
+    select broker, $5, ${granted('monthly_limit')}, monthly_limit, limit_source, ${granted('monthly_limit')} from chosen
     on conflict (broker, period) do update set
       message_count = u.message_count + ${granted('(excluded.monthly_limit - u.message_count)')},
       granted = ${granted('(excluded.monthly_limit - u.message_count)')},
@@ -73,8 +83,8 @@ const reserve = rowsStatement<Candidate, ReserveValues>('usage.reserve', [quotaC
   )
   select c.broker, c.message_count as "messageCount", c.monthly_limit as "monthlyLimit", reserved.granted, reserved.generation
   from candidates c left join reserved using (broker)
-  order by c.failover_order`;
-});
+  order by c.failover_order`,
+);
 
 // In one order everywhere, so that two of them cannot lock each other out.
 const refund = rowsStatement<unknown, [refunds: readonly Refund[]]>(
@@ -125,7 +135,10 @@ export const createUsageStore = (database: Database) => ({
   reserve: (quotas: readonly Quota[], isUsable: (broker: string) => boolean, { period, wanted, ahead }: { period: string; wanted: number; ahead: number }) =>
     database.all(
       reserve,
-      quotas.map((quota) => ({ ...quota, isUsable: isUsable(quota.broker) })),
+      quotas.map(({ broker }) => broker),
+      quotas.map(({ monthlyLimit }) => monthlyLimit),
+      quotas.map(({ limitSource }) => limitSource),
+      quotas.map(({ broker }) => isUsable(broker)),
       period,
       wanted,
       ahead,

@@ -1,7 +1,9 @@
 // Usage records: what each connection has used and which one is active, what may be deleted, what a reset does.
+import { z } from 'zod';
+import { route } from '../../platform/http/route.ts';
 import { withTimeout } from '../../platform/time.ts';
-import { type BrokerUsage, type PeriodUsage, Problems } from '../contract.ts';
-import { type DatabaseState, readTimeoutMs } from '../database.ts';
+import { BrokerUsage, Deleted, Period, PeriodUsage, Problems, UsageHistory } from '../contract.ts';
+import { answerInTime, type DatabaseState, readTimeoutMs } from '../database.ts';
 import type { Reservations } from './reservations.ts';
 import { periodOf, type Quota, type UsageRow, type UsageStore } from './store.ts';
 
@@ -118,3 +120,56 @@ function toUsage({ broker, monthlyLimit, limitSource }: Quota, messageCount: num
 }
 
 const byNumber = (a: UsageRow, b: UsageRow) => a.broker.localeCompare(b.broker, 'en', { numeric: true });
+
+export const usageRoutes = (usage: Usage) => [...readRoutes(usage), ...deleteRoutes(usage)];
+
+const readRoutes = (usage: Usage) => [
+  route({
+    method: 'get',
+    path: '/broker/usage/current',
+    operationId: 'getCurrentUsage',
+    summary: 'Usage of every broker in the current month',
+    answers: { 200: PeriodUsage },
+    handle: () => answerInTime(usage.current()),
+  }),
+  route({
+    method: 'get',
+    path: '/broker/usage',
+    operationId: 'listUsage',
+    summary: 'Usage of every broker in every stored month',
+    answers: { 200: UsageHistory },
+    handle: async () => ({ periods: await answerInTime(usage.history()) }),
+  }),
+];
+
+const deleteRoutes = (usage: Usage) => [
+  route({
+    method: 'delete',
+    path: '/broker/usage',
+    operationId: 'deleteUsageBefore',
+    summary: 'Deletes usage of the months before one; never that of the current month',
+    query: z.object({ olderThan: Period.meta({ description: 'The first month that stays' }) }),
+    answers: { 200: Deleted },
+    handle: async ({ query }) => ({ deleted: await usage.deleteOlderThan(query.olderThan) }),
+  }),
+  route({
+    method: 'delete',
+    path: '/broker/usage/current/{broker}',
+    operationId: 'resetCurrentUsage',
+    summary: 'Resets the count of one broker in the current month',
+    params: z.object({ broker: BrokerUsage.shape.broker.meta({ description: 'The name of the connection' }) }),
+    answers: { 200: Deleted },
+    problems: [Problems.connectionMissing],
+    handle: async ({ params }) => ({ deleted: await usage.reset(params.broker) }),
+  }),
+  route({
+    method: 'delete',
+    path: '/broker/usage/{period}',
+    operationId: 'deleteUsageOfMonth',
+    summary: 'Deletes usage of one past month',
+    params: z.object({ period: Period.meta({ description: 'The month' }) }),
+    answers: { 200: Deleted },
+    problems: [Problems.currentPeriod],
+    handle: async ({ params }) => ({ deleted: await usage.deletePeriod(params.period) }),
+  }),
+];

@@ -1,6 +1,6 @@
 // The words and payloads of Gitea and Forgejo in GitHub's form, by deliveries that a Gitea 1.26.0 made and by the source of Forgejo.
 import { expect } from 'chai';
-import { recognise, readIdentity, translate } from '../../../services/forges/forges.ts';
+import { inGithubForm, recognise, readIdentity, translate } from '../../../services/forges/forges.ts';
 import { forgejo, gitea } from '../../../services/forges/gitea.ts';
 import { memberAt } from '../../../services/platform/json.ts';
 import { giteaDelivery } from './deliveries.ts';
@@ -155,7 +155,7 @@ describe('payloads of Gitea and Forgejo', () => {
       Object.fromEntries(['review', 'sender', 'repository', 'pusher', 'page', 'ref', 'run', 'workflow_run'].map((name) => [name, value]));
     const events = ['push', 'create', 'fork', 'gollum', 'issues', 'package', 'pull_request_review', 'workflow_run', 'workflow_job'];
     for (const event of events) {
-      for (const value of odd) expect(gitea.payloadOf(event, { ...membersOf(value), other: value })).to.have.property('other', value);
+      for (const value of odd) expect(inGithubForm(gitea, event, { ...membersOf(value), other: value })).to.have.property('other', value);
     }
     for (const payload of odd.slice(0, 4)) expect(translate(gitea, { event: 'push', eventType: '' }, payload).payload).to.equal(payload);
   });

@@ -139,9 +139,9 @@ describe('large bodies of deliveries', () => {
 /** A reservation that takes longer is not waited for, nor a publish that takes three times as long: the delivery is kept. */
 const reserveMs = 1000;
 /** A body may take so long to arrive. */
-const bodyMs = 6000;
+const bodyMs = 3375;
 /** And what becomes of it must be told within this. */
-const budgetMs = 8000;
+const budgetMs = 4500;
 
 /** What one of a flood is answered. A machine too slow for these times tells so: kept, or lost and said to be; what came sooner has no such excuse. */
 function wordOf({ status, response, body }: Sent, ms: number): string {

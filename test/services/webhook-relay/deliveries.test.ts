@@ -1,4 +1,4 @@
-// The pure steps of a delivery: whose headers it reads, and what the published message carries.
+// The headers that a delivery is read by, and the message that is published.
 import { expect } from 'chai';
 import { version } from '../../../services/platform/version.ts';
 import { identify, senderLogin, toMessage } from '../../../services/webhook-relay/deliveries.ts';
@@ -32,7 +32,7 @@ describe('message of a delivery', () => {
   const sent = { action: 'opened', installation: { id: 42 }, sender: { html_url: 'https://github.com/octocat' } };
   const build = (traceparent?: string, payload: unknown = sent) => {
     const headers = { ...named, ...(traceparent !== undefined && { traceparent }) };
-    return toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', receivedAt, startedAtMs: 0, logged: {}, body, headers, identity }, payload, score);
+    return toMessage({ id: '0190a5c0-1111-7222-8333-444455556666', receivedAt, body, headers, identity }, payload, score);
   };
 
   it('carries the raw bytes, the id, the event, the score as priority and the time', () => {

@@ -227,9 +227,21 @@ describe('POST /Forge', () => {
     expect(response.status).to.equal(400);
   });
 
-  it('takes any signed JSON, an object or not, known event or not', async () => {
-    for (const odd of ['null', '7', '[]', '"text"', '{"action":7,"sender":null}'])
-      expect((await deliver(relay.url, odd, { 'X-GitHub-Event': 'never_seen' })).status).to.equal(202);
+  it('takes any signed object, of a known event or not', async () => {
+    for (const odd of ['{}', '{"action":7,"sender":null}']) expect((await deliver(relay.url, odd, { 'X-GitHub-Event': 'never_seen' })).status).to.equal(202);
+  });
+
+  it('answers 400 to signed JSON that is no object', async () => {
+    for (const odd of ['null', '7', '[]', '"text"', '[{"action":"opened"}]']) {
+      const { status, body } = await deliver(relay.url, odd);
+      expect([status, body['detail']]).to.deep.equal([400, 'The body is not a JSON object.']);
+    }
+  });
+
+  it('takes a header whose one value has a comma', async () => {
+    const { status, body } = await deliver(relay.url, payload, { 'X-GitHub-Delivery': 'a,b', 'X-GitHub-Hook-ID': '1, 2' });
+    expect(status).to.equal(202);
+    expect(captured.lines().find(({ id }) => id === body['id'])).to.include({ deliveryId: 'a,b' });
   });
 
   it('answers 415 to another media type, before it looks at the signature', async () => {

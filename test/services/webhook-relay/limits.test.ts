@@ -129,6 +129,11 @@ describe('POST /Forge when every connection is at its limit', () => {
     expect(alerts[0]?.['connections']).to.deep.equal(refusals[0]?.body['connections']);
   });
 
+  it('does not count for its sender, so that a redelivery counts once', async () => {
+    const statistics = (await (await fetch(`${relay.url}/stats`)).json()) as Readonly<Record<string, { readonly eventCount: number }>>;
+    expect(statistics['octocat']?.eventCount).to.equal(1);
+  });
+
   it('counts it', async () => {
     expect(await relay.metrics.text()).to.include('signalbox_relay_deliveries_total{outcome="exhausted"} 20');
   });

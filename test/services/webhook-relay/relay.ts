@@ -67,7 +67,7 @@ export async function startRelay({
   const metrics = createMetrics();
   const health = createHealth();
   const database = lifecycle.opened('database', createPool(databaseUrl, { ...generalPool, log }));
-  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool, log }));
+  const usageDatabase = lifecycle.opened('usage database', createPool(databaseUrl, { ...usagePool(config.budgetMs), log }));
   const connections = lifecycle.opened(
     'connections',
     await createConnections({

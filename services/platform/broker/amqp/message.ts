@@ -1,26 +1,11 @@
-// Messages as AMQP 0-9-1 carries them.
-import type { Message as AmqpMessage, Options } from 'amqplib';
-import type { Delivery, Message } from '../broker.ts';
+// Deliveries as AMQP 0-9-1 carries them.
+import type { Message as AmqpMessage } from 'amqplib';
+import type { Delivery } from '../broker.ts';
 
-const attemptHeader = 'x-attempt';
+/** Which attempt the consumer of a message makes; the first has no header. */
+export const attemptHeader = 'x-attempt';
 /** What RabbitMQ itself adds when a message has waited in a retry queue. */
 const serverHeader = /^x-(death|first-death-|last-death-|delivery-count$|acquired-count$)/;
-
-/** Publishing options: persistent, and handed back by the server when no queue takes it. */
-export function toPublishOptions(message: Message, attempt: number): Options.Publish {
-  const options: Options.Publish = {
-    mandatory: true,
-    persistent: true,
-    messageId: message.id,
-    type: message.type,
-    contentType: message.contentType,
-    priority: message.priority,
-    timestamp: Math.floor(message.timestamp.getTime() / 1000),
-    headers: attempt > 1 ? { ...message.headers, [attemptHeader]: attempt } : message.headers,
-  };
-  if (message.contentEncoding) options.contentEncoding = message.contentEncoding;
-  return options;
-}
 
 export function toDelivery({ content, properties, fields }: AmqpMessage): Delivery {
   const { headers, attempt } = readHeaders(properties.headers ?? {});

@@ -5,7 +5,7 @@ import { describeError } from '../../errors.ts';
 import { withTimeout } from '../../time.ts';
 import type { ConnectionState } from '../adapter.ts';
 import type { Message, PublishResult } from '../broker.ts';
-import { toPublishOptions } from './message.ts';
+import { attemptHeader } from './message.ts';
 
 export type Target = {
   readonly exchange: string;
@@ -171,4 +171,20 @@ const isNack = (failure: Error) => failure.message === 'message nacked';
 function sizeLimitIn(reason: string): number | undefined {
   const limit = /message size \d+ is larger than configured max size (\d+)/.exec(reason)?.[1];
   return limit === undefined ? undefined : Number(limit);
+}
+
+/** Publishing options: persistent, and handed back by the server when no queue takes it. */
+export function toPublishOptions(message: Message, attempt: number): Options.Publish {
+  const options: Options.Publish = {
+    mandatory: true,
+    persistent: true,
+    messageId: message.id,
+    type: message.type,
+    contentType: message.contentType,
+    priority: message.priority,
+    timestamp: Math.floor(message.timestamp.getTime() / 1000),
+    headers: attempt > 1 ? { ...message.headers, [attemptHeader]: attempt } : message.headers,
+  };
+  if (message.contentEncoding) options.contentEncoding = message.contentEncoding;
+  return options;
 }

@@ -7,6 +7,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import { type Connections, createConnections } from '../../../../services/webhook-relay/connections/connections.ts';
+import { createPublishedConnections } from '../../../../services/webhook-relay/connections/published.ts';
 import { createPublisher } from '../../../../services/webhook-relay/connections/publisher.ts';
 import { createDatabaseState } from '../../../../services/webhook-relay/database.ts';
 import { createReservations } from '../../../../services/webhook-relay/usage/reservations.ts';
@@ -42,7 +43,7 @@ describe('the publisher', () => {
     test = await createTestDatabase({ schema: 'relay', migrations });
     database = createPool(test.url, { schema: 'relay', log: silentLog });
   });
-  beforeEach(() => database.driver.query("truncate broker_usage; update active_connection set broker = ''"));
+  beforeEach(() => database.driver.query("truncate broker_usage, published_connections; update active_connection set broker = ''"));
   after(async () => {
     await database.close();
     await test.drop();
@@ -69,8 +70,9 @@ describe('the publisher', () => {
     const store = createUsageStore(database);
     const state = createDatabaseState(() => store.active(), silentLog, new AbortController().signal);
     const reservations = createReservations({ store, connections, database: state, clock: () => new Date() });
-    const publisher = createPublisher(connections, reservations, createMetrics());
-    return { publisher, connections, brokers };
+    const published = createPublishedConnections({ database, log: silentLog, clock: () => new Date() });
+    const publisher = createPublisher({ connections, reservations, published, metrics: createMetrics() });
+    return { publisher, connections, brokers, published };
   }
   const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
 
@@ -174,5 +176,39 @@ describe('the publisher', () => {
     expect([plain?.contentEncoding, plain?.body.length]).to.deep.equal([undefined, 262_144]);
     expect(packed?.contentEncoding).to.equal('gzip');
     expect(packed && gunzipSync(packed.body).equals(body(262_145))).to.equal(true);
+  });
+
+  it('waits for a connection that has not stood yet, and then publishes', async () => {
+    const { publisher, brokers } = await setUp([[]]);
+    const [one] = brokers;
+    if (!one) throw new TypeError('there is a broker');
+    const state = { isConnected: false };
+    Object.defineProperty(one.broker, 'isConnected', { get: () => state.isConnected });
+    const publishing = publisher.publish(message, soon());
+    setTimeout(() => {
+      state.isConnected = true;
+      one.connectAgain();
+    }, 50);
+    expect((await publishing).outcome).to.equal('published');
+  });
+
+  it('waits no longer for one than its time allows', async () => {
+    const { publisher, brokers } = await setUp([[]]);
+    Object.defineProperty(brokers[0]?.broker, 'isConnected', { value: false });
+    const begun = performance.now();
+    expect((await publisher.publish(message, begun + 1000)).outcome).to.equal('unavailable');
+    expect(performance.now() - begun).to.be.below(1000);
+  });
+
+  it('records the connections that it published to, without user and password', async () => {
+    const { publisher, connections, published } = await setUp([[]]);
+    await publisher.publish(message, soon());
+    await publisher.publish(message, soon());
+    const { connections: recorded } = await published.list(connections.all);
+    expect(recorded).to.have.length(1);
+    const { firstPublishedAt, lastPublishedAt, ...one } = recorded[0] ?? {};
+    expect(one).to.deep.equal({ name: 'BROKER_URL_1', scheme: 'amqp', host: 'localhost', port: 5672, virtualHost: '/', isConfigured: true });
+    expect([firstPublishedAt, lastPublishedAt].every((time) => time instanceof Date)).to.equal(true);
+    expect((await published.list([])).connections[0]?.isConfigured).to.equal(false);
   });
 });
