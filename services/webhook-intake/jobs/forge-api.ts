@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
 import { isGiteaApi } from '../../forges/gitea.ts';
-import { isObject, type JsonObject, memberAt } from '../../platform/json.ts';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import { sleepUntil } from '../../platform/time.ts';
 
 /** One attempt at a delivery, as the forge lists it. */
@@ -67,11 +67,10 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
     },
 
     /**
-     * The objects of a list, page by page.
-     * @param member holds the list where the answer is an object
+     * The objects of a list, page by page; the list itself, or the one in an object beside its count.
      * @throws NotFound
      */
-    async *pages(path: string, parameters: Readonly<Record<string, string>>, deadline: AbortSignal, member?: string): AsyncGenerator<JsonObject[], undefined> {
+    async *pages(path: string, parameters: Readonly<Record<string, string>>, deadline: AbortSignal): AsyncGenerator<JsonObject[], undefined> {
       let page: string | undefined = '1';
       while (page !== undefined) {
         const size = isGitea ? { limit: '50' } : { per_page: String(pageSize) };
@@ -80,7 +79,7 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
         const body: unknown = await response.json();
         yield z
           .array(z.unknown())
-          .parse(member === undefined ? body : memberAt(body, member))
+          .parse(isObject(body) ? Object.values(body).find(Array.isArray) : body)
           .filter(isObject);
       }
       return undefined;

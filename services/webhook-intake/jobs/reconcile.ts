@@ -184,7 +184,7 @@ async function* runsOf({ api, path, since, log }: ListParts, deadline: AbortSign
   const begun = new Date(since.getTime() - runsMs);
   const query: Record<string, string> = api.isGitea ? {} : { created: `>=${begun.toISOString()}` };
   try {
-    for await (const page of api.pages(`${path}/actions/runs`, query, deadline, 'workflow_runs')) {
+    for await (const page of api.pages(`${path}/actions/runs`, query, deadline)) {
       const recent = page.filter((run) => isSince(run, api.isGitea && !('created_at' in run) ? 'started_at' : 'created_at', begun));
       yield recent.map((run) => ({ table: typedTables.workflowRuns, event: 'workflow_run', members: { workflow_run: run } }));
       if (recent.length < page.length) return undefined;
