@@ -21,9 +21,8 @@ import { createStore } from './store.ts';
 
 export type BookmarksParts = {
   readonly config: BookmarksConfig;
-  /** For reads. */
   readonly database: Database;
-  /** For writes, which take turns: one that waits takes a connection from no read. */
+  /** A pool of its own: writes take turns, and a waiting write must not take a connection from reads. */
   readonly writeDatabase: Database;
   readonly health: Health;
   readonly log: Log;
@@ -41,7 +40,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
     description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
     routes: [
       ...tagged(
-        { name: 'Lists', description: 'All of the bookmarks, folders and tags; whoever has a list asks whether it changed' },
+        { name: 'Lists', description: 'All bookmarks, folders and tags; a caller that has a list can ask whether it changed' },
         listRoutes(listStore, openSnapshot),
       ),
       ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes(store, clock)),

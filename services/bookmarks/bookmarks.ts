@@ -5,13 +5,16 @@ import { Common } from '../platform/problem.ts';
 import { Bookmark, BookmarkInput, ById, Problems } from './contract.ts';
 import type { CatalogueStore, CatalogueWriter } from './store.ts';
 
-export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
+export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [readingRoute(store), ...writingRoutes(store, clock)];
+
+const readingRoute = (store: CatalogueStore) =>
   route({
     method: 'get',
     path: '/api/bookmarks/{id}',
     operationId: 'getBookmark',
     access: 'open',
     summary: 'One bookmark',
+    description: 'Reading needs no key.',
     params: ById,
     answers: { 200: Bookmark },
     problems: [Problems.bookmarkMissing],
@@ -20,18 +23,21 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
       if (!bookmark) throw Problems.bookmarkMissing();
       return bookmark;
     },
-  }),
+  });
+
+const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'post',
     path: '/api/bookmarks',
     operationId: 'createBookmark',
     summary: 'Adds a bookmark',
+    description: 'Tags that do not exist yet are created.',
     body: BookmarkInput,
     answers: { 201: Bookmark },
     async handle({ body }) {
       const created = await store.write(async (writer) => {
         await requireFolder(writer, 'folderId', body.folderId);
-        const bookmark = { id: newId(), ...body, dateAdded: clock() }; // in its turn, so that who pages misses none
+        const bookmark = { id: newId(), ...body, dateAdded: clock() }; // inside the transaction, so that paging clients miss none
         await writer.insertBookmark(bookmark);
         return bookmark;
       });
@@ -42,7 +48,8 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
     method: 'put',
     path: '/api/bookmarks/{id}',
     operationId: 'replaceBookmark',
-    summary: 'Replaces a bookmark: what is omitted returns to its default',
+    summary: 'Replaces a bookmark; omitted members return to their defaults',
+    description: '`id` and `dateAdded` stay.',
     params: ById,
     body: BookmarkInput,
     answers: { 200: Bookmark },
@@ -60,6 +67,7 @@ export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
     path: '/api/bookmarks/{id}',
     operationId: 'deleteBookmark',
     summary: 'Deletes a bookmark; its tags stay',
+    description: 'A repeat answers 404.',
     params: ById,
     answers: { 204: null },
     problems: [Problems.bookmarkMissing],
@@ -78,5 +86,5 @@ export async function requireFolder(writer: CatalogueWriter, member: string, id:
   throw refused(member, 'must name an existing folder');
 }
 
-/** A fault that only the database can tell, told as the others are. */
+/** A fault that only the database knows, in the form of the others. */
 export const refused = (member: string, fault: string) => Common.invalid({ detail: 'The request is not valid; see errors.', errors: { [member]: [fault] } });

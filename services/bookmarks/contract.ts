@@ -1,4 +1,4 @@
-// Everything the bookmark catalogue says on the wire.
+// The bookmark catalogue's schemas and problems.
 import { z } from 'zod';
 import { isStorable, storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
@@ -12,7 +12,7 @@ const trimmed = (limits: { readonly min?: number; readonly max: number }) =>
     .trim()
     .pipe(stored(limits))
     .meta({ override: { minLength: limits.min ?? 0, maxLength: limits.max } });
-/** Null and an omitted one are the empty text. */
+/** Null and an omitted text become the empty text. */
 const optionalText = (max: number) =>
   stored({ max })
     .nullish()
@@ -27,12 +27,13 @@ const Reference = z
   .transform(asId)
   .nullish()
   .transform((id) => id ?? null);
-export const ById = z.object({ id: z.string().transform(asId).meta({ description: 'Its id' }) });
+export const ById = z.object({ id: z.string().transform(asId).meta({ description: 'The id of the bookmark or folder' }) });
 
 const isWebAddress = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
 
-/** By code points, which is not the order of UTF-16. */
+/** Compares code points; JavaScript's own order compares UTF-16 units. */
 const byCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
 const maxTags = 100;
 const Tags = z
   .array(trimmed({ max: 100 }), { error: 'must be an array' })
@@ -42,15 +43,15 @@ const Tags = z
 
 export const Bookmark = z
   .object({
-    id: z.string(),
-    title: z.string(),
-    url: z.string(),
-    description: z.string(),
-    thumbnail: z.string(),
-    tags: z.array(z.string()),
-    folderId: z.string().nullable(),
-    favorite: z.boolean(),
-    dateAdded: Timestamp,
+    id: Id('The id of the bookmark'),
+    title: z.string().meta({ description: 'The title, never empty' }),
+    url: z.string().meta({ description: 'The address as it was given, without white space around it' }),
+    description: z.string().meta({ description: 'A text about the page, or the empty text' }),
+    thumbnail: z.string().meta({ description: 'The address of a picture, or the empty text' }),
+    tags: z.array(z.string()).meta({ description: 'The tags in order of code points, each once' }),
+    folderId: Id('The folder that holds the bookmark, or null').nullable(),
+    favorite: z.boolean().meta({ description: 'Whether the bookmark is a favorite' }),
+    dateAdded: Timestamp.meta({ description: 'When the bookmark was added' }),
   })
   .meta({
     id: 'Bookmark',
@@ -70,64 +71,83 @@ export const Bookmark = z
   });
 export type Bookmark = z.output<typeof Bookmark>;
 
-/** What is omitted has its default, on PUT too. */
+/** Omitted members have their defaults, on PUT too. */
 export const BookmarkInput = z
   .object({
-    title: trimmed({ min: 1, max: 500 }),
-    url: trimmed({ min: 1, max: 2048 }).refine(isWebAddress, { error: 'must be an absolute http or https URL' }),
-    description: optionalText(10_000),
-    thumbnail: optionalText(8192),
-    tags: Tags,
-    folderId: Reference,
+    title: trimmed({ min: 1, max: 500 }).meta({ description: 'The title; white space around it is dropped' }),
+    url: trimmed({ min: 1, max: 2048 })
+      .refine(isWebAddress, { error: 'must be an absolute http or https URL' })
+      .meta({ override: { format: 'uri', pattern: '^\\s*[hH][tT][tT][pP][sS]?://' }, description: 'An absolute http or https address' }),
+    description: optionalText(10_000).meta({ description: 'A text about the page; default: the empty text' }),
+    thumbnail: optionalText(8192).meta({ description: 'The address of a picture; default: the empty text' }),
+    tags: Tags.meta({ description: `At most ${maxTags} tags; blank ones and repeats are dropped. Default: none` }),
+    folderId: Reference.meta({ description: 'The id of an existing folder; default: no folder' }),
     favorite: z
       .boolean({ error: 'must be true or false' })
       .nullish()
-      .transform((value) => value ?? false),
+      .transform((value) => value ?? false)
+      .meta({ description: 'Whether the bookmark is a favorite; default: false' }),
   })
   .meta({ id: 'BookmarkInput', examples: [{ title: 'Flood maps of the Shannon', url: 'https://maps.example/shannon', tags: ['maps', 'rivers'] }] });
 export type BookmarkInput = z.output<typeof BookmarkInput>;
 
 export const Folder = z
-  .object({ id: z.string(), name: z.string(), parentId: z.string().nullable(), icon: z.string().nullable() })
+  .object({
+    id: Id('The id of the folder'),
+    name: z.string().meta({ description: 'The name, never empty; several folders may share one' }),
+    parentId: Id('The folder that holds this one, or null at the top').nullable(),
+    icon: z.string().nullable().meta({ description: 'A free text that clients show as an icon, or null' }),
+  })
   .meta({ id: 'Folder', examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Maps', parentId: null, icon: null }] });
 export type Folder = z.output<typeof Folder>;
 
 export const FolderInput = z
   .object({
-    name: trimmed({ min: 1, max: 200 }),
-    parentId: Reference,
+    name: trimmed({ min: 1, max: 200 }).meta({ description: 'The name; white space around it is dropped' }),
+    parentId: Reference.meta({ description: 'The id of an existing folder; default: the top' }),
     icon: trimmed({ max: 200 })
       .nullish()
-      .transform((icon) => (icon === undefined || icon === '' ? null : icon)),
+      .transform((icon) => (icon === undefined || icon === '' ? null : icon))
+      .meta({ description: 'A free text that clients show as an icon; a blank one is stored as null' }),
   })
   .meta({ id: 'FolderInput', examples: [{ name: 'Maps' }] });
 export type FolderInput = z.output<typeof FolderInput>;
 
 const flag = queryBoolean.default(false);
-export const FolderDeletion = z.object({ cascade: flag.meta({ description: 'Whether a folder that holds something is deleted too' }) });
+export const FolderDeletion = z.object({
+  cascade: flag.meta({ description: 'Whether a folder with bookmarks or subfolders is deleted as well; default: false' }),
+});
 
-/** Blank is none. What cannot be stored is in no bookmark; it is looked for as it would have been stored. */
+/** A blank text counts as absent. Characters that cannot be stored are searched for as they would have been stored. */
 const searched = (max: number) =>
   text({ max })
     .transform((value) => storable(value.trim()) || undefined)
     .optional();
 export const maxPage = 1000;
 export const BookmarkFilterQuery = z.object({
-  q: searched(200).meta({ description: 'All of its words, or parts of words, are in title, URL, description or tags; the best match comes first' }),
-  tag: searched(100).meta({ description: 'Those with this tag' }),
-  folderId: z.string().transform(asId).optional().meta({ description: 'Those directly in this folder' }),
+  q: searched(200).meta({
+    description: 'Words or parts of words that are all in title, URL, description or tags, whatever the case and the accents; the best match comes first',
+  }),
+  tag: searched(100).meta({ description: 'Only bookmarks with this tag' }),
+  folderId: z.string().transform(asId).optional().meta({ description: 'Only bookmarks directly in this folder' }),
   favorite: queryBoolean.optional().meta({ description: 'Only favorites, or only the others' }),
   limit: queryInteger({ min: 1, max: maxPage }).meta({ description: 'A page of the list; `Link` leads to the next one. Default: all of it' }),
 });
 
-export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Only tells what would be done' }) });
+export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Whether to report what would be imported without storing it; default: false' }) });
 export const ImportResult = z
   .object({
-    created: Count,
-    /** Those whose address is in the same folder already. */
-    skipped: Count,
-    /** By their place among the bookmarks of the file, from 0. */
-    failed: z.array(z.object({ index: Count, title: z.string(), reason: z.string() })),
+    created: Count.meta({ description: 'How many bookmarks were stored' }),
+    skipped: Count.meta({ description: 'How many were left out, since their address is in the same folder already' }),
+    failed: z
+      .array(
+        z.object({
+          index: Count.meta({ description: 'The position among the bookmarks of the file, from 0' }),
+          title: z.string().meta({ description: 'The title of the bookmark' }),
+          reason: z.string().meta({ description: 'Why the bookmark was not stored' }),
+        }),
+      )
+      .meta({ description: 'The bookmarks that could not be stored' }),
   })
   .meta({
     id: 'ImportResult',

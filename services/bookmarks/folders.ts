@@ -5,13 +5,16 @@ import { refused, requireFolder } from './bookmarks.ts';
 import { ById, Folder, FolderDeletion, FolderInput, Problems } from './contract.ts';
 import type { CatalogueStore } from './store.ts';
 
-export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
+export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [readingRoute(store), ...writingRoutes(store, clock)];
+
+const readingRoute = (store: CatalogueStore) =>
   route({
     method: 'get',
     path: '/api/folders/{id}',
     operationId: 'getFolder',
     access: 'open',
     summary: 'One folder',
+    description: 'Reading needs no key.',
     params: ById,
     answers: { 200: Folder },
     problems: [Problems.folderMissing],
@@ -20,12 +23,15 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
       if (!folder) throw Problems.folderMissing();
       return folder;
     },
-  }),
+  });
+
+const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
   route({
     method: 'post',
     path: '/api/folders',
     operationId: 'createFolder',
     summary: 'Adds a folder',
+    description: 'Several folders may have the same name.',
     body: FolderInput,
     answers: { 201: Folder },
     async handle({ body }) {
@@ -43,6 +49,7 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
     path: '/api/folders/{id}',
     operationId: 'replaceFolder',
     summary: 'Replaces a folder: without parentId it moves to the root',
+    description: 'A folder cannot become its own ancestor.',
     params: ById,
     body: FolderInput,
     answers: { 200: Folder },
@@ -62,6 +69,8 @@ export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
     path: '/api/folders/{id}',
     operationId: 'deleteFolder',
     summary: 'Deletes a folder; with cascade its bookmarks are in no folder then, its subfolders in the one above it',
+    description:
+      'Without `cascade` a folder with bookmarks or subfolders answers 409. With it, bookmarks are in no folder afterwards, and subfolders move to the parent.',
     params: ById,
     query: FolderDeletion,
     answers: { 204: null },

@@ -7,7 +7,7 @@ import { type BookmarksConfig, readConfig, settings } from './config.ts';
 
 const migrations = { schema: 'bookmarks', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
 
-/** The whole of an import; its body is read no faster than it is stored. */
+/** For a whole import, whose body is read no faster than it is stored. */
 const requestMs = 600_000;
 
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: BookmarksConfig): Promise<void> {
@@ -15,7 +15,7 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
   const open = (name: string, options: Pick<PoolOptions, 'maxConnections'>) =>
     lifecycle.opened(name, createPool(databaseUrl, { schema: 'bookmarks', name, log, metrics, ...requestLimits, ...options }));
   const database = open('database', { maxConnections: 10 });
-  // Writes take turns anyway. One that waits for its turn is cancelled as any statement that takes too long.
+  // Writes take turns anyway; a waiting write is cancelled like any statement that takes too long.
   const writeDatabase = open('write database', { maxConnections: 2 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
   await listen(createBookmarksApp({ config, database, writeDatabase, health, log, metrics }), config.port, { requestMs });

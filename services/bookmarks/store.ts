@@ -23,7 +23,7 @@ const folderColumns: RowColumns<Folder> = { id: 'uuid', name: 'text', parentId: 
 
 const bookmarksById = statement<Bookmark, [ids: readonly string[]]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = any($1)`);
 
-/** Single reads that come at once share a statement. @returns what finds one; undefined where there is none */
+/** Single reads that come at the same time share a statement. */
 function createFinder(database: Database) {
   const findTogether = async (ids: readonly string[]) => {
     const found = new Map((await database.all(bookmarksById, ids)).map((bookmark) => [bookmark.id, bookmark]));
@@ -101,7 +101,7 @@ const updateFolder = rowsStatement<unknown, [folders: readonly Folder[]]>(
   where id in (select id from ${given} as given)`,
 );
 
-// The folder and all above it. `union` ends even where there is a cycle already.
+// The folder and all above it. `union` ends even if there is a cycle.
 const isAtOrAbove = statement<{ found: boolean }, [id: string, folderId: string]>(
   'folders.isAtOrAbove',
   `
@@ -132,10 +132,10 @@ const removeFolder = statement<unknown, [id: string]>('folders.remove', 'delete 
 const renewRevision = statement('catalogue.renew', 'update catalogue set revision = gen_random_uuid()');
 
 export type CatalogueStore = ReturnType<typeof createStore>;
-/** What a write may ask and do. */
+/** The questions and commands of a write. */
 export type CatalogueWriter = ReturnType<typeof writerOn>;
 
-/** @param writeDatabase for writes, which wait for each other and must not keep reads from a connection */
+/** @param writeDatabase a pool of its own, since waiting writes must not take connections from reads */
 export const createStore = (database: Database, writeDatabase: Database) => ({
   findBookmark: createFinder(database),
   findFolder: (id: string) => database.first(folderById, id),
@@ -143,8 +143,8 @@ export const createStore = (database: Database, writeDatabase: Database) => ({
   countMissing: async (bookmarks: readonly Bookmark[]) => (await database.first(countMissing, bookmarks))?.count ?? 0,
 
   /**
-   * One write at a time over all replicas, each in a transaction: what it has asked holds until it is done, so that moves of folders that
-   * meet make no cycle, and no folder goes while something is put into it. Rolled back when `work` throws.
+   * Runs one write at a time over all replicas, in a transaction: answers to its questions hold until it ends, so that concurrent moves of
+   * folders make no cycle, and no folder is deleted while a bookmark is put into it. Rolled back when `work` throws.
    */
   write: <T>(work: (writer: CatalogueWriter) => Promise<T>): Promise<T> =>
     writeDatabase.transaction(async (inTransaction) => {
@@ -154,17 +154,17 @@ export const createStore = (database: Database, writeDatabase: Database) => ({
 });
 
 const lookupsOn = (database: Database) => ({
-  /** The oldest one of that name; null is the top. */
+  /** The oldest folder of that name; a parent of null is the top. */
   findSubfolder: async (name: string, parentId: string | null) =>
     (await (parentId === null ? database.first(folderAtTop, name) : database.first(subfolder, name, parentId)))?.id,
 });
 
 const writerOn = (database: Database) => ({
   ...lookupsOn(database),
-  /** @returns how many that was */
+  /** @returns how many were inserted */
   insertMissing: (bookmarks: readonly Bookmark[]) => database.run(insertMissing, bookmarks),
   insertBookmark: (bookmark: Bookmark) => database.run(insertBookmark, [bookmark]),
-  /** Undefined when there is none. */
+  /** Undefined when no bookmark has the id. */
   updateBookmark: (bookmark: Replacement) => database.first(updateBookmark, [bookmark]),
   removeBookmark: async (id: string) => (await database.run(removeBookmark, id)) > 0,
 
@@ -174,7 +174,7 @@ const writerOn = (database: Database) => ({
   /** Whether folder `id` is `folderId` itself or above it. */
   isAtOrAbove: async (id: string, folderId: string) => (await database.first(isAtOrAbove, id, folderId))?.found === true,
   isHolding: async (id: string) => (await database.first(isHolding, id))?.found === true,
-  /** What is directly in it: bookmarks are in no folder then, subfolders in the one above it. */
+  /** Takes its bookmarks into no folder, and its subfolders into its parent. */
   async emptyFolder(id: string): Promise<void> {
     await database.run(releaseBookmarks, id);
     await database.run(raiseSubfolders, id);

@@ -36,7 +36,7 @@ import { statsRoute } from './statistics.ts';
 export type DigestParts = {
   readonly config: DigestConfig;
   readonly database: Pool;
-  /** With the queue of mails. */
+  /** The broker of the queue of mails. */
   readonly broker: Broker;
   readonly health: Health;
   readonly lifecycle: Lifecycle;
@@ -47,12 +47,12 @@ export type DigestParts = {
 };
 
 const tags = {
-  ingest: { name: 'Ingest', description: 'Mails on their way in' },
-  login: { name: 'Login', description: 'Access tokens' },
+  ingest: { name: 'Ingest', description: 'Takes mails in' },
+  login: { name: 'Login', description: 'Gives access tokens' },
   links: { name: 'Links', description: 'Links of newsletters, ranked for review' },
-  newsletters: { name: 'Newsletters', description: 'Mails that came in, with their links' },
-  authors: { name: 'Authors', description: 'Who wrote what links lead to' },
-  statistics: { name: 'Statistics', description: 'Counts of all of it' },
+  newsletters: { name: 'Newsletters', description: 'Mails that were taken in, with their links' },
+  authors: { name: 'Authors', description: 'Authors of the linked pages' },
+  statistics: { name: 'Statistics', description: 'Counts of links, newsletters and authors' },
 };
 
 export function createDigestApp({ config, database, broker, health, lifecycle, log, metrics, ...parts }: DigestParts): App {

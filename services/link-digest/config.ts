@@ -7,8 +7,8 @@ const weight = (name: string, what: string, value: number) =>
   decimal(`LinkScoring__${name}Weight`, { summary: `Weight in the score of a link: ${what}`, min: 0, max: 1, default: value });
 
 const scoringSettings = {
-  authorWeight: weight('Author', 'what became of other links of its authors', 0.35),
-  keywordWeight: weight('Keyword', 'what was learned about the words of its title', 0.25),
+  authorWeight: weight('Author', 'decisions on other links of its authors', 0.35),
+  keywordWeight: weight('Keyword', 'weights learned for the words of its title', 0.25),
   recencyWeight: weight('Recency', 'how new it is', 0.2),
   popularityWeight: weight('Popularity', 'how many newsletters hold it', 0.2),
   recencyDays: integer('LinkScoring__RecencyDays', { summary: 'Days after which a link is no longer new at all', min: 1, max: 36_500, default: 30 }),
@@ -21,7 +21,7 @@ const scoringSettings = {
   cacheMinutes: integer('LinkScoring__CacheMinutes', { summary: 'How long a computed score is used', min: 1, max: 525_600, default: 60 }),
 };
 
-/** What knows the queue of mails needs. */
+/** Settings of the queue of mails. */
 export const queueSettings = {
   queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queue on RabbitMQ; quorum from 4.3', default: 'classic' }),
   maxRetries: integer('Ingest__MaxRetries', { summary: 'How often a mail that failed is tried again before it is dead-lettered', min: 0, max: 10, default: 3 }),
@@ -30,10 +30,10 @@ export const queueSettings = {
   }),
 };
 
-/** What stores newsletters needs. */
+/** Settings of a process that stores newsletters. */
 export const storingSettings = { databaseUrl: commonSettings.databaseUrl, ...scoringSettings };
 
-/** What takes mails off the queue needs. */
+/** Settings of a process that takes mails off the queue. */
 const workerSettings = { ...queueSettings, ...storingSettings };
 
 export const settings = {

@@ -1,24 +1,30 @@
-// Everything the link digest says on the wire.
+// The link digest's schemas and problems.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Count, Timestamp } from '../platform/schema.ts';
 
 export const linkStatuses = ['Awaiting', 'Liked', 'Discarded', 'DiscardedAfterReview'] as const;
-const LinkStatus = z.enum(linkStatuses, { error: `must be one of ${linkStatuses.join(', ')}` });
+const LinkStatus = z
+  .enum(linkStatuses, { error: `must be one of ${linkStatuses.join(', ')}` })
+  .meta({ id: 'LinkStatus', description: 'The decision on a link', examples: ['Awaiting'] });
+
+const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
+const said = (description: string) => z.string().meta({ description });
+const Score = z.number().meta({ description: 'The score from 0 to 10, two digits' });
 export type LinkStatus = z.output<typeof LinkStatus>;
 
 /** A link as lists show it. */
 export const LinkItem = z
   .object({
-    id: z.string(),
-    url: z.string(),
-    title: z.string(),
+    id: Id('The id of the link'),
+    url: said('The address without wrappers and tracking parameters'),
+    title: said('The title'),
     status: LinkStatus,
-    priorityScore: z.number(),
-    firstSeen: Timestamp,
-    lastSeen: Timestamp,
-    authorNames: z.array(z.string()),
-    newsletterAppearanceCount: Count,
+    priorityScore: Score,
+    firstSeen: Timestamp.meta({ description: 'When the first newsletter with the link was received' }),
+    lastSeen: Timestamp.meta({ description: 'When the last newsletter with the link was received' }),
+    authorNames: z.array(z.string()).meta({ description: 'The names of the authors, in alphabetical order' }),
+    newsletterAppearanceCount: Count.meta({ description: 'How many newsletters hold the link' }),
   })
   .meta({
     id: 'LinkItem',
@@ -26,7 +32,7 @@ export const LinkItem = z
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
         url: 'https://blog.example/postgres-partitions',
-        title: 'Partitions that nobody notices',
+        title: 'Partitions without downtime',
         status: 'Awaiting',
         priorityScore: 7.35,
         firstSeen: '2026-03-15T12:00:00.000Z',
@@ -38,17 +44,20 @@ export const LinkItem = z
   });
 export type LinkItem = z.output<typeof LinkItem>;
 
-/** `title` is null where the mail has no subject. */
-const NewsletterSummary = z.object({ id: z.string(), title: z.string().nullable(), receivedDate: Timestamp }).meta({
+const NewsletterTitle = said('The subject of the mail, or null where it has none').nullable();
+const ReceivedDate = Timestamp.meta({ description: 'The date of the mail, else its time of reception' });
+const LinkCount = Count.meta({ description: 'How many links there are' });
+const NewsletterSummary = z.object({ id: Id('The id of the newsletter'), title: NewsletterTitle, receivedDate: ReceivedDate }).meta({
   id: 'NewsletterSummary',
   examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', title: 'Database weekly, no. 312', receivedDate: '2026-03-15T12:00:00.000Z' }],
 });
 
 export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanceCount: true })
   .extend({
-    authors: z.array(z.object({ id: z.string(), name: z.string() })),
-    /** Newest first. */
-    newsletters: z.array(NewsletterSummary),
+    authors: z
+      .array(z.object({ id: Id('The id of the author'), name: said('The name of the author') }))
+      .meta({ description: 'The authors, in alphabetical order' }),
+    newsletters: z.array(NewsletterSummary).meta({ description: 'The newsletters that hold the link, newest first' }),
   })
   .meta({
     id: 'LinkDetail',
@@ -56,7 +65,7 @@ export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanc
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
         url: 'https://blog.example/postgres-partitions',
-        title: 'Partitions that nobody notices',
+        title: 'Partitions without downtime',
         status: 'Awaiting',
         priorityScore: 7.35,
         firstSeen: '2026-03-15T12:00:00.000Z',
@@ -70,26 +79,37 @@ export type LinkDetail = z.output<typeof LinkDetail>;
 
 export const StatusChange = z.object({ status: LinkStatus }).meta({ id: 'StatusChange', examples: [{ status: 'Liked' }] });
 
-/** The same statuses, each with how many there are of it. */
+/** The number of links of each status. */
 export const StatusCounts = z
-  .object({ Awaiting: Count, Liked: Count, Discarded: Count, DiscardedAfterReview: Count })
+  .object({
+    Awaiting: Count.meta({ description: 'How many links wait for a decision' }),
+    Liked: Count.meta({ description: 'How many links are liked' }),
+    Discarded: Count.meta({ description: 'How many links are discarded' }),
+    DiscardedAfterReview: Count.meta({ description: 'How many links are discarded after review' }),
+  })
   .meta({ id: 'StatusCounts', examples: [{ Awaiting: 41, Liked: 12, Discarded: 80, DiscardedAfterReview: 3 }] });
 export type StatusCounts = z.output<typeof StatusCounts>;
 
-const Factor = { value: z.number(), weight: z.number(), contribution: z.number(), sampleSize: Count };
+const Factor = {
+  value: z.number().meta({ description: 'The value of the factor, -1 to 1' }),
+  weight: z.number().meta({ description: 'The weight of the factor, a setting' }),
+  contribution: z.number().meta({ description: 'The amount that the factor adds to the score' }),
+  sampleSize: Count.meta({ description: 'How many observations the value is made of' }),
+};
+const Keyword = z.object({ keyword: said('The word'), weight: z.number().meta({ description: 'The learned weight, -1 to 1' }) });
 /** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded to two digits. */
 export const ScoreExplanation = z
   .object({
-    id: z.string(),
-    priorityScore: z.number(),
-    base: z.number(),
+    id: Id('The id of the link'),
+    priorityScore: Score,
+    base: z.number().meta({ description: 'The score before any factor' }),
     factors: z.object({
-      author: z.object(Factor).meta({ description: 'What became of other links of its authors; of as many reviewed links' }),
-      keyword: z.object({ ...Factor, keywords: z.array(z.object({ keyword: z.string(), weight: z.number() })) }).meta({
-        description: 'What was learned about words of its title; of as many words',
+      author: z.object(Factor).meta({ description: 'Decisions on other links of its authors; the sample is the reviewed links' }),
+      keyword: z.object({ ...Factor, keywords: z.array(Keyword).meta({ description: 'The words that have a learned weight' }) }).meta({
+        description: 'Weights learned for words of its title; the sample is these words',
       }),
-      recency: z.object(Factor).meta({ description: 'How new it is; of its one first appearance' }),
-      popularity: z.object(Factor).meta({ description: 'How many newsletters hold it; of as many' }),
+      recency: z.object(Factor).meta({ description: 'How new it is; the sample is its first appearance' }),
+      popularity: z.object(Factor).meta({ description: 'How many newsletters hold it; the sample is these newsletters' }),
     }),
   })
   .meta({
@@ -112,10 +132,10 @@ export const ScoreExplanation = z
 export const Stats = z
   .object({
     statusCounts: StatusCounts,
-    totalLinks: Count,
-    totalNewsletters: Count,
-    totalAuthors: Count,
-    recentNewsletters: z.array(NewsletterSummary.extend({ linkCount: Count })),
+    totalLinks: Count.meta({ description: 'How many links there are' }),
+    totalNewsletters: Count.meta({ description: 'How many newsletters were stored' }),
+    totalAuthors: Count.meta({ description: 'How many authors there are' }),
+    recentNewsletters: z.array(NewsletterSummary.extend({ linkCount: LinkCount })).meta({ description: 'The five newest newsletters' }),
   })
   .meta({
     id: 'DigestStatistics',
@@ -133,28 +153,28 @@ export const Stats = z
   });
 export type Stats = z.output<typeof Stats>;
 
-const LinkOfList = z.object({ id: z.string(), url: z.string(), title: z.string(), status: LinkStatus }).meta({
+const LinkOfList = LinkItem.pick({ id: true, url: true, title: true, status: true }).meta({
   id: 'LinkOfList',
   examples: [
     {
       id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
       url: 'https://blog.example/postgres-partitions',
-      title: 'Partitions that nobody notices',
+      title: 'Partitions without downtime',
       status: 'Awaiting',
     },
   ],
 });
 export type LinkOfList = z.output<typeof LinkOfList>;
 
-/** `reason` is there of mails that were refused alone; of these `title` and `destinationEmail` are null, since nothing of them is read. */
+/** A refused mail is not read: its `title` and `destinationEmail` are null. */
 export const NewsletterItem = z
   .object({
-    id: z.string(),
-    title: z.string().nullable(),
-    receivedDate: Timestamp,
-    destinationEmail: z.string().nullable(),
-    linkCount: Count,
-    reason: z.string().optional(),
+    id: Id('The id of the newsletter or refused mail'),
+    title: NewsletterTitle,
+    receivedDate: ReceivedDate,
+    destinationEmail: said('The first address of the To header, or null').nullable(),
+    linkCount: LinkCount,
+    reason: said('Why the mail was refused; absent in newsletters').optional(),
   })
   .meta({
     id: 'NewsletterItem',
@@ -170,7 +190,7 @@ export const NewsletterItem = z
   });
 export type NewsletterItem = z.output<typeof NewsletterItem>;
 export const NewsletterDetail = NewsletterItem.omit({ reason: true })
-  .extend({ links: z.array(LinkOfList) })
+  .extend({ links: z.array(LinkOfList).meta({ description: 'The links in the order of the mail' }) })
   .meta({
     id: 'NewsletterDetail',
     examples: [
@@ -184,7 +204,7 @@ export const NewsletterDetail = NewsletterItem.omit({ reason: true })
           {
             id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
             url: 'https://blog.example/postgres-partitions',
-            title: 'Partitions that nobody notices',
+            title: 'Partitions without downtime',
             status: 'Awaiting',
           },
         ],
@@ -194,15 +214,18 @@ export const NewsletterDetail = NewsletterItem.omit({ reason: true })
 
 export const AuthorItem = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    handle: z.string().nullable(),
-    customDomain: z.string().nullable(),
-    linkCount: Count,
+    id: Id('The id of the author'),
+    name: said('The name of a byline, else the handle'),
+    handle: said('The name on a platform, without `@`, or null').nullable(),
+    customDomain: said("The author's own host, or null").nullable(),
+    linkCount: LinkCount,
   })
   .meta({ id: 'AuthorItem', examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Ada Example', handle: 'ada', customDomain: null, linkCount: 3 }] });
 export type AuthorItem = z.output<typeof AuthorItem>;
-export const AuthorDetail = AuthorItem.extend({ interactionCounts: StatusCounts, links: z.array(LinkOfList) }).meta({
+export const AuthorDetail = AuthorItem.extend({
+  interactionCounts: StatusCounts,
+  links: z.array(LinkOfList).meta({ description: 'The links of the author, newest first' }),
+}).meta({
   id: 'AuthorDetail',
   examples: [
     {
@@ -218,13 +241,19 @@ export const AuthorDetail = AuthorItem.extend({ interactionCounts: StatusCounts,
 });
 
 export const Credentials = z
-  .object({ username: z.string(), password: z.string() })
-  .meta({ id: 'Credentials', examples: [{ username: 'admin', password: 'the password of Admin__PasswordHash' }] });
+  .object({ username: said('The value of `Digest__AdminUsername`'), password: said('The password of `Digest__AdminPasswordHash`') })
+  .meta({ id: 'Credentials', examples: [{ username: 'admin', password: 'the password of Digest__AdminPasswordHash' }] });
 export const Login = z
   .object({
-    token: z.string(),
-    expiresAt: Timestamp,
-    user: z.object({ id: z.string(), username: z.string(), lastLogin: Timestamp }),
+    token: said('The access token, for `Authorization: Bearer <token>`'),
+    expiresAt: Timestamp.meta({ description: 'When the token expires' }),
+    user: z
+      .object({
+        id: Id('The id of the administrator'),
+        username: said('The name of the administrator'),
+        lastLogin: Timestamp.meta({ description: 'When this login happened' }),
+      })
+      .meta({ description: 'The administrator' }),
   })
   .meta({
     id: 'Login',

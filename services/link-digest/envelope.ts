@@ -1,23 +1,32 @@
-// The envelopes of everything that the link digest answers: success with data, failure with a message.
+// The envelopes of the link digest's answers: success with data, failure with a message.
 import { z } from 'zod';
 import type { RefusalForm } from '../platform/http/refusals.ts';
 import { Count } from '../platform/schema.ts';
 import { isObject } from '../platform/json.ts';
 import type { Problem } from '../platform/problem.ts';
 
-const Failure = z.object({ success: z.literal(false), message: z.string() }).meta({ id: 'Failure', examples: [{ success: false, message: 'No such link' }] });
+const Failure = z
+  .object({ success: z.literal(false), message: z.string().meta({ description: 'The fault of the request' }) })
+  .meta({ id: 'Failure', examples: [{ success: false, message: 'No such link' }] });
 
 export const Pagination = z
-  .object({ page: z.int().min(1), perPage: z.int().min(1), totalItems: Count, totalPages: Count })
+  .object({
+    page: z.int().min(1).meta({ description: 'The number of the page, from 1' }),
+    perPage: z.int().min(1).meta({ description: 'How many items a page holds at most' }),
+    totalItems: Count.meta({ description: 'How many items there are on all pages' }),
+    totalPages: Count.meta({ description: 'How many pages there are; 0 without items' }),
+  })
   .meta({ id: 'Pagination', examples: [{ page: 1, perPage: 20, totalItems: 41, totalPages: 3 }] });
 
-/** Of each kind of data one: it has the name of that in the API description. */
-export const Success = <S extends z.ZodType>(data: S) => z.object({ success: z.literal(true), data }).meta({ id: `${String(data.meta()?.id)}Answer` });
+const isSuccess = z.literal(true).meta({ description: 'Always true' });
+/** A schema for each kind of data, named after it in the API description. */
+export const Success = <S extends z.ZodType>(data: S) => z.object({ success: isSuccess, data }).meta({ id: `${String(data.meta()?.id)}Answer` });
+const itemsOf = <S extends z.ZodType>(item: S) => z.array(item).meta({ description: 'The items, in the order of the list' });
 export const Page = <S extends z.ZodType>(item: S) =>
-  z.object({ success: z.literal(true), data: z.array(item), pagination: Pagination }).meta({ id: `${String(item.meta()?.id)}Page` });
-/** Of a list that is paged when it is asked for a page, and whole otherwise. */
+  z.object({ success: isSuccess, data: itemsOf(item), pagination: Pagination }).meta({ id: `${String(item.meta()?.id)}Page` });
+/** A list that is paged on request, and whole otherwise. */
 export const List = <S extends z.ZodType>(item: S) =>
-  z.object({ success: z.literal(true), data: z.array(item), pagination: Pagination.optional() }).meta({ id: `${String(item.meta()?.id)}List` });
+  z.object({ success: isSuccess, data: itemsOf(item), pagination: Pagination.optional() }).meta({ id: `${String(item.meta()?.id)}List` });
 
 export const success = <T>(data: T) => ({ success: true as const, data });
 
@@ -29,7 +38,7 @@ export const paginationOf = ({ page, perPage }: PageRequest, totalItems: number)
   totalPages: totalItems === 0 ? 0 : Math.ceil(totalItems / perPage),
 });
 
-/** Where single members are at fault, each with what is wrong with it. */
+/** Faults of single members are named one by one. */
 function messageOf({ kind, detail, members: { errors } }: Problem): string {
   if (!isObject(errors)) return detail ?? kind.title;
   return Object.entries(errors)

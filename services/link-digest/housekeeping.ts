@@ -1,4 +1,4 @@
-// What the service deletes: mails as they came, when a setting says how long they are kept.
+// Deletes raw mails after their retention time, if one is set.
 import type { Log } from '../platform/log.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
@@ -10,21 +10,21 @@ type HousekeepingParts = {
   readonly lifecycle: Lifecycle;
   readonly log: Log;
   readonly clock: () => Date;
-  /** Undefined: always. */
+  /** Undefined: mails are kept for ever. */
   readonly rawMailsDays: number | undefined;
 };
 
 const everyMs = 60 * 60_000;
 const dayMs = 86_400_000;
 
-/** At once and then every hour, on one replica at a time, until the lifecycle stops. */
+/** Runs at once and then every hour, on one replica at a time, until the lifecycle stops. */
 export function startHousekeeping(parts: HousekeepingParts): void {
   const { database, log, clock, rawMailsDays } = parts;
   if (rawMailsDays === undefined) return;
   const store = createArrivalStore(database);
   const work = async () => {
     const mails = await store.deleteRaw(new Date(clock().getTime() - rawMailsDays * dayMs));
-    if (mails > 0) log.info({ mails }, 'deleted what is expired');
+    if (mails > 0) log.info({ mails }, 'expired mails deleted');
   };
   runPeriodically(parts, { name: 'digest.housekeeping', everyMs, work });
 }

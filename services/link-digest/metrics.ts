@@ -1,4 +1,4 @@
-// What there is, as gauges; what happens to a mail on its way is counted beside the code that does it.
+// Gauges of links and mails. Counters of the processing are beside the code that counts.
 import { forScrape, type Metrics } from '../platform/metrics.ts';
 import { linkStatuses } from './contract.ts';
 import type { LinkStore } from './links/store.ts';
@@ -16,7 +16,7 @@ export function measureDigest({ links, metrics }: { links: Pick<LinkStore, 'tota
   });
   metrics.gauge({
     name: 'signalbox_digest_mails',
-    help: 'Mails by what became of them: stored as newsletters, or rejected.',
+    help: 'Mails by outcome: stored as newsletters, or rejected.',
     labels: ['outcome'],
     async collect(reading) {
       const totals = await ask();

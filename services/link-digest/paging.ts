@@ -1,4 +1,4 @@
-// Pages of a list, as a query asks for them; what is wrong with it is 422, and the first fault is told.
+// Parameters of paged lists. The first fault is answered with 422.
 import { z } from 'zod';
 import { readNumber } from '../platform/schema.ts';
 import { Problems } from './contract.ts';
@@ -7,13 +7,13 @@ import type { PageRequest } from './envelope.ts';
 const most = { page: 999_999_999_999_999, perPage: 100 };
 export const usualPerPage = 20;
 
-/** Text as it came: its faults are told in an order of their own. @param schema for the API description */
+/** A parameter that the handler validates itself, in its own order. @param schema for the API description */
 export const queryText = ({ description, ...schema }: { readonly description: string; readonly [keyword: string]: unknown }) =>
   z.string().optional().meta({ override: schema, description });
 
 export const pageParameters = {
-  page: queryText({ type: 'integer', minimum: 1, maximum: most.page, default: 1, description: 'Which page' }),
-  per_page: queryText({ type: 'integer', minimum: 1, maximum: most.perPage, default: usualPerPage, description: 'How many are on a page' }),
+  page: queryText({ type: 'integer', minimum: 1, maximum: most.page, default: 1, description: 'The page, from 1' }),
+  per_page: queryText({ type: 'integer', minimum: 1, maximum: most.perPage, default: usualPerPage, description: 'The length of a page' }),
 };
 type PageParameters = { readonly page?: string | undefined; readonly per_page?: string | undefined };
 
@@ -35,13 +35,13 @@ export const readPage = ({ page, per_page: perPage }: PageParameters): PageReque
 export const readOptionalPage = (parameters: PageParameters): PageRequest | undefined =>
   parameters.page === undefined && parameters.per_page === undefined ? undefined : readPage(parameters);
 
-/** For SQL. */
+/** Limit and offset of SQL. */
 export const rowsOf = ({ page, perPage }: PageRequest) => ({ limit: perPage, offset: (page - 1) * perPage });
 
-/** All of them when no page is asked for: a limit of null is none. */
+/** Without a requested page the limit is null, which means none. */
 export const optionalRowsOf = (page: PageRequest | undefined) => (page ? rowsOf(page) : ({ limit: null, offset: 0 } as const));
 
-/** One of a closed set in any case; blank is none. @throws Problem 422 */
+/** Reads one of a closed set, in any case; a blank text counts as absent. @throws Problem 422 */
 export function readChoice<const C extends string>(name: string, text: string | undefined, choices: readonly C[]): C | undefined {
   const wanted = text?.trim().toLowerCase() ?? '';
   if (wanted === '') return undefined;

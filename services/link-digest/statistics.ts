@@ -1,4 +1,4 @@
-// What there is in all: links by status, newsletters, authors, and the newest newsletters.
+// Totals of links by status, newsletters and authors, and the newest newsletters.
 import { route } from '../platform/http/route.ts';
 import { Stats } from './contract.ts';
 import { success, Success } from './envelope.ts';
@@ -13,6 +13,7 @@ export const statsRoute = (newsletters: NewsletterLists, links: LinkStore) =>
     path: '/api/stats',
     operationId: 'getStatistics',
     summary: 'How many links, newsletters and authors there are, and the newest newsletters',
+    description: 'Counts are exact. Refused mails are not among the newsletters.',
     answers: { 200: Success(Stats) },
     async handle() {
       const [totals, recent] = await Promise.all([links.totals(), newsletters.stored({ limit: recentNewsletters, offset: 0 })]);

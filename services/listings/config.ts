@@ -40,7 +40,7 @@ const geocodeCacheDays = integer('Retention__GeocodeCacheDays', {
 
 export const geocodingProviders = ['none', 'nominatim', 'google'] as const;
 
-/** What the geocoding worker needs; it serves nothing, and parses failed mails again. */
+/** Settings of the geocoding worker, which also parses failed mails again. */
 const workerSettings = {
   databaseUrl: commonSettings.databaseUrl,
   geocodingProvider: choice('Geocoding__Provider', geocodingProviders, { summary: 'Who turns addresses into coordinates', default: 'none' }),

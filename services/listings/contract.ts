@@ -1,4 +1,4 @@
-// Everything the listing triage service says on the wire.
+// The listing triage service's schemas and problems.
 import { z } from 'zod';
 import { isStorable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
@@ -10,7 +10,7 @@ export const propertyTypes = ['House', 'Apartment', 'Studio', 'Shared', 'Other']
 export const energyGrades = ['A1', 'A2', 'A3', 'B1', 'B2', 'B3', 'C1', 'C2', 'C3', 'D1', 'D2', 'E1', 'E2', 'F', 'G', 'Exempt'] as const;
 export type EnergyGrade = (typeof energyGrades)[number];
 
-/** The grade that a text names, in any case; undefined when it names none. */
+/** The grade that a text names, in any case; undefined for any other text. */
 export const readGrade = (text: string): EnergyGrade | undefined => energyGrades.find((grade) => grade.toLowerCase() === text.trim().toLowerCase());
 
 /** That grade and every better one. */
@@ -20,13 +20,13 @@ const letter = '[AC-FHKNPRTV-Y]';
 const routingKeyPattern = new RegExp(`^(?:${letter}\\d{2}|D6W)$`);
 const eircodePattern = new RegExp(`^(${letter}\\d{2}|D6W) ?([AC-FHKNPRTV-Y\\d]{4})$`);
 
-/** A routing key in upper case; undefined for what is none. The pattern decides, not the list of those in use. */
+/** A routing key in upper case; undefined for any other text. The pattern decides, not the list of keys in use. */
 export function readRoutingKey(text: string): string | undefined {
   const key = text.trim().toUpperCase();
   return routingKeyPattern.test(key) ? key : undefined;
 }
 
-/** An eircode as it is written, `D02 X285`; undefined for what is none. */
+/** An eircode in its written form, `D02 X285`; undefined for any other text. */
 export function readEircode(text: string): string | undefined {
   const [, key, unique] = eircodePattern.exec(text.trim().toUpperCase()) ?? [];
   return key === undefined || unique === undefined ? undefined : `${key} ${unique}`;
@@ -38,47 +38,62 @@ export const routingKeyOf = (written: string): string => written.slice(0, 3);
 export const statuses = ['inbox', 'approved', 'recycled'] as const;
 export type Status = (typeof statuses)[number];
 
-const PropertyType = z.enum(propertyTypes, { error: `must be one of ${propertyTypes.join(', ')}` });
-const Grade = z.enum(energyGrades, { error: `must be one of ${energyGrades.join(', ')}` });
+const PropertyType = z
+  .enum(propertyTypes, { error: `must be one of ${propertyTypes.join(', ')}` })
+  .meta({ id: 'PropertyType', description: 'The kind of property', examples: ['Apartment'] });
+const Grade = z
+  .enum(energyGrades, { error: `must be one of ${energyGrades.join(', ')}` })
+  .meta({ id: 'EnergyGrade', description: 'A building energy rating, best first', examples: ['B3'] });
+const PropertyStatus = z
+  .enum(statuses, { error: `must be one of ${statuses.join(', ')}` })
+  .meta({ id: 'PropertyStatus', description: 'The decision on a listing', examples: ['inbox'] });
+const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
+const Uri = (description: string) => z.string().meta({ override: { format: 'uri' }, description });
+const said = (description: string) => z.string().meta({ description });
 export const RoutingKey = textFor(readRoutingKey, 'must be a routing key such as D02').meta({ override: { type: 'string' } });
+
+/** The example of the ingest in the API description. */
+export const exampleListing = {
+  sourceId: '4711',
+  sourceUrl: 'https://homes.example/rent/4711',
+  address: '12 Quay Street, Dublin 2',
+  priceMonthly: 2150,
+  beds: 2,
+};
 
 /** A listing as callers see it: A.1 of the interface document. */
 export const Property = z
   .object({
-    id: z.string(),
-    sourceId: z.string(),
-    sourceUrl: z.string(),
-    address: z.string(),
-    eircode: z.string().nullable(),
-    routingKey: z.string().nullable(),
-    priceMonthly: z.number(),
-    currency: z.string(),
-    beds: Count,
-    baths: Count,
+    id: Id('The id of the listing'),
+    sourceId: said('The id of the listing at its origin'),
+    sourceUrl: Uri('The address of the original listing'),
+    address: said('The postal address'),
+    eircode: said('The postal code, or null when it is unknown').nullable(),
+    routingKey: said('The first three characters of the postal code, or null').nullable(),
+    priceMonthly: z.number().meta({ description: 'The rent for a month' }),
+    currency: said('The currency of the rent, ISO 4217'),
+    beds: Count.meta({ description: 'How many bedrooms; 0 when the number is unknown' }),
+    baths: Count.meta({ description: 'How many bathrooms; 0 when the number is unknown' }),
     propertyType: PropertyType,
-    berRating: Grade.nullable(),
-    mainImageUrl: z.string().nullable(),
-    latitude: z.number().nullable(),
-    longitude: z.number().nullable(),
-    status: z.enum(statuses),
-    receivedAt: Timestamp,
-    approvedAt: Timestamp.nullable(),
-    recycledAt: Timestamp.nullable(),
-    notes: z.string().nullable(),
+    berRating: Grade.nullable().meta({ description: 'The building energy rating, or null' }),
+    mainImageUrl: Uri('The address of a picture, or null').nullable(),
+    latitude: z.number().nullable().meta({ description: 'Degrees north, or null until the geocoder has found the address' }),
+    longitude: z.number().nullable().meta({ description: 'Degrees east, or null' }),
+    status: PropertyStatus,
+    receivedAt: Timestamp.meta({ description: 'When the listing last came in' }),
+    approvedAt: Timestamp.nullable().meta({ description: 'When the listing was approved, or null' }),
+    recycledAt: Timestamp.nullable().meta({ description: 'When the listing was recycled, or null' }),
+    notes: said('The notes, or null').nullable(),
   })
   .meta({
     id: 'Property',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        sourceId: '4711',
-        sourceUrl: 'https://homes.example/rent/4711',
-        address: '12 Quay Street, Dublin 2',
+        ...exampleListing,
         eircode: 'D02 X285',
         routingKey: 'D02',
-        priceMonthly: 2150,
         currency: 'EUR',
-        beds: 2,
         baths: 1,
         propertyType: 'Apartment',
         berRating: 'B3',
@@ -95,18 +110,17 @@ export const Property = z
   });
 export type Property = z.output<typeof Property>;
 
+const positive = (description: string, example: number) =>
+  z
+    .int()
+    .min(1)
+    .meta({ description, examples: [example] });
 export const PropertyPage = z
   .object({
-    items: z.array(Property),
-    total: Count,
-    page: z
-      .int()
-      .min(1)
-      .meta({ examples: [1] }),
-    pageSize: z
-      .int()
-      .min(1)
-      .meta({ examples: [24] }),
+    items: z.array(Property).meta({ description: 'The listings of the page' }),
+    total: Count.meta({ description: 'How many listings match, on all pages' }),
+    page: positive('The number of the page, from 1', 1),
+    pageSize: positive('How many listings a page holds at most', 24),
   })
   .meta({ id: 'PropertyPage' });
 export type PropertyPage = z.output<typeof PropertyPage>;
@@ -119,9 +133,8 @@ const Notes = storable({ max: 4000 });
 
 export const PropertyUpdate = z
   .object({
-    status: z.enum(statuses, { error: `must be one of ${statuses.join(', ')}` }).optional(),
-    /** null leaves them as they are, and '' empties them. */
-    notes: Notes.nullish(),
+    status: PropertyStatus.optional().meta({ description: 'The decision; without it the status stays' }),
+    notes: Notes.nullish().meta({ description: 'The notes; null or none leaves them, the empty text empties them' }),
   })
   .meta({ id: 'PropertyUpdate', examples: [{ status: 'approved', notes: 'Viewing on Friday' }] });
 export type PropertyUpdate = z.output<typeof PropertyUpdate>;
@@ -134,40 +147,49 @@ export const BulkUpdate = z
     ids: z
       .array(z.guid({ error: 'must be a GUID' }), { error: 'must be an array of GUIDs' })
       .min(1, { error: 'must not be empty' })
-      .max(maxBulkIds, { error: `must hold at most ${maxBulkIds} ids` }),
-    action: z.enum(bulkActions, { error: `must be one of ${bulkActions.join(', ')}` }),
+      .max(maxBulkIds, { error: `must hold at most ${maxBulkIds} ids` })
+      .meta({ description: 'The ids of the listings; unknown ones and repeats are ignored' }),
+    action: z
+      .enum(bulkActions, { error: `must be one of ${bulkActions.join(', ')}` })
+      .meta({ id: 'BulkAction', description: 'The decision on all of them', examples: ['approve'] }),
   })
   .meta({ id: 'BulkUpdate', examples: [{ ids: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'], action: 'approve' }] });
-export const BulkResult = z.object({ updated: Count }).meta({ id: 'BulkResult', examples: [{ updated: 1 }] });
+export const BulkResult = z
+  .object({ updated: Count.meta({ description: 'How many listings had another status' }) })
+  .meta({ id: 'BulkResult', examples: [{ updated: 1 }] });
 
 /** A price that a listing had from a time on. */
 export const PriceChange = z
-  .object({ priceMonthly: z.number(), currency: z.string(), changedAt: Timestamp })
+  .object({
+    priceMonthly: z.number().meta({ description: 'The rent for a month' }),
+    currency: said('The currency of the rent, ISO 4217'),
+    changedAt: Timestamp.meta({ description: 'When the price was first seen' }),
+  })
   .meta({ id: 'PriceChange', examples: [{ priceMonthly: 2250, currency: 'EUR', changedAt: '2026-03-15T12:00:00.000Z' }] });
 export type PriceChange = z.output<typeof PriceChange>;
 
 /** The average and the median are of approved listings, 0 without any. */
 export const Stats = z
   .object({
-    inboxCount: Count,
-    approvedCount: Count,
-    recycledCount: Count,
-    avgApprovedPrice: z.number(),
-    medianApprovedPrice: z.number(),
+    inboxCount: Count.meta({ description: 'How many listings wait for a decision' }),
+    approvedCount: Count.meta({ description: 'How many listings are approved' }),
+    recycledCount: Count.meta({ description: 'How many listings are recycled' }),
+    avgApprovedPrice: z.number().meta({ description: 'The average rent of approved listings, 0 without any' }),
+    medianApprovedPrice: z.number().meta({ description: 'The median rent of approved listings, 0 without any' }),
   })
   .meta({ id: 'ListingStatistics', examples: [{ inboxCount: 41, approvedCount: 7, recycledCount: 312, avgApprovedPrice: 2075.5, medianApprovedPrice: 2100 }] });
 export type Stats = z.output<typeof Stats>;
 
-// Of PostgreSQL's integer: a bound that no listing can have is a bound all the same.
+// The range of PostgreSQL's integer. A bound outside of what listings can have is valid.
 export const bounds = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 const orNull = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? null);
 const outOfBounds = { error: `must be between ${bounds.min} and ${bounds.max}` };
 const OptionalInteger = orNull(z.int({ error: 'must be a whole number' }).min(bounds.min, outOfBounds).max(bounds.max, outOfBounds));
 const Price = orNull(z.number());
 
-/** Told together with the faults of other members, which zod by itself would tell first. */
+/** Lets a refinement run although other members have faults, so that all faults are reported at once. */
 const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
-/** For `refine`: the member `least` is not above the member `most`, where there are both. */
+/** Arguments of `refine`: the member `least` is not above the member `most`, where both are given. */
 export function inOrder(least: string, most: string) {
   const isInOrder = (value: object) => {
     const [from, to] = [least, most].map((name): unknown => Object.getOwnPropertyDescriptor(value, name)?.value);
@@ -175,6 +197,15 @@ export function inOrder(least: string, most: string) {
   };
   return [isInOrder, { path: [least], error: `must not be above ${most}`, when: isObject }] satisfies [unknown, unknown];
 }
+
+const examplePreset = {
+  name: 'Two beds by the canal',
+  routingKeys: ['D02', 'D04'],
+  minBeds: 2,
+  maxPrice: 2400,
+  propertyTypes: ['Apartment', 'House'],
+  berMin: 'C1',
+};
 
 /** An array in which each entry stands once. */
 const distinct = <S extends z.ZodType>(entry: S) => z.array(entry).transform((entries) => [...new Set(entries)]);
@@ -184,58 +215,55 @@ export const NewPreset = z
     name: z
       .string({ error: 'must be a string' })
       .trim()
-      .pipe(storable({ min: 1, max: 200 })),
-    routingKeys: distinct(RoutingKey),
-    minBeds: OptionalInteger,
-    maxBeds: OptionalInteger,
-    minBaths: OptionalInteger,
-    minPrice: Price,
-    maxPrice: Price,
-    propertyTypes: distinct(PropertyType),
-    berMin: orNull(Grade),
+      .pipe(storable({ min: 1, max: 200 }))
+      .meta({ override: { minLength: 1, maxLength: 200 }, description: 'The name, 1 to 200 characters; several presets may share one' }),
+    routingKeys: distinct(RoutingKey).meta({ description: 'Routing keys, each once; none means all' }),
+    minBeds: OptionalInteger.meta({ description: 'The least number of bedrooms, or null' }),
+    maxBeds: OptionalInteger.meta({ description: 'The largest number of bedrooms, or null' }),
+    minBaths: OptionalInteger.meta({ description: 'The least number of bathrooms, or null' }),
+    minPrice: Price.meta({ description: 'The lowest rent for a month, or null' }),
+    maxPrice: Price.meta({ description: 'The highest rent for a month, or null' }),
+    propertyTypes: distinct(PropertyType).meta({ description: 'Property types, each once; none means all' }),
+    berMin: orNull(Grade).meta({ description: 'The worst building energy rating, or null' }),
     isDefault: z
       .boolean()
       .nullish()
-      .transform((value) => value ?? false),
+      .transform((value) => value ?? false)
+      .meta({ description: 'Whether clients apply this preset by default; it replaces the former default' }),
   })
   .refine(...inOrder('minBeds', 'maxBeds'))
   .refine(...inOrder('minPrice', 'maxPrice'))
   .meta({
     id: 'NewPreset',
-    examples: [{ name: 'Two beds by the canal', routingKeys: ['D02', 'D04'], minBeds: 2, maxPrice: 2400, propertyTypes: ['Apartment', 'House'], berMin: 'C1' }],
+    examples: [examplePreset],
   });
 export type NewPreset = z.output<typeof NewPreset>;
 
 /** A named filter: A.3 of the interface document. At most one is the default. */
 export const FilterPreset = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    routingKeys: z.array(z.string()),
-    minBeds: z.int().nullable(),
-    maxBeds: z.int().nullable(),
-    minBaths: z.int().nullable(),
-    minPrice: z.number().nullable(),
-    maxPrice: z.number().nullable(),
-    propertyTypes: z.array(PropertyType),
-    berMin: Grade.nullable(),
-    isDefault: z.boolean(),
-    createdAt: Timestamp,
+    id: Id('The id of the preset'),
+    name: said('The name; several presets may share one'),
+    routingKeys: z.array(z.string()).meta({ description: 'Routing keys; none means all' }),
+    minBeds: z.int().nullable().meta({ description: 'The least number of bedrooms, or null' }),
+    maxBeds: z.int().nullable().meta({ description: 'The largest number of bedrooms, or null' }),
+    minBaths: z.int().nullable().meta({ description: 'The least number of bathrooms, or null' }),
+    minPrice: z.number().nullable().meta({ description: 'The lowest rent for a month, or null' }),
+    maxPrice: z.number().nullable().meta({ description: 'The highest rent for a month, or null' }),
+    propertyTypes: z.array(PropertyType).meta({ description: 'Property types; none means all' }),
+    berMin: Grade.nullable().meta({ description: 'The worst building energy rating, or null' }),
+    isDefault: z.boolean().meta({ description: 'Whether clients apply this preset by default' }),
+    createdAt: Timestamp.meta({ description: 'When the preset was created' }),
   })
   .meta({
     id: 'FilterPreset',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        name: 'Two beds by the canal',
-        routingKeys: ['D02', 'D04'],
-        minBeds: 2,
+        ...examplePreset,
         maxBeds: null,
         minBaths: null,
         minPrice: null,
-        maxPrice: 2400,
-        propertyTypes: ['Apartment', 'House'],
-        berMin: 'C1',
         isDefault: true,
         createdAt: '2026-03-15T12:00:00.000Z',
       },
@@ -243,14 +271,25 @@ export const FilterPreset = z
   });
 export type FilterPreset = z.output<typeof FilterPreset>;
 
-/** A member that is null is as one that is not there. */
-const absent = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
+/** Null counts as absent. */
+const absent = <S extends z.ZodType>(schema: S, description: string) =>
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .meta({ description });
+const textOf = <T>(read: (text: string) => T | undefined, error: string) => textFor(read, error).meta({ override: { type: 'string' } });
+const Eircode = textOf(readEircode, 'must be an eircode such as D02 X285');
+const Currency = textOf((code) => (/^[a-z]{3}$/i.test(code) ? code.toUpperCase() : undefined), 'must be a currency code such as EUR');
+const GradeText = z
+  .string({ error: 'must be a string' })
+  .transform(readGrade)
+  .meta({ override: { type: 'string' } });
 const roomCount = z.int({ error: 'must be a whole number' }).min(0, { error: 'must be between 0 and 50' }).max(50, { error: 'must be between 0 and 50' });
 function degrees(most: number) {
   const error = `must be between -${most} and ${most}`;
   return z.number().min(-most, { error }).max(most, { error });
 }
-// numeric(10,2), to the nearest cent.
+// Stored as numeric(10,2), rounded to the nearest cent.
 const Money = z
   .number()
   .min(0, { error: 'must not be negative' })
@@ -260,50 +299,28 @@ const Money = z
 type Placed = { readonly latitude?: unknown; readonly longitude?: unknown };
 const hasBothCoordinates = ({ latitude, longitude }: Placed) => (latitude === undefined) === (longitude === undefined);
 
-/** What the ingest is tried with in the API description. */
-export const exampleListing = {
-  sourceId: '4711',
-  sourceUrl: 'https://homes.example/rent/4711',
-  address: '12 Quay Street, Dublin 2',
-  priceMonthly: 2150,
-  beds: 2,
-};
-
 /**
- * A listing on its way in, by either door. What is absent (undefined) is unknown: a new listing gets the default of it (EUR, 0 beds and baths,
- * Other, else null), a listing that is there keeps what it has.
+ * A listing of the JSON ingest or of an alert mail. An absent member (undefined) is unknown: a new listing gets its default (EUR, 0 beds and baths,
+ * Other, else null), a known listing keeps its value.
  */
 export const NewProperty = z
   .object({
-    sourceId: storable({ min: 1, max: 64 }),
-    sourceUrl: httpUrl(512),
-    address: storable({ min: 1, max: 512 }),
-    priceMonthly: Money,
-    eircode: absent(textFor(readEircode, 'must be an eircode such as D02 X285').meta({ override: { type: 'string' } })),
-    /** That of the eircode unless given. */
-    routingKey: absent(RoutingKey),
-    currency: absent(
-      textFor((code) => (/^[a-z]{3}$/i.test(code) ? code.toUpperCase() : undefined), 'must be a currency code such as EUR').meta({
-        override: { type: 'string' },
-      }),
-    ),
-    beds: absent(roomCount),
-    baths: absent(roomCount),
-    propertyType: absent(PropertyType),
-    /** An unknown grade is none. */
-    berRating: absent(
-      z
-        .string({ error: 'must be a string' })
-        .transform(readGrade)
-        .meta({ override: { type: 'string' } }),
-    ),
-    mainImageUrl: absent(httpUrl(1024)),
-    latitude: absent(degrees(90)),
-    longitude: absent(degrees(180)),
-    /** Now unless given. */
-    receivedAt: absent(TimestampInput),
-    /** Of a new listing only. */
-    notes: absent(Notes),
+    sourceId: storable({ min: 1, max: 64 }).meta({ description: 'The id of the listing at its origin; a repeat updates the listing' }),
+    sourceUrl: httpUrl(512).meta({ description: 'The http or https address of the original listing' }),
+    address: storable({ min: 1, max: 512 }).meta({ description: 'The postal address' }),
+    priceMonthly: Money.meta({ description: 'The rent for a month, rounded to cents' }),
+    eircode: absent(Eircode, 'The postal code'),
+    routingKey: absent(RoutingKey, 'The first three characters of the postal code; default: those of `eircode`'),
+    currency: absent(Currency, 'The currency, ISO 4217; default: EUR'),
+    beds: absent(roomCount, 'How many bedrooms; default: 0'),
+    baths: absent(roomCount, 'How many bathrooms; default: 0'),
+    propertyType: absent(PropertyType, 'The kind of property; default: Other'),
+    berRating: absent(GradeText, 'The building energy rating; an unknown one counts as absent'),
+    mainImageUrl: absent(httpUrl(1024), 'The http or https address of a picture'),
+    latitude: absent(degrees(90), 'Degrees north, given together with `longitude`'),
+    longitude: absent(degrees(180), 'Degrees east, given together with `latitude`'),
+    receivedAt: absent(TimestampInput, 'When the listing came in; default: now'),
+    notes: absent(Notes, 'The notes; stored with a new listing only'),
   })
   .refine(hasBothCoordinates, { path: ['longitude'], error: 'must be given together with latitude', when: isObject })
   .transform(({ routingKey, ...rest }) => ({ ...rest, routingKey: routingKey ?? (rest.eircode === undefined ? undefined : routingKeyOf(rest.eircode)) }))
@@ -312,18 +329,27 @@ export type NewProperty = z.output<typeof NewProperty>;
 
 export const maxIngestItems = 500;
 export const Rejected = z
-  .object({ index: Count, errors: z.record(z.string(), z.array(z.string())) })
+  .object({
+    index: Count.meta({ description: 'The position of the listing, from 0; the index of the item or of the line' }),
+    errors: z.record(z.string(), z.array(z.string())).meta({ description: 'The faults by member' }),
+  })
   .meta({ id: 'Rejected', examples: [{ index: 3, errors: { priceMonthly: ['must not be negative'] } }] });
 export type Rejected = z.output<typeof Rejected>;
-/** `unchanged`: nothing but receivedAt is another. `index` counts from 0, items of an array and lines alike. */
-export const IngestResult = z.object({ created: Count, updated: Count, unchanged: Count, rejected: z.array(Rejected) }).meta({ id: 'IngestResult' });
+export const IngestResult = z
+  .object({
+    created: Count.meta({ description: 'How many listings are new' }),
+    updated: Count.meta({ description: 'How many listings changed' }),
+    unchanged: Count.meta({ description: 'How many listings changed in nothing but `receivedAt`' }),
+    rejected: z.array(Rejected).meta({ description: 'The listings that were not stored' }),
+  })
+  .meta({ id: 'IngestResult' });
 export type IngestResult = z.output<typeof IngestResult>;
 
-/** What became of one listing that was taken in. */
+/** The outcome of one listing. */
 export type Upserted = { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' };
 
 export const mailOutcomes = ['created', 'updated', 'duplicate', 'ignored', 'failed'] as const;
-/** What became of an alert mail; a repeat that changes nothing of the listing is `updated`, the same mail again is `duplicate`. */
+/** The outcome of an alert mail; a repeat that changes nothing of the listing is `updated`, the same mail again is `duplicate`. */
 export const MailOutcome = z
   .object({ outcome: z.enum(mailOutcomes), propertyId: z.string().optional(), reason: z.string().optional() })
   .meta({ id: 'MailOutcome', examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }] });

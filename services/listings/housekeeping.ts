@@ -1,4 +1,4 @@
-// What the service deletes, and when: alert mails as they came, and coordinates that are used again.
+// Deletes expired alert mails and cached coordinates.
 import type { Log } from '../platform/log.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
@@ -18,7 +18,7 @@ export type HousekeepingParts = {
 const everyMs = 60 * 60_000;
 const dayMs = 86_400_000;
 
-/** At once and then every hour, on one replica at a time, until the lifecycle stops. */
+/** Runs at once and then every hour, on one replica at a time, until the lifecycle stops. */
 export function startHousekeeping(parts: HousekeepingParts): void {
   const { database, log, clock, rawMailsDays, geocodeCacheDays } = parts;
   const mails = createMailStore(database);
@@ -27,7 +27,7 @@ export function startHousekeeping(parts: HousekeepingParts): void {
   const work = async () => {
     const deletedMails = await mails.deleteReceived(before(rawMailsDays));
     const deletedPlaces = await geocoding.deleteCached(before(geocodeCacheDays));
-    if (deletedMails > 0 || deletedPlaces > 0) log.info({ mails: deletedMails, places: deletedPlaces }, 'deleted what is expired');
+    if (deletedMails > 0 || deletedPlaces > 0) log.info({ mails: deletedMails, places: deletedPlaces }, 'expired rows deleted');
   };
   runPeriodically(parts, { name: 'listings.housekeeping', everyMs, work });
 }

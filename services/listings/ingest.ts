@@ -1,4 +1,4 @@
-// How listings come in: what a repeat changes of the listing that is there, and the door for JSON and NDJSON.
+// The ingest of listings: an upsert by sourceId, and the route for JSON and NDJSON.
 import { isDeepStrictEqual } from 'node:util';
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { exampleListing, IngestResult, maxIngestItems, NewProperty, Problems, ty
 import { linesOf } from './lines.ts';
 import type { ListingStore, PriceSeen } from './store.ts';
 
-/** A listing as an item makes it, or leaves it: its facts and receivedAt, what is absent stays as it is known. */
+/** The listing after an item: its facts and receivedAt are taken from the item, absent facts stay as known. */
 export function merge(known: Property | undefined, item: NewProperty, now: Date): { readonly property: Property; readonly outcome: Upserted['outcome'] } {
   const facts = {
     sourceId: item.sourceId,
@@ -41,8 +41,8 @@ export type Ingest = ReturnType<typeof createIngest>;
 
 export const createIngest = (store: Pick<ListingStore, 'ingest'>) => ({
   /**
-   * Inserts or updates by sourceId, all or none; a sourceId that comes twice is updated by the later item.
-   * @returns what became of each item, in their order
+   * Inserts or updates by sourceId, all or none; a repeated sourceId is updated by the later item.
+   * @returns the outcome of each item, in order
    */
   upsert: (items: readonly NewProperty[], now: Date): Promise<Upserted[]> =>
     store.ingest(async ({ lockBySource, write, addPrices }) => {
@@ -70,7 +70,7 @@ const Listings = z.array(NewProperty).min(1).max(maxIngestItems);
 
 const maxArrayBytes = 1_048_576;
 const maxLineBytes = 65_536;
-/** They are kept until the answer. */
+/** Rejections are kept in memory until the answer. */
 const maxRejected = 50_000;
 
 export const ingestRoutes = (ingest: Ingest, clock: () => Date) => [
@@ -79,6 +79,8 @@ export const ingestRoutes = (ingest: Ingest, clock: () => Date) => [
     path: '/api/ingest/properties',
     operationId: 'ingestProperties',
     summary: `Takes listings in: an array of 1 to ${maxIngestItems}, or any number of lines of ${maxLineBytes / 1024} KiB at most`,
+    description:
+      'A listing whose `sourceId` is known is updated: its facts and `receivedAt` are replaced, its status, notes and times stay. Coordinates are cleared when the address or eircode changes. Invalid listings are rejected one by one; the others are stored.',
     body: streamedBody({ mediaTypes: [json, ndjson], maxBytes: Infinity }),
     describedBody: { [json]: Listings, [ndjson]: z.string().meta({ description: 'A listing a line', examples: [`${JSON.stringify(exampleListing)}\n`] }) },
     answers: { 200: IngestResult },
@@ -87,7 +89,7 @@ export const ingestRoutes = (ingest: Ingest, clock: () => Date) => [
   }),
 ];
 
-/** A listing as it came, or why it is none; by its place from 0. */
+/** An item as it came, or why it cannot be read; `index` counts from 0. */
 type Given = { readonly index: number; readonly value: unknown } | Rejected;
 
 async function* itemsOfArray(bytes: AsyncIterable<Buffer>): AsyncGenerator<Given> {
@@ -124,7 +126,7 @@ function readLine(line: Buffer, index: number): Given {
   }
 }
 
-/** Stores in batches, as they come: what was stored stays when a later one cannot be read. */
+/** Stores in batches as items arrive: stored batches stay when a later item cannot be read. */
 async function takeIn(ingest: Ingest, given: AsyncIterable<Given>, clock: () => Date): Promise<IngestResult> {
   const result: IngestResult = { created: 0, updated: 0, unchanged: 0, rejected: [] };
   let batch: NewProperty[] = [];

@@ -1,9 +1,9 @@
-// Lines of a stream, whatever pieces it comes in, in the memory of one line.
+// Splits a stream into lines, in the memory of one line.
 
 const lineFeed = 10;
 const carriageReturn = 13;
 
-/** Each line without its end, LF or CRLF; undefined for one above `maxBytes`, which is dropped as it comes. */
+/** Each line without its end, LF or CRLF; undefined for one above `maxBytes`, which is not kept. */
 export async function* linesOf(bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;

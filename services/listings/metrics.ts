@@ -1,4 +1,4 @@
-// What the service tells about its worker, which may be another process and mostly is no longer there when it would be asked.
+// Metrics of the geocoding worker, read from the database: the worker may be another process, and mostly has ended when Prometheus asks.
 import { forScrape, type Metrics } from '../platform/metrics.ts';
 import type { GeocodingStore } from './geocoding/store.ts';
 import type { MailStore } from './mails/store.ts';

@@ -1,4 +1,4 @@
-// Listings: reading them by filters, deciding on them one by one or many at once, their prices and their statistics.
+// Listings: lists with filters, decisions on one or many, price history and statistics.
 import { z } from 'zod';
 import { route } from '../platform/http/route.ts';
 import { isGuid } from '../platform/schema.ts';
@@ -8,7 +8,7 @@ import type { ListingStore } from './store.ts';
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the listing' }) });
 const statusAfter: Readonly<Record<BulkAction, Status>> = { approve: 'approved', recycle: 'recycled', restore: 'inbox' };
-/** A listing that changes its price daily is told of for years. */
+/** Enough for years of daily price changes. */
 const longestHistory = 1000;
 
 async function findProperty(store: ListingStore, id: string): Promise<Property> {
@@ -25,6 +25,7 @@ const readingRoutes = (store: ListingStore) => [
     path: '/api/properties',
     operationId: 'listProperties',
     summary: 'The listings of a status that match every filter, a page of them, and how many there are',
+    description: 'All filters must match, and bounds are inclusive. Ties are sorted by id. A page past the end is empty, with the true total.',
     query: PropertyQuery,
     answers: { 200: PropertyPage },
     async handle({ query: { page, pageSize, sortBy, sortDir, ...filter } }) {
@@ -37,6 +38,7 @@ const readingRoutes = (store: ListingStore) => [
     path: '/api/properties/{id}',
     operationId: 'getProperty',
     summary: 'One listing',
+    description: 'The id is that of the listing here, not that of its origin.',
     params: ById,
     answers: { 200: Property },
     problems: [Problems.propertyMissing],
@@ -48,6 +50,7 @@ const readingRoutes = (store: ListingStore) => [
     operationId: 'listPropertyPrices',
     isQueryClosed: true,
     summary: `The prices that a listing had, newest first, ${longestHistory} at most`,
+    description: 'The first price is among them.',
     params: ById,
     answers: { 200: z.array(PriceChange) },
     problems: [Problems.propertyMissing],
@@ -58,6 +61,7 @@ const readingRoutes = (store: ListingStore) => [
     path: '/api/stats',
     operationId: 'getStatistics',
     summary: 'How many listings have each status, and the average and median price of those approved',
+    description: 'Average and median have two decimals; the median of an even number is the mean of the two middle rents.',
     answers: { 200: Stats },
     handle: () => store.stats(),
   }),
@@ -69,6 +73,7 @@ const decidingRoutes = (store: ListingStore, clock: () => Date) => [
     path: '/api/properties/{id}',
     operationId: 'updateProperty',
     summary: 'Decides on a listing, or changes its notes',
+    description: 'Any status may be set; a changed status sets its time. The same status again changes nothing.',
     params: ById,
     body: PropertyUpdate,
     answers: { 200: Property },
@@ -84,6 +89,7 @@ const decidingRoutes = (store: ListingStore, clock: () => Date) => [
     path: '/api/properties/bulk',
     operationId: 'updateProperties',
     summary: 'Decides on many listings at once; those that have the status already do not count',
+    description: 'All changed listings get the same time.',
     body: BulkUpdate,
     answers: { 200: BulkResult },
     handle: async ({ body: { ids, action } }) => ({ updated: await store.updateAll(ids, statusAfter[action], clock()) }),

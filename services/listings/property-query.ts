@@ -1,4 +1,4 @@
-// What listings are read by: filters, order and page, as a query says them.
+// The query parameters of a list of listings: filters, order and page.
 import { z } from 'zod';
 import { storable } from '../platform/json.ts';
 import { queryChoice, queryInteger, queryList, queryNumber } from '../platform/schema.ts';
@@ -9,7 +9,7 @@ const decimal = queryNumber.optional();
 
 export const PropertyQuery = z
   .object({
-    status: queryChoice(statuses).meta({ description: 'What was decided; required' }),
+    status: queryChoice(statuses).meta({ description: 'The status of the listings; required' }),
     page: queryInteger({ min: 1, max: 999_999_999_999_999, default: 1 }).meta({ description: 'Which page' }),
     pageSize: queryInteger({ min: 1, max: 100, default: 24 }).meta({ description: 'How many are on a page' }),
     search: z
@@ -25,7 +25,7 @@ export const PropertyQuery = z
     maxPrice: decimal.meta({ description: 'Not above this rent a month' }),
     propertyTypes: queryList(queryChoice(propertyTypes)).meta({ description: 'Of any of these types' }),
     berMin: queryChoice(energyGrades).optional().meta({ description: 'This energy rating or a better one' }),
-    sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt').meta({ description: 'What they are ordered by' }),
+    sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt').meta({ description: 'The member that orders the list' }),
     sortDir: queryChoice(['asc', 'desc']).default('desc').meta({ description: 'Ascending or descending' }),
   })
   .refine(...inOrder('minBeds', 'maxBeds'))

@@ -33,7 +33,7 @@ const selected = asMembers(columns);
 
 const find = statement<Property, [id: string]>('listings.find', `select ${selected} from properties where id = $1`);
 
-/** What a status sets when it is another than before: inbox clears both times, the other two set their own. */
+/** A changed status sets its time: inbox clears both times, the other two set their own. */
 const withStatus = (wanted: string, now: string) => `
     status = coalesce(${wanted}, status),
     approved_at = case nullif(${wanted}, status) when 'approved' then ${now}::timestamptz when 'inbox' then null else approved_at end,
@@ -46,7 +46,7 @@ const update = statement<Property, [id: string, status: string | null, notes: st
   where id = $1 returning ${selected}`,
 );
 
-// Rows are locked in order of their ids, as an ingest locks them: neither can wait for the other while that waits for it.
+// Rows are locked in order of id, as an ingest locks them, so that the two cannot deadlock.
 const updateAll = statement<unknown, [ids: readonly string[], status: string, now: Date]>(
   'listings.updateAll',
   `
@@ -86,7 +86,7 @@ const lockBySource = statement<Property, [sourceIds: readonly string[]]>(
 
 const isAtSamePlace = '(properties.address, properties.eircode) is not distinct from (excluded.address, excluded.eircode)';
 
-// A repeat keeps what people decided. What was not found at one address may be found at the next.
+// A repeat keeps decisions and notes. A changed address starts the geocoder's back-off anew.
 const write = insertRows<Property>('listings.write', {
   into: 'properties',
   columns,
@@ -138,15 +138,15 @@ export const createListingStore = (database: Database) => ({
   },
 
   find: (id: string) => database.first(find, id),
-  /** Undefined when there is none of this id; what is undefined stays as it is. */
+  /** Undefined when no listing has the id. An undefined member stays as it is. */
   update: (id: string, { status, notes }: PropertyUpdate, now: Date) => database.first(update, id, status ?? null, notes ?? null, now),
-  /** @returns how many had another status; unknown ids are none */
+  /** @returns how many had another status; unknown ids are ignored */
   updateAll: (ids: readonly string[], status: Status, now: Date) => database.run(updateAll, ids, status, now),
   stats: async () => (await database.first(stats)) ?? nothing,
   /** Newest first. */
   history: (id: string, limit: number) => database.all(history, id, limit),
 
-  /** One transaction; ingests of all processes take turns. */
+  /** Runs in one transaction; ingests of all processes take turns. */
   ingest: <T>(work: (questions: ReturnType<typeof ingestQuestions>) => Promise<T>): Promise<T> =>
     database.transaction(async (inTransaction) => {
       await inTransaction.run(takeTurn);
@@ -155,9 +155,9 @@ export const createListingStore = (database: Database) => ({
 });
 
 const ingestQuestions = (database: Database) => ({
-  /** Nobody changes these until the end of the transaction. */
+  /** Locks the listings until the end of the transaction. */
   lockBySource: (sourceIds: readonly string[]) => database.all(lockBySource, sourceIds),
-  /** New ones, and the facts of those that are there. */
+  /** Inserts new listings, and updates the facts of known ones. */
   write: (properties: readonly Property[]) => database.run(write, properties),
   addPrices: (prices: readonly PriceSeen[]) => database.run(addPrices, prices),
 });

@@ -31,7 +31,7 @@ export const exportFile: Subcommand = {
   },
 };
 
-/** A file is in its place only once it is whole. */
+/** The file gets its name only once it is complete. */
 async function write(bytes: AsyncIterable<Uint8Array>, file: string | undefined, signal: AbortSignal): Promise<void> {
   if (file === undefined || file === '-') return pipeline(Readable.from(bytes), process.stdout, { end: false, signal });
   const partial = `${file}.partial`;

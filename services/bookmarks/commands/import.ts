@@ -1,4 +1,4 @@
-// `signalbox bookmarks import`: sends a bookmark file of a browser to the service, and tells what became of it.
+// `signalbox bookmarks import`: sends a browser's bookmark file to the service and prints the result.
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import { createProgress, openInput } from '../../platform/process/input.ts';
@@ -42,5 +42,5 @@ export const importFile: Subcommand = {
   },
 };
 
-/** A title must not send control sequences to the terminal. */
+/** Without control characters, which a terminal would obey. */
 const visible = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}').slice(0, 80);

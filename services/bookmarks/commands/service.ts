@@ -1,8 +1,8 @@
-// Requests of the commands to the service, with what went wrong in words.
+// Requests of the commands to the service; failures are explained in words.
 import { describeError } from '../../platform/errors.ts';
 import { saidIn } from '../../platform/problem.ts';
 
-/** @returns an answer of success @throws Error that says what stands in the way */
+/** @returns a successful answer @throws Error that names the cause */
 export async function ask(url: string, init: RequestInit): Promise<Response> {
   // A redirect is not followed: it would take the key to another host.
   const response = await fetch(url.replace(/([^:])\/\/+/g, '$1/'), { ...init, redirect: 'manual' }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// What the commands read from the environment.
+// The settings that the commands read from the environment.
 import { secretList, url } from '../../platform/config/settings.ts';
 
 const address = url('SIGNALBOX_BOOKMARKS_URL', ['http', 'https'], { summary: 'Where the bookmark catalogue is' });

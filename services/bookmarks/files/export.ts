@@ -1,4 +1,4 @@
-// The export as Netscape bookmark HTML, from one snapshot: every folder with what is in it.
+// The export as Netscape bookmark HTML, from one snapshot: every folder with its content.
 import type { Folder } from '../contract.ts';
 import type { Snapshot } from '../lists/store.ts';
 import { bookmarkLines, fileHead, folderHead, listEnd } from './netscape-writer.ts';
@@ -9,7 +9,7 @@ export async function* exportAll(snapshot: Snapshot): AsyncGenerator<string> {
     for await (const rows of snapshot.bookmarks({ folderId: id })) if (rows.length > 0) yield rows.map(bookmarkLines).join('');
   }
   yield fileHead;
-  // By a stack of its own: a chain of folders may be longer than what calls can be nested.
+  // An explicit stack: folders may be nested deeper than calls can be.
   const open: { readonly id: string | null; readonly below: Folder[] }[] = [{ id: null, below: (folders.get(null) ?? []).toReversed() }];
   for (let current = open.at(-1); current; current = open.at(-1)) {
     const folder = current.below.pop();

@@ -22,8 +22,10 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     path: '/api/import',
     operationId: 'importBookmarks',
     summary: 'Takes Netscape bookmark HTML, as browsers export it; what is in the same folder already is skipped',
+    description:
+      'Folders, tags, dates and descriptions are kept. The text is decoded as its Content-Type declares, else as its byte order mark or META element does, else as UTF-8. Every bookmark of the file is created, skipped or failed. An interrupted import keeps what it has stored, and a repeat goes on from there.',
     query: ImportQuery,
-    // A dry run that is misspelled would be none.
+    // A misspelt dryRun would import.
     isQueryClosed: true,
     body: streamedBody({ mediaTypes: ['text/html'], maxBytes: maxImportBytes }),
     describedBody: { 'text/html': BookmarkFile },
@@ -38,6 +40,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     access: 'open',
     isQueryClosed: true,
     summary: 'All of it as Netscape bookmark HTML, which browsers take',
+    description: 'The file is written from one snapshot. An import of it restores folders, tags, dates and descriptions.',
     answers: { 200: BookmarkFile },
     describedContent: { 'text/html': BookmarkFile },
     async handle() {

@@ -1,4 +1,4 @@
-// The import of Netscape bookmark HTML: a few hundred at a time, each time in a transaction of its own, so that what was done stays done.
+// The import of Netscape bookmark HTML, in transactions of a few hundred items, so that an interrupted import keeps what it has stored.
 import { hash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { Common } from '../../platform/problem.ts';
@@ -7,7 +7,7 @@ import type { CatalogueStore, CatalogueWriter } from '../store.ts';
 import { type FileFolder, type FileItem, readNetscape } from './netscape-reader.ts';
 
 const itemsAtOnce = 500;
-/** A file of which more is not usable is none. */
+/** A file with more failures is refused as a whole. */
 const maxFailed = 10_000;
 
 export type Importer = ReturnType<typeof createImporter>;
@@ -16,7 +16,7 @@ export function createImporter(store: CatalogueStore, clock: () => Date) {
   const importing = (items: readonly Prepared[]) => store.write((writer) => addAll(writer, items, clock()));
   const trying = (items: readonly Prepared[]) => countNew(store, items);
 
-  /** Running it again skips what is there. @throws Problem for what is no bookmark file, or what the bytes fail with */
+  /** A repeat skips what is stored already. @throws Problem for a text that is no bookmark file, or the error of `texts` */
   return async (texts: AsyncIterable<string>, isDryRun: boolean): Promise<ImportResult> => {
     const result: ImportResult = { created: 0, skipped: 0, failed: [] };
     const prepare = createPreparation(result, clock);
@@ -31,10 +31,10 @@ export function createImporter(store: CatalogueStore, clock: () => Date) {
   };
 }
 
-/** A folder that shall be there, and a bookmark that shall be in it. */
+/** A folder to create where it is missing, and a bookmark to put into it. */
 type Prepared = { readonly folder: FileFolder | undefined; readonly bookmark?: Omit<Bookmark, 'folderId'> };
 
-/** Sorts out what fails, and what the file has twice. @returns undefined where nothing is left to do */
+/** Counts failures and repeats within the file. @returns undefined where nothing is left to store */
 function createPreparation(result: ImportResult, clock: () => Date) {
   const seen = new Set<string>();
   let index = -1;
@@ -58,7 +58,7 @@ function createPreparation(result: ImportResult, clock: () => Date) {
   };
 }
 
-/** @returns how many bookmarks were not there */
+/** @returns how many bookmarks were new */
 async function addAll(writer: CatalogueWriter, items: readonly Prepared[], now: Date): Promise<number> {
   const idOf = createLookup(writer.findSubfolder, async (name, parentId) => {
     const folder = { id: newId(), name, parentId, icon: null };
@@ -73,7 +73,7 @@ async function addAll(writer: CatalogueWriter, items: readonly Prepared[], now: 
   return writer.insertMissing(bookmarks);
 }
 
-/** The same without doing it. */
+/** As `addAll`, without writing. */
 async function countNew(store: CatalogueStore, items: readonly Prepared[]): Promise<number> {
   const idOf = createLookup(store.findSubfolder, () => Promise.resolve(undefined));
   const bookmarks: Bookmark[] = [];
@@ -89,7 +89,7 @@ async function countNew(store: CatalogueStore, items: readonly Prepared[]): Prom
 
 type Found = string | null | undefined;
 
-/** The id of a folder by its path: null is the top, undefined what is not there and was not made. Folders may have gone since the last batch. */
+/** Finds a folder's id by its path: null is the top, undefined a missing folder. Made for each batch, since folders may be deleted between two. */
 function createLookup(find: CatalogueWriter['findSubfolder'], make: (name: string, parentId: string | null) => Promise<Found>) {
   const known = new Map<string, Found>();
   return async function idOf(folder: FileFolder | undefined): Promise<Found> {

@@ -12,9 +12,9 @@ const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor }).refine(
   { path: ['after'], error: 'must be of a page of the same search' },
 );
 
-const entityTag = { ETag: 'Strong; another one as soon as the list may be another' };
+const entityTag = { ETag: 'A strong entity tag; it changes whenever the list may have changed' };
 const conditional = {
-  describedHeaders: { 'If-None-Match': { description: 'The ETag of an answer that the caller has: while it is the same, the answer is 304' } },
+  describedHeaders: { 'If-None-Match': { description: 'The ETag of an earlier answer; while the list is unchanged, the answer is 304' } },
   describedAnswerHeaders: { 200: entityTag, 304: entityTag },
 };
 
@@ -25,6 +25,8 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     operationId: 'listBookmarks',
     access: 'open',
     summary: 'Bookmarks, the oldest first, or the best match of a search',
+    description:
+      'Without `limit` the answer is the whole list as it was at one moment, sent as it is read. The body is an array in any case; the next page is in `Link`.',
     query: BookmarkQuery,
     answers: { 200: z.array(Bookmark), 304: null },
     ...conditional,
@@ -35,7 +37,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
           const { revision, text } = await openSnapshot((snapshot) => jsonOf(snapshot, filter, after));
           return answer(200, new Content('application/json; charset=utf-8', text), tagged(revision));
         }
-        // One more tells whether there is a next page.
+        // One more row shows whether there is a next page.
         const { revision, rows } = await store.bookmarks(filter, { after, rows: limit + 1 });
         const page = rows.slice(0, limit);
         const last = rows.length > limit ? page.at(-1) : undefined;
@@ -48,6 +50,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     operationId: 'listFolders',
     access: 'open',
     summary: 'All folders, in the order in which they were added',
+    description: 'The list is flat; `parentId` makes it a tree.',
     answers: { 200: z.array(Folder), 304: null },
     ...conditional,
     handle: ({ headers }) =>
@@ -67,6 +70,7 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     access: 'open',
     isQueryClosed: true,
     summary: 'The names of all tags, sorted; a tag stays when no bookmark has it any more',
+    description: 'Tags are created by bookmarks.',
     answers: { 200: z.array(z.string().meta({ examples: ['maps'] })), 304: null },
     ...conditional,
     handle: ({ headers }) =>
@@ -77,11 +81,11 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
   }),
 ];
 
-// Of the release too: its answers may have further members.
+// The release is part of it, since a newer one may answer further members.
 const tagOf = (revision: string) => `"${revision}.${version}"`;
 const tagged = (revision: string) => ({ ETag: tagOf(revision) });
 
-/** 304 to who has it already, without reading a row of it. RFC 9110 section 13.1.2. */
+/** Answers 304 to a caller that has the list already, without reading a row of it. RFC 9110 section 13.1.2. */
 async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: IncomingHttpHeaders, respond: () => Promise<T>) {
   if (known === undefined) return respond();
   const current = tagOf(await store.revision());
@@ -89,7 +93,7 @@ async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: Inco
   return isKnown ? answer(304, null, { ETag: current }) : respond();
 }
 
-/** As the wire has it: a row has more. */
+/** The members of the wire; a row has more. */
 const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite, dateAdded }: FoundBookmark): Bookmark => ({
   id,
   title,
@@ -112,7 +116,7 @@ async function* jsonOf(snapshot: Snapshot, filter: BookmarkFilter, after: Positi
   yield before === '[' ? '[]' : ']';
 }
 
-/** RFC 8288; the target is relative to what was asked, so that it holds behind any proxy. */
+/** RFC 8288. The target is relative to the request, so that it is right behind any proxy. */
 function linkTo(last: FoundBookmark, { q, tag, folderId, favorite, limit }: BookmarkFilter & { readonly limit: number }): string {
   const target = new URLSearchParams({ limit: String(limit), after: encodePosition(last) });
   for (const [name, value] of Object.entries({ q, tag, folderId, favorite })) if (value !== undefined) target.set(name, String(value));

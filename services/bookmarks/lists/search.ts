@@ -5,17 +5,17 @@ import { textFor } from '../../platform/schema.ts';
 /** The words of a search, each once. */
 export const wordsOf = (q: string): string[] => [...new Set(q.split(/\s+/))].filter((word) => word !== '');
 
-/** The keys of the last row of a page, as the list is ordered: whatever is added meanwhile, the next page begins behind it. */
+/** The sort keys of the last row of a page. The next page begins after it, whatever is added meanwhile. */
 export type Position = {
-  /** Of a search only. */
+  /** Only in a search. */
   readonly minusRank?: number | undefined;
   readonly dateAdded: Date;
   readonly id: string;
 };
 
-// What a JavaScript Date and a timestamp of Postgres can both be.
+// The range that both a JavaScript Date and a Postgres timestamp have.
 const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
-// What a float4 can be.
+// The range of float4.
 const rank = z
   .number()
   .min(-1e37)
@@ -23,12 +23,12 @@ const rank = z
   .refine((value) => value === 0 || value < -1e-37);
 const Keys = z.union([z.tuple([milliseconds, z.uuid()]), z.tuple([milliseconds, z.uuid(), rank])]);
 
-/** Opaque to those who page; a search and a list without one have each their own. */
+/** Opaque to callers. Cursors of a search and of a list without one differ. */
 export const cursor = textFor(read, 'must be the `after` of the `Link` of another page')
   .optional()
   .meta({
     override: { type: 'string' },
-    description: 'Of the `Link` of another page',
+    description: 'The `after` of the `Link` of another page',
   });
 
 export const encodePosition = ({ dateAdded, id, minusRank }: Position): string =>
@@ -39,6 +39,6 @@ function read(text: string): Position | undefined {
     const { data } = Keys.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
     return data && { dateAdded: new Date(data[0]), id: data[1], minusRank: data[2] };
   } catch {
-    return undefined; // what is no JSON is no cursor
+    return undefined; // no JSON, so no cursor
   }
 }

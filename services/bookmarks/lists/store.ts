@@ -1,4 +1,4 @@
-// All SQL of the lists, and of what is read from one snapshot. A list comes with the revision that it belongs to, by one statement or in one transaction.
+// All SQL of the lists and of snapshots. Each list is read together with its revision, in one statement or one transaction.
 import type { Readable } from 'node:stream';
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
@@ -12,18 +12,18 @@ const builder = knex({ client: 'pg' });
 export type BookmarkFilter = {
   readonly q?: string | undefined;
   readonly tag?: string | undefined;
-  /** Null: in no folder. */
+  /** Null: bookmarks in no folder. */
   readonly folderId?: string | null | undefined;
   readonly favorite?: boolean | undefined;
 };
 /** Undefined `after` is the first page. */
 export type Page = { readonly after: Position | undefined; readonly rows: number };
 
-/** Of a search: its rank, negated, so that all keys of the order ascend. */
+/** `minusRank` is the rank of a search, negated so that all sort keys ascend. */
 export type FoundBookmark = Bookmark & { readonly minusRank?: number };
 export type Listed<Row> = { readonly revision: string; readonly rows: Row[] };
 
-/** The one row of the revision beside each row of a list; without one of these the list is empty. */
+/** A left join of the revision's one row with a list: the id is null where the list is empty. */
 type BesideRevision<Row> = { readonly revision: string } & (Row | { readonly id: null });
 
 function listed<Row extends object>(rows: readonly BesideRevision<Row>[]): Listed<Row> {
@@ -32,7 +32,7 @@ function listed<Row extends object>(rows: readonly BesideRevision<Row>[]): Liste
 }
 
 const revision = statement<{ revision: string }>('catalogue.revision', 'select revision from catalogue');
-/** Its one row, said so that Postgres plans for one. */
+/** The limit makes Postgres plan for one row. */
 const theRevision = '(select revision from catalogue limit 1) catalogue';
 
 const bookmarksAfter = statement<BesideRevision<Bookmark>, [after: Date | string, id: string, rows: number]>(
@@ -55,7 +55,7 @@ const tags = statement<{ revision: string; name: string | null }>(
   `select catalogue.revision, name from ${theRevision} left join tags on true order by name collate alphabetical`,
 );
 
-/** In the order of the list, without an end. */
+/** All bookmarks that match, in the order of the list. */
 function select({ q, tag, folderId, favorite }: BookmarkFilter, after?: Position) {
   const query = builder.from('bookmarks').select(builder.raw(bookmarkColumns));
   if (tag !== undefined) query.whereRaw('tags @> array[?]::text[]', [tag]);
@@ -64,7 +64,7 @@ function select({ q, tag, folderId, favorite }: BookmarkFilter, after?: Position
   if (favorite !== undefined) query.where({ favorite });
   if (q !== undefined) {
     for (const word of wordsOf(q)) query.whereRaw('search_text like containing(?)', [word]);
-    // A word that stands as such ranks by where it stands, whether the others do or not.
+    // Each whole word that is found counts, whether or not the others are whole words as well.
     const minusRank = builder.raw(`-ts_rank(search_words, replace(plainto_tsquery('simple', spaced(folded(?)))::text, ' & ', ' | ')::tsquery)`, [q]);
     query.select({ minusRank }).orderBy('minusRank');
     if (after) query.whereRaw('(?, date_added, id) > (?::float4, ?, ?)', [minusRank, after.minusRank ?? 0, after.dateAdded, after.id]);
@@ -102,7 +102,7 @@ export const createListStore = (database: Database) => ({
 const snapshotOn = (database: Database) => ({
   revision: () => revisionOf(database),
   folders: async () => listed(await database.all(folders)).rows,
-  /** All that match, a few at a time. One list at a time. */
+  /** All that match, a few at a time. Read one list at a time. */
   bookmarks: (filter: BookmarkFilter, after?: Position) => readByCursor<FoundBookmark>(database, select(filter, after)),
 });
 

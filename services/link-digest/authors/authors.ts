@@ -1,4 +1,4 @@
-// Authors: all of them by name, and one with the links and what was decided on these.
+// Authors: a list by name, and one author with links and decisions on them.
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
@@ -13,6 +13,7 @@ export const authorRoutes = (store: AuthorStore) => [
     path: '/api/authors',
     operationId: 'listAuthors',
     summary: 'Authors by name, all or a page of them',
+    description: 'Authors come from bylines, and from the handles of platforms.',
     query: z.object(pageParameters),
     answers: { 200: List(AuthorItem) },
     problems: [Problems.invalidQuery],
@@ -26,7 +27,8 @@ export const authorRoutes = (store: AuthorStore) => [
     method: 'get',
     path: '/api/authors/{id}',
     operationId: 'getAuthor',
-    summary: 'An author with the links, and how many of them have each status',
+    summary: 'An author with all links, and how many of them have each status',
+    description: 'The counts by status are those of the author factor of the score.',
     params: z.object({ id: z.string().meta({ description: 'The id of the author' }) }),
     answers: { 200: Success(AuthorDetail) },
     problems: [Problems.authorMissing],

@@ -1,4 +1,4 @@
-// All SQL of authors as they are read.
+// All SQL that reads authors.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { AuthorItem, LinkOfList, StatusCounts } from '../contract.ts';
 import { countsByStatus } from '../links/store.ts';
@@ -31,7 +31,7 @@ const none: StatusCounts = { Awaiting: 0, Liked: 0, Discarded: 0, DiscardedAfter
 export type AuthorStore = ReturnType<typeof createAuthorStore>;
 
 export const createAuthorStore = (database: Database) => ({
-  /** Alphabetically, in any case. */
+  /** In alphabetical order. */
   list: ({ limit, offset }: { limit: number | null; offset: number }) => database.all(list, limit, offset),
   count: async () => (await database.first(count))?.total ?? 0,
   find: (id: string) => database.first(find, id),

@@ -1,4 +1,4 @@
-// `signalbox digest dead-letters`: mails that were given up and why, and back to the queue.
+// `signalbox digest dead-letters`: lists dead letters of mails with their reasons, and returns them to the queue.
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { createDeadLettersCommand } from '../../platform/broker/dead-letters-command.ts';
 import { readSettings } from '../../platform/config/config.ts';

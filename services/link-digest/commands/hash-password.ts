@@ -1,10 +1,10 @@
-// `signalbox digest hash-password`: prints what a password is kept as.
+// `signalbox digest hash-password`: prints the hash of a password.
 import { readPassword } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { hashPassword } from '../login/password.ts';
 
 export const hashPasswordCommand: Subcommand = {
-  summary: 'print the Digest__AdminPasswordHash of a password that is asked for, or read from standard input',
+  summary: 'print the Digest__AdminPasswordHash of a password from the prompt or standard input',
   examples: ['hash-password', 'hash-password < password.txt'],
   options: [],
   settings: {},

@@ -1,4 +1,4 @@
-// `signalbox digest replay`: extracts links again from every mail as it came, as this release does; what people decided stays.
+// `signalbox digest replay`: extracts links again from all raw mails with this release's extraction; decisions stay.
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import { withDatabase } from '../../platform/postgres/command-database.ts';
@@ -12,11 +12,11 @@ import { type Arrivals, createArrivals } from '../newsletters/arrivals.ts';
 const migrations = { schema: 'digest', directory: new URL('../migrations/', import.meta.url) };
 const Options = z.object({ dryRun: z.boolean().default(false) });
 
-/** What became of a mail; `refused` is left as it is. */
+/** The outcome of a mail; a refused mail is left as it is. */
 type Line = { readonly sha256: string; readonly outcome: 'replaced' | 'read' | 'refused'; readonly links?: number; readonly reason?: string };
 
 export const createReplay = (settings: typeof storingSettings): Subcommand => ({
-  summary: 'extract links again from all mails as they came, refused ones among them; may be given again',
+  summary: 'extract links again from all raw mails, refused ones among them; may be given again',
   examples: ['replay --dry-run', 'replay'],
   options: [{ flags: '--dry-run', summary: 'tell what would be found, and change nothing' }],
   settings,

@@ -9,7 +9,6 @@ const list = (name: string) =>
   String.raw`(${name}(?:(?:,\s+${name})*,?\s+(?:and|&|und|et|y|e|en)\s+${name}|(?:,\s+(?!${otherThanName})${name})+(?=\s*(?:$|[·•|–—(])))?)`;
 const verb = String.raw`(?:(?:[Ww]ritten|[Pp]osted|[Pp]ublished|[Ww]ords|[Ss]tory|[Ee]ssay|[Tt]ext|[Aa]rticle|[Rr]eview(?:ed)?|[Rr]eported|[Ii]nterview)\s+)?`;
 const begins = String.raw`(?:^[,;(]?\s*|[·•|–—:(-]\s*)${verb}`;
-/** The end of a sentence. */
 const sentence = String.raw`[.!?…]['"’”)]*\s+`;
 const ends = String.raw`(?=\s*(?:$|[·•|–—()[\]/:-]|[,.](?:\s|$)|\s(?:in|on|for|at|from|via|with)\s))`;
 
@@ -21,12 +20,12 @@ const afterSentence = new RegExp(String.raw`(?<=${sentence})${verb}[Bb][Yy]\s+${
 
 /** @returns the names, in order; empty where the line has no byline */
 export function namesIn(line: string): readonly string[] {
-  // Few lines have the word, and the patterns are tried at each character.
+  // The patterns are tried at each character, and few lines contain the word.
   const hasBy = /by/i.test(line);
   const [, some, one] = (hasBy ? english.exec(line) : null) ?? others.exec(line) ?? (hasBy ? afterSentence.exec(line) : null) ?? [];
   const names = some ?? one;
   return names === undefined ? [] : names.split(/,?\s+(?:and|&|und|et|y|e|en)\s+|,\s+/u);
 }
 
-/** What a line says before the byline that ends it; empty where the line begins with it. */
+/** The text before the byline that ends a line; empty where the line begins with it. */
 export const beforeByline = (line: string): string => line.slice(0, afterSentence.exec(line)?.index ?? 0).trim();

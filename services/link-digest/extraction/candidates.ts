@@ -1,19 +1,19 @@
-// What stands in a mail for one link: an anchor of its HTML, or a URL of its text. The same link may stand there several times.
+// A candidate is an anchor in a mail's HTML, or a URL in its text. Several candidates may be the same link.
 
 export type Candidate = {
   readonly foundUrl: string;
-  /** Its own text, empty for an image; of a URL in a text what a reader takes for its title. */
+  /** The anchor's text, empty for an image; for a URL in a text, the text that titles it. */
   readonly text: string;
-  /** Whether it is a URL in a text. */
+  /** Whether it is a URL in a text rather than an anchor. */
   readonly isBare: boolean;
-  /** Whether that is a heading, or within one. */
+  /** Whether the text is a heading, or within one. */
   readonly isHeading: boolean;
-  /** The heading that is nearest to it; empty where there is none. */
+  /** The nearest heading; empty where there is none. */
   readonly heading: string;
-  /** The line in which it stands: read only for one whose text says nothing. */
+  /** The line around it; read only where its own text is generic. */
   readonly line: () => string;
-  /** Of the byline that follows: looked for until one candidate of a link has some. */
+  /** The names of its byline; read until one candidate of a link has some. */
   readonly names: () => readonly string[];
-  /** In a class, or within an element of a class, that is dropped. */
+  /** Whether it, or an element around it, has a class that is dropped. */
   readonly isDropped: boolean;
 };

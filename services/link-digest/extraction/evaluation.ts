@@ -1,10 +1,10 @@
-// How much of what people labelled in mails the extraction finds, and how much of what it finds they labelled. Pure.
+// Recall and precision of the extraction against hand-made labels. Pure.
 import { z } from 'zod';
 import type { FoundAuthor, FoundLink } from './extraction.ts';
 
 const Author = z.strictObject({ name: z.string(), handle: z.string().nullable().default(null), customDomain: z.string().nullable().default(null) });
 
-/** The links that a reader of a mail wants: their identity, their title, their authors. */
+/** The links that a reader of the mail wants, with identity, title and authors. */
 export const Labels = z.array(z.strictObject({ url: z.string(), title: z.string(), authors: z.array(Author).default([]) }));
 export type Labels = z.output<typeof Labels>;
 
@@ -12,13 +12,13 @@ const kinds = ['links', 'titles', 'authors'] as const;
 type Kind = (typeof kinds)[number];
 
 export type Evaluation = {
-  /** Of these are right. */
+  /** How many labels and findings there are, and how many findings are right. */
   readonly counts: Readonly<Record<Kind, { readonly labelled: number; readonly found: number; readonly right: number }>>;
-  /** A line each. */
+  /** One line for each fault. */
   readonly faults: readonly string[];
 };
 
-/** A title is right with its link, an author is right with the link, the name, and the handle or the domain. */
+/** A title counts with its link; an author counts with the link, the name, and the handle or the domain. */
 export function evaluate(labels: Labels, found: readonly FoundLink[]): Evaluation {
   const sets = kinds.map((kind) => {
     const [wanted, got] = [new Set(labels.flatMap(linesOf[kind])), new Set(found.flatMap(linesOf[kind]))];
@@ -50,6 +50,6 @@ export function total(evaluations: readonly Evaluation[]): Evaluation['counts'] 
   return { links: sum('links'), titles: sum('titles'), authors: sum('authors') };
 }
 
-/** 1 where there is nothing to be wrong about. */
+/** 1 where nothing was found, and in recall where nothing is labelled. */
 export const precisionOf = ({ found, right }: { readonly found: number; readonly right: number }): number => (found === 0 ? 1 : right / found);
 export const recallOf = ({ labelled, right }: { readonly labelled: number; readonly right: number }): number => (labelled === 0 ? 1 : right / labelled);

@@ -1,4 +1,4 @@
-// The links of a mail: each once, with the best of its titles and its authors. Pure.
+// Extracts the links of a mail, each once, with its best title and its authors. Pure.
 import { decode, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
 import { linksOfHtml } from './html-links.ts';
@@ -42,15 +42,15 @@ export type FoundLink = {
   readonly authors: readonly FoundAuthor[];
 };
 
-/** What an address of a mail leads to. */
+/** The page that an address in a mail leads to. */
 type Target = { readonly identity: string; readonly url: URL; readonly isNoise: boolean };
 type Found = { readonly target: Target; readonly candidates: Candidate[] };
 
-/** In the order in which they first stand in the mail: in its HTML, or in its text where it has none. */
+/** Reads the HTML, or the text of a mail without HTML. Links are in the order of their first appearance. */
 export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly FoundLink[] {
   const targetOf = createTargets(mail, rules);
   const found = new Map<string, Found>();
-  /** How many links lead to a host, what is noise among them. */
+  /** Identities by host, noise included. */
   const hosts = new Map<string, Set<string>>();
   for (const candidate of candidatesOf(mail, rules)) {
     const target = targetOf(candidate.foundUrl);
@@ -69,7 +69,7 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
   return [...found.values()].filter((one) => !isHomePage(one)).map((one) => linkOf(one, rules));
 }
 
-/** Reads each address once: an image, a title and a "read more" have the same. */
+/** Resolves each address once, since an image, a title and a "read more" share it. */
 function createTargets({ unsubscribe }: ParsedMail, rules: Rules): (written: string) => Target | undefined {
   const leaves = new Set(unsubscribe.map((target) => identityOf(target, rules)));
   const targets = new Map<string, Target | undefined>();
@@ -84,7 +84,7 @@ function createTargets({ unsubscribe }: ParsedMail, rules: Rules): (written: str
   };
 }
 
-/** Also of a mail that does not say who sent it. */
+/** True for every host where the mail names no sender. */
 function isOfSender({ hostname }: URL, from: string | null): boolean {
   const domain = from?.split('@').at(-1)?.toLowerCase() ?? hostname;
   return hostname === domain || hostname.endsWith(`.${domain}`) || domain.endsWith(`.${hostname.replace(/^www\./, '')}`);
@@ -113,7 +113,7 @@ function namesOf(candidates: readonly Candidate[]): readonly string[] {
 
 const tidyUrl = (url: string): string => url.toWellFormed().replaceAll('\0', '');
 
-/** A heading, else a text that says something, else the heading that is nearest, else what text there is, else what the URL says. */
+/** A heading, else a text that is not generic, else the nearest heading, else any text, else the last segment of the URL, else its host. */
 function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: Rules): string {
   const saying = candidates.filter(({ text }) => text !== '' && !genericTexts.test(text) && !/^https?:\/\/\S*$/i.test(text));
   const titles = [
@@ -126,7 +126,7 @@ function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: R
   return titles.find((title) => title !== undefined && title !== '') ?? url.hostname;
 }
 
-/** The handle of a platform; else, with a byline, the domain, unless that is a platform's. */
+/** The handle on a platform; else, with a byline, the domain, unless it is a platform's. */
 function authorsOf(url: URL, names: readonly string[], { platforms }: Rules): readonly FoundAuthor[] {
   const handle = handleAt(placeOf(url), platforms);
   if (handle !== undefined) return [{ name: names[0] ?? handle, handle, customDomain: null }];

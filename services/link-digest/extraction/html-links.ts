@@ -11,7 +11,7 @@ type Page = HtmlDocument & {
   readonly headings: readonly Heading[];
   readonly genericTexts: RegExp;
 };
-/** One that says something, and what. */
+/** A heading with text. */
 type Heading = Element & { readonly title: string };
 
 const isAnchor = (element: Element): element is Anchor => element.href !== undefined;
@@ -55,7 +55,7 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
   };
 }
 
-/** How many elements begin at or before one: the place of the first that begins after it. */
+/** The position of the first element that begins after an index. */
 function firstAfter(sorted: readonly Element[], index: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -68,7 +68,7 @@ function firstAfter(sorted: readonly Element[], index: number): number {
 
 const mostAncestors = 32;
 
-/** Of the headings before and after it the one that shares the closer element with it, as a card does; of two that do, the one before, but for an image right above. */
+/** The heading with the nearest common ancestor, as in a card; on a tie the preceding one, unless the link is an image directly before the next heading. */
 function headingOf(
   { text }: Page,
   anchor: Anchor,
@@ -101,7 +101,7 @@ function lineAround(text: string, start: number, end: number): string {
 
 const mostLines = 8;
 
-/** Of the byline after an anchor, or after the heading that is its title. */
+/** The names of the byline after an anchor, or after the heading that titles it. */
 function namesAfter(page: Page, title: Element, href: string): readonly string[] {
   const limit = bylineEnd(page, title, href);
   for (const text of textsAfter(page, title, limit)) {
@@ -115,7 +115,7 @@ function namesAfter(page: Page, title: Element, href: string): readonly string[]
 
 const mostAuthorLinks = 5;
 
-/** Where the next heading begins, or the next link to something else, unless that is the name in a byline. */
+/** A byline is searched up to the next heading, or the next link to another page that is not the name in a byline. */
 function bylineEnd({ text, headings, anchors }: Page, title: Element, href: string): number {
   const heading = headings[firstAfter(headings, title.last)]?.start ?? text.length;
   const place = firstAfter(anchors, title.index);
@@ -132,7 +132,7 @@ const mostSiblings = 3;
 const mostBlankSiblings = 12;
 const mostAround = 4;
 
-/** What follows in the same block; then up to three siblings of that block, or, where nothing follows it, of what is around it. */
+/** The rest of the block; then up to three siblings of the block, or, where none follow, of the elements around it. */
 function* textsAfter({ text, elements }: Page, title: Element, limit: number): Generator<string> {
   const textFrom = (start: number, end: number) => text.slice(start, Math.min(end, limit, start + mostRead));
   let around = blockOf(title);

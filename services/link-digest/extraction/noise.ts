@@ -1,9 +1,9 @@
-// Which links no reader wants: social hosts, unsubscribe, preferences and view-in-browser, pages of the platform itself. Pure.
+// Tells links that no reader wants: social hosts, unsubscribe, preferences and view-in-browser, the platform's own pages. Pure.
 import { decode, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
 import type { Rules } from './rules.ts';
 
-/** By where it leads. @param url the identity */
+/** Decides by the address. @param url the identity */
 export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms }: Rules): boolean {
   const place = placeOf(url);
   return (
@@ -13,7 +13,7 @@ export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms 
   );
 }
 
-/** By how it stands in the mail. @param isOfSender whether it leads to a host of the sender of the mail */
+/** Decides by the candidate in the mail. @param isOfSender whether it leads to a host of the mail's sender */
 export function isNoise({ isDropped, isBare, text, line }: Candidate, isOfSender: boolean, rules: Rules): boolean {
   const saysNothing = isBare || text === '' || rules.genericTexts.test(text);
   return isDropped || isDroppedText(bare(text), isOfSender, rules) || (saysNothing && rules.droppedPhrases.test(line()));
@@ -22,7 +22,7 @@ export function isNoise({ isDropped, isBare, text, line }: Candidate, isOfSender
 const isDroppedText = (text: string, isOfSender: boolean, { droppedTexts, senderTexts }: Rules): boolean =>
   text !== '' && (droppedTexts.some((pattern) => pattern.test(text)) || (isOfSender && senderTexts.test(text)));
 
-/** What follows such a segment is a recipient's key or says of what: `/unsubscribe/7f3a`, `/preferences/emails`; `/webview/performance` is a page. */
+/** Segments that may follow a dropped one, a recipient's key or a kind of mail: `/unsubscribe/7f3a`, `/preferences/emails`. `/webview/performance` is a page. */
 const follows = /\d|^.{20,}$|^(?:e?mails?|newsletters?|notifications?|subscriptions?|confirm)$/i;
 
 function isDroppedPath(path: string, droppedSegments: readonly string[]): boolean {

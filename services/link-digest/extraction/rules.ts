@@ -1,33 +1,33 @@
-// What extraction knows of the senders of newsletters: data, in the terms of docs/link-digest.md. A pattern of a host and path sees them as `example.org/a/b`,
-// without a trailing slash; one of a text sees it on one line.
+// The extraction's rules about senders of newsletters, as data, in the terms of docs/link-digest.md. Patterns of host and path match `example.org/a/b`,
+// without a trailing slash; patterns of a text match it on one line.
 
 export type Platform = {
   /** The first group is the handle of the author or of the publication. */
   readonly handles: readonly RegExp[];
-  /** Of the platform itself: profiles, settings and what its buttons do. */
+  /** The platform's own pages: profiles, settings, actions of its buttons. */
   readonly pages: readonly RegExp[];
-  /** Where an author has no domain of their own. */
+  /** Hosts whose authors have no domain of their own. */
   readonly hosts: readonly string[];
 };
 
 export type Rules = {
-  /** Of query parameters: matched against the whole name, in any case. */
+  /** Tracking parameters of queries, by the whole name in any case. */
   readonly tracking: RegExp;
-  /** Hosts whose parameters are all kept, without their subdomains. */
+  /** Hosts whose parameters are all kept; their subdomains are not among them. */
   readonly keepsParameters: readonly string[];
   /** An anchor is dropped when its class or id, or that of an element around it, contains one of these, in any case. */
   readonly droppedClasses: readonly string[];
-  /** Dropped with their subdomains. */
+  /** Social networks, dropped with their subdomains. */
   readonly socialHosts: readonly string[];
-  /** Unsubscribe, preferences and view-in-browser: a segment of a path, letters and digits of it only, without its file extension. */
+  /** Path segments of unsubscribe, preferences and view-in-browser; compared by letters and digits, without a file extension. */
   readonly droppedSegments: readonly string[];
-  /** The same, and what else newsletters ask their readers to do, by the whole text of a link. */
+  /** Whole texts of the same links, and of other actions that newsletters offer. */
   readonly droppedTexts: readonly RegExp[];
-  /** What newsletters say of themselves; elsewhere it may be the name of a page. */
+  /** Texts that name the sender's own pages, such as Contact; dropped on hosts of the sender only. */
   readonly senderTexts: RegExp;
-  /** Of unsubscribe, preferences and view-in-browser, anywhere in the line around a link whose own text says nothing. */
+  /** Phrases of the same links in the line around a link whose own text is generic. */
   readonly droppedPhrases: RegExp;
-  /** Texts of links that say nothing of what they lead to. */
+  /** Link texts that say nothing about the page, such as "read more". */
   readonly genericTexts: RegExp;
   readonly platforms: readonly Platform[];
 };
@@ -79,7 +79,6 @@ const otherPlatforms: readonly Platform[] = [
 const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|alert|list))*`;
 
 export const defaultRules: Rules = {
-  // The families of reference-facts.md.
   tracking: namesLike(
     'utm_* mtm_* pk_* gclid gbraid wbraid dclid fbclid fb_action_ids fb_source msclkid yclid ysclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi __hs* ' +
       'mkt_tok _kx bsft_* ml_subscriber* oly_* vero_* elq* ck_subscriber_id s_cid cmpid xtor _branch_* source',

@@ -1,4 +1,4 @@
-// The URLs of a mail's text, each with what a reader takes for its title and its byline. Pure; each step looks at no more than a few lines around a URL.
+// The URLs of a mail's text, each with its title and byline. Pure; each step looks at no more than a few lines around a URL.
 import { beforeByline, namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
 import { tidy } from './texts.ts';
@@ -32,7 +32,7 @@ const pairs: ReadonlyMap<string, string> = new Map([
 
 const mostTrimmed = 100;
 
-/** Without what ends the sentence around it; a closing bracket is its own where it opens it. */
+/** Without the punctuation of the sentence around it; a closing bracket stays where the URL opens it. */
 function trimUrl(url: string): string {
   let end = url.length;
   for (; end > Math.max(url.length - mostTrimmed, 0); end -= 1) {
@@ -43,7 +43,7 @@ function trimUrl(url: string): string {
   return url.slice(0, end);
 }
 
-// Of a long run of closing brackets, no more than the last of a URL are looked at.
+// Only the end of a URL is looked at, so that long runs of brackets cost little.
 const isOpened = (url: string, opening: string, closing: string): boolean => {
   const part = url.slice(-400);
   return part.split(opening).length >= part.split(closing).length;
@@ -79,7 +79,7 @@ function candidateOf(place: Place): Candidate {
 }
 
 const bullet = /^\s*(?:[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/;
-/** Of an item of a list; a dash may lead a byline as well. */
+/** The start of a list item. Dashes are not among them, since a byline may begin with one. */
 const item = /^\s*(?:[*•►▶]|\d{1,3}[.)])\s/;
 const clean = (text: string): string =>
   tidy(text)
@@ -92,13 +92,13 @@ const clean = (text: string): string =>
 const leadIn = /,?(?: and (?:it|they))? (?:is|are|can be (?:found|read|seen|had|downloaded))(?: now| online| available)* (?:at|on|under)$/i;
 const quotedAtEnd = /["“„«]([^"“”„«»]{3,})["”“»]$/;
 
-/** What a sentence says of the URL that it leads to. */
+/** The part of a sentence that titles its URL. */
 function subjectOf(label: string): string {
   const subject = label.replace(leadIn, '');
   return subject === label ? label : (quotedAtEnd.exec(subject)?.[1] ?? subject);
 }
 
-/** What stands before the URL on its line, in Markdown in the brackets before it; else what stands behind it; of a note, what stands where it is named. */
+/** The text before the URL on its line, in Markdown the text in brackets; else the text after it; for a note `[1]`, the text where the note is referred to. */
 function labelOf({ lines, at, nth, notes }: Place): string {
   const { text = '', urls: found = [] } = lines[at] ?? {};
   const { start = 0, end = 0 } = found[nth] ?? {};
@@ -114,7 +114,7 @@ function labelOf({ lines, at, nth, notes }: Place): string {
 
 const noteBefore = (text: string): string => /^\s*\[(\d{1,3})\]:?\s*<?$/.exec(text)?.[1] ?? '';
 
-/** What stands before `[1]` where it is first named, and the byline below, by its number. */
+/** By note number: the text before the first reference `[1]`, and the byline below it. */
 function notesOf(lines: readonly Line[]): ReadonlyMap<string, Note> {
   const notes = new Map<string, Note>();
   for (const [at, { text }] of lines.entries()) {
@@ -129,12 +129,12 @@ function notesOf(lines: readonly Line[]): ReadonlyMap<string, Note> {
 const mostLines = 10;
 const isRule = (text: string): boolean => /^[\s\-=_*~#+•.]*$/.test(text.slice(0, 200));
 
-/** The paragraph that the URL ends, or, where it stands alone, the one above it, unless that has a URL of its own. */
+/** The paragraph that ends with the URL; for a URL alone on its line the paragraph above, unless that has a URL of its own. */
 function blockAbove(lines: readonly Line[], at: number): readonly string[] {
   const block: string[] = [];
   for (let above = at - 1; above >= Math.max(at - mostLines, 0); above -= 1) {
     const { text = '', urls: found = [] } = lines[above] ?? {};
-    // Where lines are flowed, an item may begin behind the URL of the one before.
+    // In flowed text an item may begin behind the URL of the previous one.
     const rest = text.slice(found.at(-1)?.end ?? 0).replace(/^[)\]>.,]+(?=\s)/, '');
     if (item.test(rest)) return [rest.trim(), ...block];
     if (found.length > 0) break;
@@ -144,7 +144,7 @@ function blockAbove(lines: readonly Line[], at: number): readonly string[] {
   return block;
 }
 
-/** The heading above a line of hyphens, which is about as long. */
+/** The heading above a line of hyphens of about the same length. */
 function underlined(lines: readonly Line[], at: number): readonly string[] {
   const [rule, heading] = [lines[at]?.text.trim() ?? '', lines[at - 1]];
   const text = heading?.text.trim() ?? '';
@@ -152,7 +152,7 @@ function underlined(lines: readonly Line[], at: number): readonly string[] {
   return isHeading ? [text] : [];
 }
 
-/** A line that says when something is, or what follows. */
+/** A line with a date or time, or one that announces the next. */
 const isNoTitle = (line: string): boolean => /:$|^(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b.*\d|^\d{1,2}:\d\d\b/i.test(line);
 
 function titleOf(block: readonly string[]): string {

@@ -1,23 +1,23 @@
-// Text of mails as it is read: on one line, in what a title or a name may be long. Pure.
+// Normalises text of mails: one line, limited length. Pure.
 import { storable } from '../../platform/json.ts';
 
-/** Characters without a width, by which mails fill up their preview text or break long words. */
+/** Zero-width characters, which mails use to fill up preview text and to break long words. */
 const invisible = /[\u00ad\u200b\u2060\ufeff]|\u034f/g;
 
-/** Of what may be long, so much is read. */
+/** Longer texts are read up to here, in characters. */
 export const mostRead = 1000;
-/** In code points; what an index takes, and a line on a screen. */
+/** In code points, so that an index and a line of a screen take it. */
 const maxTitleLength = 500;
 
-/** White space collapsed. A single space, which most of it is, is left where it stands. */
+/** Collapses white space. Single spaces are not matched, which saves most replacements. */
 export const collapse = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ');
 
-/** Text on one line, as it can be stored. */
+/** Text on one line, without characters that cannot be stored. */
 export const tidy = (text: string): string => storable(collapse(text.slice(0, mostRead).replace(invisible, '')).trim());
 
 export const cutTitle = (title: string): string => cut(title, maxTitleLength);
 
-/** What Postgres can store, of at most so many code points, the last of which says that there was more. */
+/** At most `most` code points that Postgres can store; a cut text ends with an ellipsis. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return storable(text);
   const characters = [...storable(text.slice(0, 2 * (most + 1)))];

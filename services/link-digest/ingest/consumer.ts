@@ -1,4 +1,4 @@
-// Takes mails off the queue: parsed, stored or refused; what fails is tried again, and at last refused and dead-lettered.
+// Takes mails off the queue, parses and stores them. A failed mail is retried, and finally refused and dead-lettered.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { BatchHandler, Broker, Consumer, Delivery, Outcome } from '../../platform/broker/broker.ts';
 import { codeOf, describeError } from '../../platform/errors.ts';
@@ -16,8 +16,8 @@ type MailHandlerParts = {
   readonly metrics: Metrics;
 };
 
-/** Mails that are stored together: a tenth less processor time a mail than whatever is parsed by then. The first of them waits for the others, so those that
- *  may be slow, which are large, are few. */
+/** Mails that are stored together, which saves a tenth of the processor time a mail. The first one waits for the others, so a group of large, slow mails is
+ *  small. */
 const group = { size: 16, bytes: 1_048_576 };
 
 function groupsOf(batch: readonly Delivery[]): Delivery[][] {
@@ -39,17 +39,17 @@ const outcomes = ['stored', 'duplicate', 'rejected', 'failed'] as const;
 
 export type MailHandler = ReturnType<typeof createMailHandler>;
 
-/** Throws only what fails for every mail alike: then the broker keeps the batch. */
+/** Throws only errors that concern every mail; the broker then keeps the batch. */
 export function createMailHandler({ newsletters, read, log, metrics }: MailHandlerParts) {
   const processed = metrics.counter({
     name: 'signalbox_digest_mails_processed_total',
-    help: 'Mails taken off the queue by what became of them; a failed one is tried again, and counts at each attempt.',
+    help: 'Mails taken off the queue, by outcome; a failed one is retried and counts at each attempt.',
     labels: ['outcome'],
     series: outcomes.map((outcome) => ({ outcome })),
   });
   const delay = metrics.histogram({
     name: 'signalbox_digest_delay_seconds',
-    help: 'From the reception of a mail until it is stored or refused.',
+    help: 'Seconds from the reception of a mail until it is stored or refused.',
     labels: [],
     buckets: [0.05, 0.1, 0.5, 1, 2, 5, 30, 60, 300, 3600],
   });
@@ -74,27 +74,27 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
   async function store(delivery: Delivery, parsing: ReturnType<typeof parse>, stopping?: AbortSignal): Promise<Outcome> {
     const { mail, earlier, parsed } = await parsing;
     if (!parsed) {
-      // By a consumer that was killed.
+      // A consumer that was killed had stored it.
       settled('duplicate', mail);
       return 'ack';
     }
     if (parsed.kind === 'refused') return { deadLetter: parsed.reason };
     if (parsed.kind === 'unavailable') return stopping?.aborted === true ? 'requeue' : fail(parsed.reason, delivery);
-    // A refused one comes again when its dead letter is returned.
+    // A refused mail comes again when its dead letter is sent back.
     if (earlier) await newsletters.replace(mail.sha256, parsed.value);
     settled(earlier ? 'stored' : await newsletters.store(mail, parsed.value), mail);
     return 'ack';
   }
 
   function storingFailed(error: unknown): string {
-    // What takes too long may do so because of this one mail: it is tried again, and does not hold up the others.
+    // A timeout may be caused by this one mail: it is retried and must not hold up the others.
     if (isOutage(error) && !isCancelled(error)) throw error;
-    // What a database says may hold what the mail says.
+    // The database's message may contain text of the mail.
     const code = codeOf(error);
     return code === undefined ? describeError(error) : `storing it failed with ${code}`;
   }
 
-  /** Those that are parsed, or cannot be, are stored in one transaction. */
+  /** Stores a group in one transaction once all of it is parsed. */
   function settle(together: readonly Delivery[], stopping?: AbortSignal): Promise<Outcome>[] {
     const parsing = together.map((delivery) => parse(delivery, stopping));
     const all = Promise.allSettled(parsing);
@@ -104,16 +104,16 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
     });
   }
 
-  /** Kept with its reason, and a dead letter as well, also when it ended its consumer. */
+  /** Stores the refusal with its reason and dead-letters the mail, also one that ended its consumer. */
   async function refuse(delivery: Delivery, reason: string) {
     const mail = mailOf(delivery);
     try {
       const outcome = await newsletters.reject(mail, reason);
       settled(outcome, mail);
-      // Refused before: its dead letter may have been lost with a batch that was handed over again.
+      // Refused earlier: its dead letter may have been lost with a batch that was redelivered.
       if (outcome === 'duplicate' && (await newsletters.outcomeOf(mail.sha256))?.rejection === null) return 'ack';
     } catch (error) {
-      // Even its refusal may be what cannot be stored.
+      // Storing the refusal may fail as well.
       return { deadLetter: storingFailed(error) };
     }
     log.warn({ messageId: delivery.id, attempt: delivery.attempt, bytes: mail.raw.length, reason }, 'mail refused');
@@ -121,11 +121,11 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
   }
 
   const handle: BatchHandler = async (batch, stopping) => {
-    // One group is stored while the next is parsed. All of them end before the batch is handed over again.
+    // One group is stored while the next is parsed. All end before the batch may be redelivered.
     const groups: Promise<PromiseSettledResult<Outcome>[]>[] = [];
     for (const together of groupsOf(batch)) {
       groups.push(Promise.allSettled(settle(together, stopping)));
-      // Its first mail is at the parser before the digests of the others are computed.
+      // The parser gets the first mail before the digests of the others are computed.
       await endOfTurn();
     }
     return (await Promise.all(groups)).flat().map((result) => {
@@ -136,20 +136,20 @@ export function createMailHandler({ newsletters, read, log, metrics }: MailHandl
   return { handle, refuse };
 }
 
-/** Newsletters of usual size by the hundred; of the largest mails a few. Nothing is parsed while the last of a batch are stored, so a batch is large, and some
- *  of the next are at hand. */
+/** Hundreds of mails of usual size, or a few of the largest. Nothing is parsed while the last mails of a batch are stored, so batches are large, and some mails
+ *  of the next one are prefetched. */
 export const consumeOptions = { batchSize: 200, prefetch: 256, maxBytes: 32 * 1_048_576 };
 
 export const consumeMails = (broker: Broker, { handle, refuse }: MailHandler): Consumer =>
   broker.consume(ingestQueue, { ...consumeOptions, giveUp: refuse }, handle);
 
-/** What waits in the queue and among the dead letters; nothing is said while nobody knows. */
+/** Gauges of the queue and its dead letters; no value while the broker does not answer. */
 export function measureQueue(broker: Pick<Broker, 'depth' | 'isConnected'>, metrics: Metrics): void {
   const { queues, deadLetters } = ingestTopology(0);
   const depths = [...queues.map(({ name }) => name), deadLetters.queue].map((queue) => ({ queue, ask: forScrape(() => broker.depth(queue)) }));
   metrics.gauge({
     name: 'signalbox_digest_queue_messages',
-    help: 'Mails that wait in the queue, and among its dead letters.',
+    help: 'Mails in the queue and among its dead letters.',
     labels: ['queue'],
     async collect(reading) {
       for (const { queue, ask } of depths) {

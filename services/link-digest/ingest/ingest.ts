@@ -1,4 +1,4 @@
-// Mails on their way into the queue: who may send them, how many, and what is answered.
+// The ingest route: takes raw mails into the queue, by token and rate limit.
 import { z } from 'zod';
 import type { Broker } from '../../platform/broker/broker.ts';
 import type { Secret } from '../../platform/config/secret.ts';
@@ -32,10 +32,14 @@ const RawMail = z.string().meta({
   description: 'A mail with its headers, RFC 5322',
   examples: ['From: weekly@news.example\r\nSubject: Database weekly\r\n\r\nhttps://blog.example/postgres-partitions\r\n'],
 });
-const Taken = Success(z.object({ duplicate: z.boolean() }).meta({ id: 'TakenMail', examples: [{ duplicate: false }] }));
+const Taken = Success(
+  z
+    .object({ duplicate: z.boolean().meta({ description: 'Whether these bytes were stored or refused before' }) })
+    .meta({ id: 'TakenMail', examples: [{ duplicate: false }] }),
+);
 
 export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: IngestParts) {
-  /** Of all mails that are being received: room for two of the largest. */
+  /** Memory for all mails that are being received: two of the largest. */
   const shared = createBodyMemory(2 * maxMailBytes, maxMailBytes);
 
   async function take(raw: Buffer) {
@@ -54,6 +58,8 @@ export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: I
     path: `${ingestPath}/email`,
     operationId: 'ingestMail',
     summary: 'Takes a raw mail into the queue; it is parsed and stored a moment later',
+    description:
+      '202 means that the broker has confirmed the mail; it is parsed and stored a moment later. 200 means that the same bytes were stored or refused before. Every request with a valid token counts against the limit by the hour.',
     body: rawBody({
       mediaTypes: ['message/rfc822', 'application/octet-stream'],
       maxBytes: maxMailBytes,

@@ -1,4 +1,4 @@
-// The queue of mails: its topology, and how a mail travels in a message.
+// The queue of mails: its topology, and the message of a mail.
 import { createHash } from 'node:crypto';
 import type { Delivery, Message, Topology } from '../../platform/broker/broker.ts';
 import type { RawMail } from '../mails/reader.ts';

@@ -1,4 +1,4 @@
-// `signalbox worker digest`: takes mails off the queue, until it is empty or for good, where the service does not do so itself.
+// `signalbox worker digest`: takes mails off the queue in place of the service, until the queue is empty or in a loop.
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { toError } from '../../platform/errors.ts';
@@ -48,7 +48,7 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
     };
     const consumer = consumeMails(broker, { ...handler, handle });
     runtime.lifecycle.onStop('run of the digest worker', consumer.stop);
-    // Empty twice in a row: what is fetched and not begun is in no depth.
+    // Empty twice in a row: fetched mails whose work has not begun are not in the depth.
     for (let empty = 0; empty < 2 && !deadline.aborted;) {
       await sleepUntil(deadline, lookEveryMs);
       empty = inWork === 0 && (await broker.depth(ingestQueue)) === 0 ? empty + 1 : 0;
@@ -58,13 +58,13 @@ export const createDigestWorker = (migrations: MigrationSource): Worker<WorkerCo
 });
 
 type OpenOptions = {
-  /** How the broker's own tools show the connection. */
+  /** The connection's name in the broker's tools. */
   readonly name: string;
   readonly migrations: MigrationSource;
   readonly pool: Partial<typeof pool> & typeof requestLimits;
 };
 
-/** What takes mails off the queue, here and in the service itself. */
+/** Opens database and broker with the handler of mails, for this worker and for the service. */
 export async function openIngest({ log, metrics, health, lifecycle }: Runtime, config: WorkerConfig, { name, migrations, pool }: OpenOptions) {
   const { databaseUrl, brokerUrl, maxRetries, queueType } = config;
   const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log, metrics }));

@@ -1,4 +1,4 @@
-// Links: lists of them by rank, one with what belongs to it, why it has its score, and what is decided on it.
+// Links: ranked lists, one link in detail, its score explained, and decisions.
 import { z } from 'zod';
 import { Content, route } from '../../platform/http/route.ts';
 import type { OpenSnapshot } from '../../platform/postgres/snapshots.ts';
@@ -25,7 +25,7 @@ const LinkPage = Page(LinkItem);
 
 const itemOf = ({ scoredAt: _, ...item }: ListedLink): LinkItem => item;
 
-/** With a score that is no older than it may be. */
+/** Finds a link, and computes its score anew where that is stale. */
 async function findLink({ store, scores }: LinkParts, id: string): Promise<LinkItem> {
   const link = isGuid(id) ? await store.find(id) : undefined;
   if (!link) throw Problems.linkMissing();
@@ -39,12 +39,12 @@ async function listLinks({ store, scores }: LinkParts, { filter, sort, page }: W
   const [links, total] = await Promise.all([read(), store.count(filter)]);
   const stale = links.filter(({ scoredAt }) => scores.isStale(scoredAt)).map(({ id }) => id);
   if (stale.length > 0) await scores.compute(stale);
-  // By their new scores they may stand elsewhere.
+  // New scores may change the order.
   const shown = stale.length > 0 ? await read() : links;
   return { ...success(shown.map(itemOf)), pagination: paginationOf(page, total) };
 }
 
-/** All links that wait as they were at one moment, and behind them how many these were. */
+/** All waiting links of one snapshot, and then their number. */
 async function* jsonOfAwaiting(snapshot: LinkStore): AsyncGenerator<string, undefined> {
   let total = 0;
   yield '{"success":true,"data":[';
@@ -85,6 +85,7 @@ const listRoutes = (parts: LinkParts) => [
     path: '/api/links',
     operationId: 'listLinks',
     summary: 'A page of the links that match',
+    description: 'Stale scores of the page are computed first. Only the first fault of a query is answered, in the order status, sort, page, per_page.',
     query: LinkQuery,
     answers: { 200: LinkPage },
     problems: [Problems.invalidQuery],
@@ -94,7 +95,8 @@ const listRoutes = (parts: LinkParts) => [
     method: 'get',
     path: '/api/links/prioritized',
     operationId: 'listPrioritizedLinks',
-    summary: 'The links that wait for a decision, best first, all or a page of them; scores that are missing or old are computed first',
+    summary: 'Links that wait for a decision, best first, all or a page of them; stale scores are computed first',
+    description: 'Without `page` and `per_page` the answer is the whole list as it was at one moment, sent as it is read.',
     query: z.object(pageParameters),
     answers: { 200: LinkPage },
     problems: [Problems.invalidQuery],
@@ -112,6 +114,7 @@ const singleRoutes = (parts: LinkParts) => [
     path: '/api/links/{id}',
     operationId: 'getLink',
     summary: 'A link with its authors and the newsletters that hold it',
+    description: 'A stale score is computed first.',
     params: ById,
     answers: { 200: Success(LinkDetail) },
     problems: [Problems.linkMissing],
@@ -126,13 +129,15 @@ const singleRoutes = (parts: LinkParts) => [
     path: '/api/links/{id}/status',
     operationId: 'setLinkStatus',
     summary: 'Decides on a link, and learns from it',
+    description:
+      'A changed status teaches the authors of the link and the words of its title, and makes the score stale. The same status again changes nothing.',
     params: ById,
     body: StatusChange,
     answers: { 200: Success(LinkItem) },
     problems: [Problems.linkMissing],
     async handle({ params: { id }, body: { status } }) {
       if (!isGuid(id) || !(await changeStatus(parts.decisions, id, status))) throw Problems.linkMissing();
-      // Another change may have followed already.
+      // Another change may have followed.
       return success({ ...(await findLink(parts, id)), status });
     },
   }),
@@ -141,6 +146,7 @@ const singleRoutes = (parts: LinkParts) => [
     path: '/api/links/{id}/score',
     operationId: 'explainLinkScore',
     summary: 'Why a link has the score that it has',
+    description: 'The score is computed and stored, so that lists show the score that is explained.',
     params: ById,
     answers: { 200: Success(ScoreExplanation) },
     problems: [Problems.linkMissing],

@@ -1,4 +1,4 @@
-// What links are listed by: status, order, page and a part of their text, as a query says them.
+// The query parameters of a list of links: status, order, page and search.
 import { z } from 'zod';
 import { storable } from '../../platform/json.ts';
 import { linkStatuses, type LinkStatus } from '../contract.ts';
@@ -11,13 +11,13 @@ export type LinkOrder = (typeof linkOrders)[number];
 export const LinkQuery = z.object({
   status: queryText({ type: 'string', enum: [...linkStatuses], description: 'Links of this status only' }),
   ...pageParameters,
-  sort: queryText({ type: 'string', enum: [...linkOrders], default: 'priority', description: 'What comes first' }),
+  sort: queryText({ type: 'string', enum: [...linkOrders], default: 'priority', description: 'The order of the links' }),
   search: queryText({ type: 'string', description: 'a part of the title or of the name of an author, whatever the case and the accents' }),
 });
 
 export type LinkFilter = { readonly status: LinkStatus | undefined; readonly search: string | undefined };
 
-/** Looked at in this order: status, sort, page, per_page. @throws Problem 422 for the first that is wrong */
+/** Checks status, sort, page and per_page in this order. @throws Problem 422 for the first fault */
 export function readLinkQuery(query: z.output<typeof LinkQuery>): { filter: LinkFilter; sort: LinkOrder; page: PageRequest } {
   const status = readChoice('status', query.status, linkStatuses);
   const sort = readChoice('sort', query.sort, linkOrders) ?? 'priority';

@@ -15,7 +15,7 @@ const columns = `links.id, url, title, status, priority_score as "priorityScore"
   ) as "authorNames",
   newsletter_count as "newsletterAppearanceCount", scored_at as "scoredAt"`;
 
-/** As the indexes have them; id is ascending in all. */
+/** Each order has an index; ties go by id ascending. */
 const orders: Readonly<Record<LinkOrder, string>> = {
   priority: 'links.priority_score desc, links.first_seen desc, links.id',
   newest: 'links.first_seen desc, links.id',
@@ -52,7 +52,7 @@ const newslettersOf = statement<LinkDetail['newsletters'][number], [id: string]>
   where link_id = $1 order by received_date desc, newsletters.id`,
 );
 
-/** For the select list of a query on links. */
+/** A select list over links. */
 export const countsByStatus = linkStatuses.map((status) => `count(*) filter (where status = '${status}') as "${status}"`).join(', ');
 
 type Totals = Stats['statusCounts'] & Pick<Stats, 'totalLinks' | 'totalNewsletters' | 'totalAuthors'> & { readonly totalRejected: number };
@@ -73,9 +73,9 @@ export type LinkStore = ReturnType<typeof createLinkStore>;
 
 export const createLinkStore = (database: Database) => ({
   find: (id: string) => database.first(find, id),
-  /** One more column than an item has: when its score was computed. */
+  /** Each row has `scoredAt` beside the members of an item. */
   page(filter: LinkFilter, { sort, limit, offset }: { sort: LinkOrder; limit: number; offset: number }): Promise<ListedLink[]> {
-    // Rows of the page alone are fetched, the others are passed over in the index.
+    // Only rows of the page are fetched; earlier ones are skipped in the index.
     const page = matching(filter).select('links.id').orderByRaw(orders[sort]).limit(limit).offset(offset).as('page');
     return database.select(builder.from(page).join('links', 'links.id', 'page.id').select(builder.raw(columns)).orderByRaw(orders[sort]));
   },
@@ -83,7 +83,7 @@ export const createLinkStore = (database: Database) => ({
     const [row] = await database.select<{ total: number }>(matching(filter).select(builder.raw('count(*) as total')));
     return row?.total ?? 0;
   },
-  /** All that wait, in order of priority, a few at a time; in a transaction. */
+  /** All waiting links by priority, a few at a time; call in a transaction. */
   awaiting: () =>
     readByCursor<ListedLink>(database, matching({ status: 'Awaiting', search: undefined }).select(builder.raw(columns)).orderByRaw(orders.priority)),
   authorsOf: (id: string) => database.all(authorsOf, id),

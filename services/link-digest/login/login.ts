@@ -1,4 +1,4 @@
-// Login: the administrator's name and password for an access token.
+// The login: an access token for the administrator's name and password.
 import { v7 as newId } from 'uuid';
 import { Secret } from '../../platform/config/secret.ts';
 import { clientIn } from '../../platform/client-address.ts';
@@ -22,11 +22,11 @@ type LoginParts = {
   readonly limit: Pick<RateLimit, 'attempt'>;
 };
 
-/** Each takes 32 MiB and a thread: many at once would take the memory of the service, and the threads that look up host names. */
+/** Each hash takes 32 MiB and a thread; many at once would exhaust the service's memory, and the threads that look up host names. */
 const hashesAtOnce = 2;
 const hashWaitMs = 10_000;
 
-/** Whether it is any of the passwords; all of them are looked at in any case. */
+/** Compares with all passwords, also after a match, so that the time tells nothing. */
 function createPasswordCheck({ adminPasswords = [], adminPasswordHashes }: LoginParts['config']): (presented: string) => Promise<boolean> {
   const isPlain = isOneOf(adminPasswords);
   const turns = createSemaphore(hashesAtOnce);
@@ -53,6 +53,7 @@ export function loginRoute({ config, store, tokens, clock, limit }: LoginParts) 
     operationId: 'logIn',
     access: 'open',
     summary: 'An access token for the administrator',
+    description: 'A wrong name and a wrong password give the same answer. Failed logins are limited.',
     body: Credentials,
     answers: { 200: Success(Login) },
     problems: [Common.unauthorized, Common.tooMany, Common.unavailable],

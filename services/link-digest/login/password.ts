@@ -1,14 +1,14 @@
-// Passwords as they are kept: scrypt of node:crypto, with its parameters and salt beside the hash.
+// Password hashes: scrypt of node:crypto, stored with parameters and salt.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 type Parameters = { readonly N: number; readonly r: number; readonly p: number };
 
-/** 32 MiB and a tenth of a second: of the OWASP password storage cheat sheet. */
+/** 32 MiB and a tenth of a second, as the OWASP password storage cheat sheet recommends. */
 const usual: Parameters = { N: 2 ** 15, r: 8, p: 3 };
 const keyBytes = 32;
 const leastMemoryFactor = 128;
 
-// No `$`, which shells and compose files take for a variable.
+// Without `$`, which shells and compose files read as a variable.
 const pattern = /^scrypt:(\d{1,7}):(\d{1,2}):(\d{1,2}):([\w-]{16,128}):([\w-]{43})$/;
 
 function read(hash: string) {
@@ -16,7 +16,7 @@ function read(hash: string) {
   return { parameters: { N: Number(N), r: Number(r), p: Number(p) }, salt: Buffer.from(salt, 'base64url'), key: Buffer.from(key, 'base64url') };
 }
 
-/** Whether it is what `hashPassword` makes, with parameters that a service can afford. */
+/** Whether the text is a result of `hashPassword`, with parameters that a service can afford. */
 export function isPasswordHash(text: string): boolean {
   const { N, r, p } = read(text).parameters;
   return pattern.test(text) && N >= 2 ** 14 && N <= 2 ** 18 && Number.isInteger(Math.log2(N)) && r >= 1 && r <= 16 && p >= 1 && p <= 16;

@@ -1,4 +1,4 @@
-// All SQL of logins: who logged in, and when.
+// All SQL of logins.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 
 const logIn = statement<{ id: string }, [id: string, username: string, now: Date]>(
@@ -12,6 +12,6 @@ const logIn = statement<{ id: string }, [id: string, username: string, now: Date
 export type LoginStore = ReturnType<typeof createLoginStore>;
 
 export const createLoginStore = (database: Database) => ({
-  /** @param id of one who logs in for the first time. @returns the id that the name has */
+  /** @param id for a first login. @returns the id of the user name */
   logIn: async (id: string, username: string, now: Date) => (await database.first(logIn, id, username, now))?.id ?? id,
 });

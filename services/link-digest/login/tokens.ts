@@ -6,7 +6,7 @@ import type { TokenConfig } from './settings.ts';
 
 type TokenParts = { readonly config: Pick<TokenConfig, 'keys' | 'issuer' | 'audience'>; readonly clock: () => Date };
 
-/** Clocks of several machines differ by so much at most. */
+/** The largest difference of clocks that is accepted. */
 const toleranceSeconds = 60;
 const algorithm = 'HS256';
 
@@ -29,7 +29,7 @@ export function createTokens({ config: { keys, issuer, audience }, clock }: Toke
   }
 
   return {
-    /** @param subject the id of whom it is for */
+    /** @param subject the user's id */
     async issue({ subject, username, minutes }: { subject: string; username: string; minutes: number }): Promise<{ token: string; expiresAt: Date }> {
       const issuedAt = Math.floor(clock().getTime() / 1000);
       const expiresAt = issuedAt + minutes * 60;
@@ -55,7 +55,7 @@ export function createTokens({ config: { keys, issuer, audience }, clock }: Toke
   };
 }
 
-/** RFC 6750 section 2.1, the scheme in any case; of its characters those that a JSON web token has, which is never padded. */
+/** RFC 6750 section 2.1, the scheme in any case; only the characters of JSON web tokens, which have no padding. */
 const pattern = /^Bearer +([\w.-]+) *$/i;
 
 export const bearer = ({ subjectOf }: Pick<Tokens, 'subjectOf'>): Guard => ({

@@ -1,9 +1,9 @@
-// Parses the bytes of a mail into what links are extracted from. Pure; what it costs is bounded by its caller.
+// Parses the bytes of a mail into the input of the extraction. Pure; the caller bounds its cost.
 import PostalMime, { type Address } from 'postal-mime';
 import { maxHeadBytes } from '../../platform/mail/limits.ts';
 import type { ParsedMail } from '../extraction/extraction.ts';
 
-/** @throws Error for what is nested deeper, or has longer headers, than any newsletter */
+/** @throws Error for a mail nested deeper, or with longer headers, than any newsletter */
 export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   const { subject, from, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
   return {
@@ -17,10 +17,10 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   };
 }
 
-/** As RFC 5322 section 3.3 writes it. */
+/** The day of a date in the form of RFC 5322 section 3.3. */
 const dayOfMonth = /(?:^|[\s,])(\d{1,2})[\s-]+([a-z]{3})[a-z]*[\s-]+(\d{2,4})(?!\d)/i;
 
-/** Null for what is no date; `Date` makes one of the next month, or day, of a day that the month does not have, and of 24:00. */
+/** Null for an impossible date. `Date` itself would read 31 February as a day of March, and 24:00 as the next day. */
 function readDate(text = ''): Date | null {
   const date = new Date(text);
   if (Number.isNaN(date.getTime()) || /\s24:/.test(text)) return null;

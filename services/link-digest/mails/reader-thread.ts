@@ -1,4 +1,4 @@
-// The thread that parses mails, one after the other, and extracts their links: hostile HTML holds up nobody else. It is given their bytes and nothing else.
+// The thread that parses mails one after the other and extracts their links, so that hostile HTML does not block the process. It gets nothing but their bytes.
 import { brotliCompressSync, constants } from 'node:zlib';
 import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
 import { serveParser } from '../../platform/mail/parser-thread.ts';
@@ -6,10 +6,10 @@ import { extract } from '../extraction/extraction.ts';
 import type { FoundNewsletter } from './reader.ts';
 import { parseMail } from './parser.ts';
 
-/** At the lowest quality a mail of 54 KB takes 0.06 ms, and becomes a fifth or less, which Postgres writes twice. */
+/** The lowest quality takes 0.06 ms for a mail of 54 KB and saves four fifths of what Postgres writes, twice. */
 const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MIN_QUALITY } };
 
-/** More than any roundup has; each is a row, and whoever stores them holds up others. */
+/** More than any roundup has. Each link is a row, and storing many delays other mails. */
 const maxLinks = 2000;
 
 async function readNewsletter(raw: Uint8Array): Promise<FoundNewsletter> {
@@ -18,7 +18,7 @@ async function readNewsletter(raw: Uint8Array): Promise<FoundNewsletter> {
   const links = extract(mail);
   if (links.length > maxLinks) throw new Error(`more than ${maxLinks} links`);
   const found = links.map(({ url, foundUrl, title, authors }) => ({ url, foundUrl, title, authors: [...authors] }));
-  // A copy: the buffer that zlib fills is larger.
+  // A copy, since zlib's buffer is larger.
   const compressed = new Uint8Array(brotliCompressSync(raw, compression));
   return { title: mail.subject, receivedDate: mail.date, destinationEmail: mail.to, links: found, compressed };
 }

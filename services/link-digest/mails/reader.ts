@@ -1,4 +1,4 @@
-// Makes a newsletter of a mail that anybody may have written, within the bounds of the platform's parser.
+// Reads newsletters out of untrusted mails, within the bounds of the platform's parser.
 import { z } from 'zod';
 import { type Bounds, createBoundedParser, type Parsed } from '../../platform/mail/bounded-parser.ts';
 import type { FoundLink } from '../extraction/extraction.ts';
@@ -17,7 +17,7 @@ export type Newsletter = {
   readonly compressed?: Uint8Array;
 };
 
-/** As the thread hands it over: title and date are null where the mail has none. */
+/** The thread's result; title and date are null where the mail has none. */
 const FoundNewsletter = z.object({
   title: z.string().nullable(),
   receivedDate: z.date().nullable(),
@@ -34,7 +34,7 @@ const FoundNewsletter = z.object({
 });
 export type FoundNewsletter = z.output<typeof FoundNewsletter>;
 
-/** For the others of a batch of 200, each of which has 5 s. */
+/** A mail waits for the others of a batch of 200, each of which may take 5 s. */
 const waitMs = 1_000_000;
 
 /** @returns a reader that never rejects */

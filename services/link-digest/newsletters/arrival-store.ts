@@ -1,4 +1,4 @@
-// All SQL of newsletters on their way in, their links and authors with them.
+// All SQL that stores newsletters with their links and authors.
 import { brotliDecompressSync } from 'node:zlib';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows, rowsStatement } from '../../platform/postgres/rows.ts';
@@ -11,7 +11,7 @@ export type Description = {
   readonly rejection: string | null;
   readonly linkCount: number;
 };
-/** `kept` are the bytes of the mail, compressed or as they came. */
+/** `kept` is the raw mail, compressed or as it came. */
 export type NewNewsletter = Omit<RawMail, 'raw'> & Description & { readonly newsletterId: string; readonly kept: Uint8Array; readonly isCompressed: boolean };
 
 export type MailOutcome = { readonly rejection: string | null };
@@ -26,9 +26,9 @@ const turns = `hashtextextended('signalbox.digest.newsletters', 0)`;
 type NewRow = Omit<NewNewsletter, 'kept'> & { readonly firstByte: number; readonly bytes: number };
 const described = 'id, sha256, title, received_date, destination_email, rejection, link_count, received_at';
 
-// The unique index settles two equal mails at once: the later one waits for the earlier, and no row comes back for it. All insert in one order.
-// Any number of newsletters come in at once, and none while one is replaced: a link that is there stays there.
-// The mails are one parameter: an array of bytes would be twice as many characters.
+// The unique index decides between equal mails: the later one waits for the earlier, and returns no row. All transactions insert in one order.
+// Newsletters are stored concurrently, but not while one is replaced, which may delete links.
+// The mails are one parameter, since an array of bytes would take twice as many characters.
 const insert = rowsStatement<{ id: string }, [newsletters: readonly NewRow[], mails: Buffer]>(
   'newsletters.insert',
   [
@@ -93,7 +93,7 @@ export type NewAuthor = {
   readonly customDomain: string | null;
 };
 
-// Those that are there are not locked: a decision on a link locks the link first and then its authors.
+// Known authors are not locked, since a decision locks a link first and then its authors.
 const insertAuthors = insertRows<NewAuthor>('newsletters.insertAuthors', {
   into: 'authors',
   columns: { id: 'uuid', identity: 'text', name: 'text', handle: 'text', customDomain: 'text' },
@@ -110,7 +110,7 @@ const authorsBy = statement<KnownAuthor, [identities: readonly string[]]>(
   'select id, identity, name, handle from authors where identity = any($1)',
 );
 
-// A link's attribution to an author holds the author's key until the transaction ends: that others do so, too, must not hold this up.
+// Links of concurrent transactions hold a key-share lock on the author, which must not block this.
 const nameAuthors = rowsStatement<unknown, [authors: readonly AuthorName[]]>(
   'newsletters.nameAuthors',
   [{ id: 'uuid', name: 'text' }],
@@ -135,20 +135,20 @@ const linksBy = statement<KnownLink, [urlSha256s: readonly Buffer[]]>(
 );
 
 export type LinkToWrite = {
-  /** If it is new. */
+  /** The id of a new link; a known one keeps its own. */
   readonly id: string;
   readonly url: string;
   readonly urlSha256: Buffer;
   readonly title: string;
   readonly firstSeen: Date;
   readonly lastSeen: Date;
-  /** That hold it from now on. */
+  /** How many of the newsletters hold it. */
   readonly newsletters: number;
   readonly score: number;
 };
 
-// Links are locked in the order of their hashes, as everything locks them. Of one that is there another newsletter or a decision may have changed
-// what its score is made of since that was read: it is computed when somebody asks for it.
+// Links are locked in the order of their hashes, as everywhere. The facts of a known link's score may have changed since they were read, so its
+// score is marked stale and computed at the next read.
 const writeLinks = rowsStatement<{ id: string; url: string }, [links: readonly LinkToWrite[], now: Date]>(
   'newsletters.writeLinks',
   [
@@ -195,7 +195,7 @@ const place = rowsStatement<unknown, [links: readonly PlacedLink[]]>(
 
 type LinkTitle = Pick<LinkToWrite, 'url' | 'title'>;
 
-// Ids grow with time: only the newsletter that brought a link renames it, so that those that share it do not do so in turns.
+// Ids grow with time: only the first newsletter that held a link renames it, so that several do not rename it in turns.
 const rename = rowsStatement<unknown, [newsletterId: string, titles: readonly LinkTitle[]]>(
   'newsletters.rename',
   ['uuid', { url: 'text', title: 'text' }],
@@ -206,7 +206,7 @@ const rename = rowsStatement<unknown, [newsletterId: string, titles: readonly Li
     and not exists (select from newsletter_links as earlier where earlier.link_id = links.id and earlier.newsletter_id < ${newsletterId})`,
 );
 
-// What is there of a newsletter, and what will be: all in the order in which scores lock them.
+// The present and the future links of a newsletter, in the order in which scores lock them.
 const lockLinks = statement<{ id: string }, [newsletterId: string, urlSha256s: readonly Buffer[]]>(
   'newsletters.lockLinks',
   `
@@ -254,25 +254,25 @@ const describing = ({ title, receivedDate, destinationEmail, rejection, linkCoun
 export type ArrivalStore = ReturnType<typeof createArrivalStore>;
 
 export const createArrivalStore = (database: Database) => ({
-  /** In the order of the bytes; undefined for new ones. */
+  /** In the order of `sha256s`; undefined for new mails. */
   async outcomesOf(sha256s: readonly Buffer[]): Promise<(MailOutcome | undefined)[]> {
     const known = new Map((await database.all(outcomesOf, sha256s)).map(({ sha256, rejection }) => [sha256.toString('hex'), { rejection }]));
     return sha256s.map((sha256) => known.get(sha256.toString('hex')));
   },
-  /** @returns the ids of those whose bytes are new */
+  /** @returns the ids of the mails whose bytes are new */
   async insert(mails: readonly NewNewsletter[]): Promise<Set<string>> {
     let end = 0;
     const newRows = mails.map((mail) => ({ ...mail, firstByte: (end += mail.kept.length) - mail.kept.length + 1, bytes: mail.kept.length }));
     const rows = await database.all(insert, newRows, Buffer.concat(mails.map(({ kept }) => kept)));
     return new Set(rows.map(({ id }) => id));
   },
-  /** No newsletter comes in and none is replaced until the end of the transaction. */
+  /** Until the end of the transaction no newsletter is stored or replaced. */
   async lock(sha256: Buffer) {
     await database.run(takeTurn);
     return database.first(lock, sha256);
   },
   describe: (id: string, description: Description) => database.run(describe, id, ...describing(description)),
-  /** The oldest of those after this one. */
+  /** The oldest mail after this one. */
   async rawAfter(last: { readonly receivedAt: Date; readonly id: string } | undefined) {
     const mail = await database.first(rawAfter, last?.receivedAt ?? '-infinity', last?.id ?? '00000000-0000-0000-0000-000000000000');
     return mail?.isCompressed === true ? { ...mail, raw: brotliDecompressSync(mail.raw) } : mail;
@@ -280,7 +280,7 @@ export const createArrivalStore = (database: Database) => ({
   countRaw: async () => (await database.first(countRaw))?.mails ?? 0,
   deleteRaw: (before: Date) => database.run(deleteRaw, before),
 
-  /** @returns them and those that were there, with their ids */
+  /** @returns new and known authors with their ids */
   async addAuthors(authors: readonly NewAuthor[]): Promise<KnownAuthor[]> {
     const identities = authors.map(({ identity }) => identity);
     const known = await database.all(authorsBy, identities);
@@ -291,17 +291,17 @@ export const createArrivalStore = (database: Database) => ({
   nameAuthors: (authors: readonly AuthorName[]) => database.run(nameAuthors, authors),
 
   linksBy: (urlSha256s: readonly Buffer[]) => database.all(linksBy, urlSha256s),
-  /** Those that are there keep their id, title and status. */
+  /** Known links keep their id, title and status. */
   writeLinks: (links: readonly LinkToWrite[], now: Date) => database.all(writeLinks, links, now),
   place: (links: readonly PlacedLink[]) => database.run(place, links),
-  /** Links that this newsletter holds. */
+  /** Renames links that this newsletter holds. */
   rename: (newsletterId: string, titles: readonly LinkTitle[]) => database.run(rename, newsletterId, titles),
 
   lockLinks: (newsletterId: string, urlSha256s: readonly Buffer[]) => database.all(lockLinks, newsletterId, urlSha256s),
   /** Empties the newsletter. @returns the links that were in it */
   detach: async (newsletterId: string) => (await database.all(detach, newsletterId)).map(({ id }) => id),
-  /** Of links that left a newsletter: those that no newsletter holds and nobody decided on are deleted, and
-   *  authors whom no newsletter names for them are withdrawn. What was decided on keeps its authors. */
+  /** Cleans up links that left a newsletter: deletes undecided links that no newsletter holds, and withdraws authors that
+   *  no newsletter names for them. Decided links keep their authors. */
   async tidy(linkIds: readonly string[]): Promise<void> {
     const withdrawn = await database.all(withdrawAuthors, linkIds);
     await database.run(deleteUnheld, linkIds);

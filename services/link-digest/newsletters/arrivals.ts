@@ -1,4 +1,4 @@
-// Newsletters on their way in: what is new of their links and authors, with scores that count the newsletter itself.
+// Stores newsletters with their links and authors; scores count the newsletter itself.
 import { v7 as newId } from 'uuid';
 import { createBatcher, sharedReads } from '../../platform/batches.ts';
 import { storable } from '../../platform/json.ts';
@@ -13,9 +13,9 @@ import { explainAll } from '../scoring/scores.ts';
 import { scoreQuestions } from '../scoring/store.ts';
 import { type ArrivalStore, createArrivalStore, type Description, type KnownAuthor } from './arrival-store.ts';
 
-/** In code points. */
+/** The longest name, in code points. */
 const longestName = 200;
-/** Of an address: 64 before the @ and 255 after it (RFC 5321, section 4.5.3.1). */
+/** The longest address: 64 characters before the @ and 255 after it (RFC 5321, section 4.5.3.1). */
 const longestEmail = 320;
 
 const identityOf = ({ name, handle, customDomain }: FoundAuthor) =>
@@ -29,7 +29,7 @@ const cutAuthor = ({ name, handle, customDomain }: FoundAuthor): FoundAuthor => 
 
 type Arriving = Omit<FoundLink, 'authors'> & { readonly position: number; readonly identities: readonly string[] };
 
-/** Each address once. @returns the links, and whom they name by identity */
+/** @returns each address once, and the named authors by identity */
 function read(found: readonly FoundLink[]): { links: Arriving[]; authors: Map<string, FoundAuthor> } {
   const authors = new Map<string, FoundAuthor>();
   const links = new Map<string, Arriving>();
@@ -46,7 +46,7 @@ function read(found: readonly FoundLink[]): { links: Arriving[]; authors: Map<st
 
 type Placing = ReturnType<typeof read> & { readonly newsletterId: string; readonly receivedAt: Date };
 
-/** A link that the newsletters bring, titled by the first of them. */
+/** A link of several newsletters, with the title of the first. */
 type Brought = Pick<Arriving, 'url' | 'title' | 'identities'> & { readonly firstSeen: Date; readonly lastSeen: Date; readonly newsletters: number };
 
 function linksOf(placings: readonly Placing[]): Brought[] {
@@ -71,7 +71,7 @@ async function addAuthors(store: ArrivalStore, authors: ReadonlyMap<string, Foun
   return store.addAuthors([...authors].map(([identity, author]) => ({ id: newId(), identity, ...author })));
 }
 
-/** An author known by the handle alone gets the name of a byline. */
+/** Names authors known only by their handle, from a byline. */
 async function nameAuthors(store: ArrivalStore, known: readonly KnownAuthor[], authors: ReadonlyMap<string, FoundAuthor>): Promise<void> {
   const named = known.flatMap(({ id, identity, name, handle }) => {
     const given = authors.get(identity)?.name;
@@ -84,9 +84,9 @@ type Scoring = { readonly weights: ScoringConfig; readonly clock: () => Date };
 
 type Facts = { readonly authorIds: ReadonlyMap<string, string>; readonly weights: ScoringConfig; readonly now: Date };
 
-/** The links with the scores that they have once these newsletters hold them. */
+/** The links with their scores after these newsletters are stored. */
 async function score(database: Database, brought: readonly Brought[], { authorIds, weights, now }: Facts) {
-  // Not the id of one that is there: an insert that meets it before it meets the URL, as happened beside an update of that link, is refused.
+  // A new id even for a known link: an insert that meets the known id before the URL fails, which happened beside an update of that link.
   const hashed = brought.map((link) => ({ ...link, id: newId(), urlSha256: hashOf(link.url) }));
   const known = new Map((await createArrivalStore(database).linksBy(hashed.map(({ urlSha256 }) => urlSha256))).map((link) => [link.url, link]));
   const toScore = hashed.map(({ url, title, firstSeen, newsletters, identities }) => {
@@ -102,7 +102,7 @@ async function score(database: Database, brought: readonly Brought[], { authorId
   return hashed.map((link, index) => ({ ...link, score: explained[index]?.score ?? 0 }));
 }
 
-/** Puts links into newsletters that hold none of them. */
+/** Puts links into newsletters that are empty. */
 async function place(database: Database, placings: readonly Placing[], { weights, clock }: Scoring): Promise<void> {
   const brought = linksOf(placings);
   if (brought.length === 0) return;
@@ -130,7 +130,7 @@ const isOfFourDigitYear = (date: Date) => date.getUTCFullYear() >= 0 && date.get
 
 const describe = ({ title, receivedDate, destinationEmail }: Newsletter, receivedAt: Date, linkCount: number): Description => ({
   title: title === null ? null : cutTitle(title),
-  // ISO 8601 writes no others, and no mail is of another.
+  // ISO 8601 has no other years.
   receivedDate: isOfFourDigitYear(receivedDate) ? receivedDate : receivedAt,
   destinationEmail: destinationEmail === null ? null : cut(destinationEmail, longestEmail),
   rejection: null,
@@ -141,14 +141,14 @@ const keptOf = ({ raw }: RawMail, { compressed }: Pick<Newsletter, 'compressed'>
 
 type Mail = { readonly mail: RawMail; readonly newsletter: Newsletter };
 
-/** Mails that come while others are stored are one transaction, of 16 MiB at most: it is held in memory twice. Two at once would be smaller, and take a tenth
- *  more processor time a mail. */
+/** Mails that arrive while others are stored share the next transaction, of at most 16 MiB, which memory holds twice. Two concurrent transactions would be
+ *  smaller and take a tenth more processor time a mail. */
 const batching = {
   concurrency: 1,
   maxWaiting: Infinity,
   maxBatch: 16 * 1_048_576,
   weightOf: ({ mail, newsletter }: Mail) => keptOf(mail, newsletter).kept.length,
-  // What takes too long may do so because of one of them.
+  // A timeout may be caused by one of the mails.
   isOfOne: (error: unknown) => !isOutage(error) || isCancelled(error),
 };
 

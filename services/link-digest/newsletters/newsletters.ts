@@ -1,4 +1,4 @@
-// Newsletters: those that were stored, one with its links, and mails that were refused.
+// Newsletters: lists of stored newsletters and of refused mails, and one newsletter with its links.
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
@@ -15,9 +15,10 @@ export const newsletterRoutes = (store: NewsletterLists) => [
     method: 'get',
     path: '/api/newsletters',
     operationId: 'listNewsletters',
-    summary: 'Newsletters, newest first, all or a page of them; or mails that were refused, with the reason',
+    summary: 'Newsletters, newest first, all or a page of them; or refused mails with their reasons',
+    description: 'Refused mails are not parsed: they have a reason, and neither title nor address.',
     query: z.object({
-      status: queryText({ type: 'string', enum: [...statuses], default: 'stored', description: 'Those that were taken, or refused' }),
+      status: queryText({ type: 'string', enum: [...statuses], default: 'stored', description: 'Stored newsletters, or refused mails' }),
       ...pageParameters,
     }),
     answers: { 200: List(NewsletterItem) },
@@ -35,6 +36,7 @@ export const newsletterRoutes = (store: NewsletterLists) => [
     path: '/api/newsletters/{id}',
     operationId: 'getNewsletter',
     summary: 'A newsletter with its links, in the order of the mail',
+    description: 'A refused mail is no newsletter: its id answers 404.',
     params: ById,
     answers: { 200: Success(NewsletterDetail) },
     problems: [Problems.newsletterMissing],

@@ -1,4 +1,4 @@
-// All SQL of newsletters as they are read.
+// All SQL that reads newsletters.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { LinkOfList, NewsletterItem } from '../contract.ts';
 

@@ -1,6 +1,6 @@
-// Keywords: the words of a title that something can be learned about.
+// Keywords: the words of a title that decisions teach about.
 
-// English words that carry grammar and no subject, of four letters and more: shorter ones are no keywords anyway.
+// English function words of four letters and more; shorter words are no keywords anyway.
 const functionWords = new Set(
   `about above across after again against almost along already also although always among another anything around away
 because been before behind being below beneath beside besides between beyond both could despite does doing done down during each either
@@ -15,7 +15,7 @@ which whichever while whither whoever whole whom whomever whose will with within
     .filter((word) => word !== ''),
 );
 
-/** Each once. */
+/** Each keyword once. */
 export const keywordsOf = (title: string): string[] => [
   ...new Set((title.toLowerCase().match(/[a-z0-9]+/g) ?? []).filter((word) => word.length >= 4 && !functionWords.has(word))),
 ];

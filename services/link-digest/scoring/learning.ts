@@ -1,4 +1,4 @@
-// A decision on a link, and what it teaches about the authors and about the words of the title.
+// A decision on a link, and the weights that its authors and title words learn from it.
 import type { LinkStatus } from '../contract.ts';
 import { keywordsOf } from './keywords.ts';
 import type { ScoreStore } from './store.ts';
@@ -11,7 +11,7 @@ const lessons: Readonly<Record<LinkStatus, { readonly author: number; readonly k
   Discarded: { author: -0.2, keyword: -0.1 },
 };
 
-/** The status, what it teaches and the end of the score are one; the same status again changes nothing. @returns false when there is no such link */
+/** Sets the status, teaches, and marks the score stale in one transaction; an unchanged status does nothing. @returns false when no link has the id */
 export const changeStatus = (store: Pick<ScoreStore, 'decide'>, id: string, status: LinkStatus): Promise<boolean> =>
   store.decide(async (decision) => {
     const link = await decision.lock(id);

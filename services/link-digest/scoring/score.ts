@@ -1,14 +1,14 @@
-// The score of a link and what it is made of: pure, the one place of the formula.
+// The formula of a link's score. Pure.
 import type { ScoringConfig } from '../config.ts';
 
-/** How many of an author's links have each status that says something. */
+/** An author's reviewed links by status. */
 export type Reviews = { readonly liked: number; readonly discarded: number; readonly discardedAfterReview: number };
 
-/** What a score depends on. */
+/** The facts that a score depends on. */
 export type ScoreFacts = {
-  /** One for each author of the link. */
+  /** One entry for each author of the link. */
   readonly authors: readonly Reviews[];
-  /** Of the keywords of its title that have one. */
+  /** The learned weights of the title's keywords. */
   readonly keywordWeights: readonly number[];
   readonly ageMs: number;
   readonly newsletters: number;
@@ -17,7 +17,7 @@ export type ScoreFacts = {
 export type Factor = {
   readonly value: number;
   readonly weight: number;
-  /** What it adds to the base. */
+  /** The amount that the factor adds to the base. */
   readonly contribution: number;
 };
 export type Explained = {
@@ -35,7 +35,7 @@ const dayMs = 86_400_000;
 const clamp = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
 const mean = (values: readonly number[]) => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);
 
-/** To so many digits, half away from zero; what binary fractions are off by is no reason to round down. */
+/** Rounds to so many digits, half away from zero; the error of binary fractions must not round down. */
 function round(value: number, digits: number): number {
   const scaled = Number((Math.abs(value) * 10 ** digits).toFixed(6));
   return (Math.sign(value) * Math.round(scaled)) / 10 ** digits || 0;

@@ -1,4 +1,4 @@
-// Scores of links as they are stored: computed together, used for an hour, and computed again when somebody asks.
+// Stored scores of links: computed in batches, valid for an hour, and computed again at the next read.
 import { Common } from '../../platform/problem.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import type { ScoringConfig } from '../config.ts';
@@ -6,14 +6,14 @@ import { keywordsOf } from './keywords.ts';
 import { type Explained, explainScore, type Reviews, type Weights } from './score.ts';
 import type { ScoredLink, ScoreQuestions, ScoreStore } from './store.ts';
 
-/** One statement writes so many; measured at 100 000. */
+/** Scores per statement; measured at 100 000 links. */
 const batchSize = 10_000;
-/** Who waits for the scores that another request computes holds no connection to the database. */
+/** How long a request waits, without a database connection, for another one that computes scores. */
 const turnMs = 20_000;
 const nothing: Reviews = { liked: 0, discarded: 0, discardedAfterReview: 0 };
 
 export type LearnedKeyword = { readonly keyword: string; readonly weight: number };
-/** What a score was made of, with the samples behind its factors. */
+/** A score with its factors and their samples. */
 export type Explanation = Explained & { readonly reviews: readonly Reviews[]; readonly keywords: readonly LearnedKeyword[]; readonly newsletters: number };
 
 type ToScore = Omit<ScoredLink, 'id'>;
@@ -56,7 +56,7 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
   }
 
   return {
-    /** Whether a score has to be computed again. */
+    /** Whether a score must be computed again. */
     isStale: (scoredAt: Date | null) => scoredAt === null || scoredAt <= staleBefore(),
 
     /** Computes and stores the scores of these links. */
@@ -65,10 +65,10 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
         await computeAndWrite(inTransaction, await inTransaction.lock(ids));
       }),
 
-    /** Computes and stores the score of a link, so that what is explained is what is shown; undefined when there is no such link. */
+    /** Computes and stores a link's score, so that lists show what is explained; undefined when no link has the id. */
     explain: (id: string) => store.transaction(async (inTransaction) => (await computeAndWrite(inTransaction, await inTransaction.lock([id])))[0]),
 
-    /** Computes and stores every score of links that wait which is missing or has been used long enough. */
+    /** Computes and stores all stale scores of waiting links. */
     async computeStale(): Promise<void> {
       const before = staleBefore();
       if (!(await store.hasStale(before))) return;

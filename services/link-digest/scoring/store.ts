@@ -32,16 +32,16 @@ const weights = statement<{ keyword: string; weight: number }, [keywords: readon
   'select keyword, weight from keywords where keyword = any($1)',
 );
 
-/** As the index has it. */
+/** The expression of the index. */
 const scoredAt = `coalesce(scored_at, '-infinity')`;
 
-// One look at the end of the index, whatever is asked for.
+// Reads one entry at the end of the index.
 const hasStale = statement<{ hasStale: boolean }, [before: Date]>(
   'scores.hasStale',
   `select coalesce(min(${scoredAt}) <= $1, false) as "hasStale" from links where status = 'Awaiting'`,
 );
 
-// Locked in the order in which newsletters lock them. Who waits for the lock looks again, and finds it done.
+// Locked in the order in which newsletters lock them. A transaction that waited for the lock checks again, and finds the score computed.
 const lockStale = statement<{ id: string }, [before: Date, limit: number]>(
   'scores.lockStale',
   `
@@ -98,29 +98,29 @@ export type ScoreStore = ReturnType<typeof createScoreStore>;
 
 /** On a pool or inside a transaction alike. */
 export const scoreQuestions = (database: Database) => ({
-  /** Of links that were decided on; an author without such is not among them. */
+  /** Counts of decided links; an author without any is left out. */
   reviews: (authorIds: readonly string[]) => database.all(reviews, authorIds),
-  /** Of those that have one. */
+  /** Weights of the keywords that have one. */
   weights: (keywords: readonly string[]) => database.all(weights, keywords),
-  /** Some of the links that wait whose score is not newer than `before`; none when others compute them just now. Nobody decides on them until the end of the transaction. */
+  /** Locks some waiting links whose score is not newer than `before`, against decisions too; none when another transaction computes them. */
   lockStale: async (before: Date, limit: number) => idsOf(await database.all(lockStale, before, limit)),
   lock: async (ids: readonly string[]) => idsOf(await database.all(lock, ids)),
-  /** After locking, so that it is read as those left it who were waited for. */
+  /** Call after `lock`: then it sees what those transactions committed. */
   read: (ids: readonly string[]) => database.all(read, ids),
   write: (scores: readonly NewScore[], now: Date) => database.run(write, scores, now),
 });
 
 const decisionOn = (database: Database) => ({
-  /** Until the end of the transaction no other request decides on it. */
+  /** Locks the link against other decisions until the end of the transaction. */
   lock: (id: string) => database.first(lockLink, id),
-  /** Its score is missing from then on. */
+  /** Marks the score as stale, too. */
   setStatus: (id: string, status: LinkStatus) => database.run(setStatus, id, status),
   teachAuthors: (linkId: string, step: number) => database.run(teachAuthors, linkId, step),
   teachKeywords: (keywords: readonly string[], step: number) => database.run(teachKeywords, keywords, step),
 });
 
 export const createScoreStore = (database: Database) => ({
-  /** Whether a link that waits has a score that is not newer. */
+  /** Whether a waiting link has a score that is not newer. */
   hasStale: async (before: Date) => (await database.first(hasStale, before))?.hasStale === true,
   transaction: <T>(work: (inTransaction: ScoreQuestions) => Promise<T>): Promise<T> =>
     database.transaction((inTransaction) => work(scoreQuestions(inTransaction))),

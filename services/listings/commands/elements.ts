@@ -1,11 +1,11 @@
-// The elements of a JSON array, cut out of a stream unread, in the memory of one: whether an element is what it should be is for its reader to say.
+// Cuts the elements of a JSON array out of a stream without parsing them, in the memory of one element. Elements are not validated.
 
 const [quote, backslash, comma, openBrace, closeBrace, openBracket, closeBracket, lineFeed, carriageReturn, space, tab] = Buffer.from('"\\,{}[]\n\r \t');
 const isBlank = (byte: number | undefined) => byte === space || byte === lineFeed || byte === carriageReturn || byte === tab;
 
 /**
- * @returns each element on one line; undefined for one above `maxBytes`, which is dropped as it comes
- * @throws Error when the text is no array, or ends within it
+ * @returns each element on one line; undefined for one above `maxBytes`, which is not kept
+ * @throws Error when the text is no array, or ends within one
  */
 export async function* elementsOf(bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | undefined> {
   let depth = 0;
@@ -55,5 +55,5 @@ export async function* elementsOf(bytes: AsyncIterable<Buffer>, maxBytes: number
   if (!isEnded) throw new Error('it ends within the array');
 }
 
-/** Between its parts JSON takes a space for a line end; within strings there is none. */
+/** Outside of strings JSON allows a space in place of a line end; strings contain no line ends. */
 const onOneLine = (part: Buffer): Buffer => Buffer.from(part.map((byte) => (byte === lineFeed || byte === carriageReturn ? 0x20 : byte)));

@@ -1,4 +1,4 @@
-// `signalbox listings import`: sends a file of listings to the service, a batch at a time.
+// `signalbox listings import`: sends a file of listings to the service in batches.
 import { readSettings } from '../../platform/config/config.ts';
 import { secretList, url } from '../../platform/config/settings.ts';
 import { describeError } from '../../platform/errors.ts';
@@ -48,7 +48,7 @@ const maxBatchBytes = 4 * 1_048_576;
 
 const summaryOf = ({ created, updated, unchanged, rejected }: IngestResult) =>
   `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} rejected`;
-/** In words: the listings that were sent, and how many in a second. */
+/** The progress text: listings sent, and how many per second. */
 function createPace(total: IngestResult): () => string {
   const startedAtMs = performance.now();
   return () => {
@@ -89,7 +89,7 @@ async function sendAll(bytes: AsyncIterable<Buffer>, { door, total, progress }: 
 
 const byteOrderMark = Buffer.from('\ufeff');
 
-/** By its first character it is an array, or lines. */
+/** A text whose first character is `[` is an array; any other text has a listing a line. */
 async function* itemsOf(source: AsyncIterable<Buffer>, progress: Progress): AsyncGenerator<Buffer | undefined> {
   const counted = progress.count(source);
   let head = Buffer.alloc(0);
@@ -110,7 +110,7 @@ const attempts = 5;
 const retryBackOff = { firstMs: 1000, longestMs: 30_000 };
 const answerMs = 60_000;
 
-/** Tries again what may succeed later: an upsert can be done twice. @throws Error when the service refuses it, or cannot be reached */
+/** Retries temporary failures, since an upsert can be repeated. @throws Error when the service refuses the batch, or cannot be reached */
 async function post(body: Buffer, { address, token, stopping }: Door): Promise<IngestResult> {
   for (let attempt = 1; ; attempt += 1) {
     if (stopping.aborted) throw new Error('interrupted');

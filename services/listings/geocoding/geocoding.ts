@@ -1,5 +1,4 @@
-// Fills in coordinates of listings, a run at a time: oldest first, from the cache or the geocoder, with a back-off for each listing
-// that it does not know.
+// Fills in coordinates of listings, oldest first, from the cache or the geocoder, with a back-off for each listing that the geocoder does not know.
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
@@ -8,7 +7,7 @@ import type { GeocodingStore, Unplaced } from './store.ts';
 
 export type GeocodingParts = {
   readonly store: GeocodingStore;
-  /** Undefined: nobody is asked; the loop runs all the same. */
+  /** Undefined: no geocoder is asked, and the loop runs all the same. */
   readonly provider: Provider | undefined;
   readonly cacheDays: number;
   readonly stopping: AbortSignal;
@@ -19,7 +18,7 @@ export type GeocodingParts = {
 
 const listingsPerRun = 20;
 const missBackOff = { firstMs: 60_000, longestMs: 86_400_000 };
-/** So many requests in a row without a usable answer, and the geocoder is treated as away until the next run. */
+/** After this many consecutive requests without a usable answer the geocoder counts as away until the next run. */
 const mostFailures = 3;
 const dayMs = 86_400_000;
 const outcomes = ['cached', 'found', 'missing', 'failed', 'refused'] as const;
@@ -40,7 +39,7 @@ export function createGeocoding({ store, provider, cacheDays, stopping, clock, l
     if (known) return { kind: 'cached', ...known };
     const answer = await from.locate(listing, stopping);
     if (answer.kind === 'found') await store.cache(from.name, listing, answer, clock());
-    // From the answer, since a request may be held up on its way. Also after the last one: the next run, of this process or of another,
+    // Counted from the answer, since a request may be delayed on its way. Also after the last one: the next run, in this or another process,
     // begins with a request.
     await sleepUntil(stopping, from.intervalMs);
     return answer;
@@ -51,7 +50,7 @@ export function createGeocoding({ store, provider, cacheDays, stopping, clock, l
     await store.backOff(listing, misses, after(backOffMs(misses, missBackOff)));
   }
 
-  /** Away, or nothing to be asked: no miss of any listing. What failed goes behind the others, so that it cannot hold them up. */
+  /** The geocoder is away or refuses requests, so no listing counts a miss. Failed listings move behind the others, which they must not block. */
   async function giveUp(failed: readonly Unplaced[], reason: string, retryAfterMs: number): Promise<void> {
     for (const listing of failed) await store.backOff(listing, listing.misses, clock());
     await store.setFailing(clock(), after(retryAfterMs));
@@ -79,7 +78,7 @@ export function createGeocoding({ store, provider, cacheDays, stopping, clock, l
       }
       await settle(listing, outcome);
       if (outcome.kind === 'cached') continue;
-      // The geocoder answers others: these failures are the fault of what they asked.
+      // The geocoder answers other requests, so these failed because of their addresses.
       for (const one of failed) await miss(one);
       failed = [];
       await store.setAnswering();
@@ -88,7 +87,7 @@ export function createGeocoding({ store, provider, cacheDays, stopping, clock, l
   }
 
   return {
-    /** One run, of at most 20 listings. Its beginning is the heartbeat. */
+    /** One run of at most 20 listings. Its start is the heartbeat. */
     async run(): Promise<void> {
       const pausedUntil = await store.beat(clock());
       if (!provider || (pausedUntil && pausedUntil > clock())) return;

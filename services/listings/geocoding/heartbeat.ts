@@ -1,10 +1,10 @@
-// Readiness by the heartbeat of the geocoding worker, which may be another process.
+// The readiness check of the geocoding worker's heartbeat; the worker may be another process.
 import type { Check } from '../../platform/health.ts';
 import type { GeocodingStore } from './store.ts';
 
 const freshMs = 5 * 60_000;
 
-/** The loop ran within the last 5 minutes; whether it had anything to do, or could do it, is not asked. */
+/** Ready when the loop ran within the last 5 minutes, whether or not it had work or could do it. */
 export const createHeartbeatCheck =
   (store: Pick<GeocodingStore, 'state'>, clock: () => Date): Check =>
   async () => {

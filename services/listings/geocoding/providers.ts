@@ -1,4 +1,4 @@
-// Geocoders, asked over HTTP: Nominatim and Google, and what their answers mean.
+// Geocoders over HTTP: Nominatim and Google, and the meaning of their answers.
 import { z } from 'zod';
 import { describeError } from '../../platform/errors.ts';
 import { version } from '../../platform/version.ts';
@@ -11,14 +11,14 @@ export type Answer =
   | ({ readonly kind: 'found' } & Coordinates)
   /** The geocoder does not know the place. */
   | { readonly kind: 'missing' }
-  /** No usable answer; nothing is said of the place. */
+  /** No usable answer; it says nothing about the place. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The geocoder takes no requests, whatever they ask: too many of them, or its credential is not accepted. */
+  /** The geocoder refuses all requests: too many of them, or it does not accept the credential. */
   | { readonly kind: 'refused'; readonly reason: string; readonly retryAfterMs: number };
 
 export type Provider = {
   readonly name: 'nominatim' | 'google';
-  /** From an answer to the next request. */
+  /** Pause between an answer and the next request. */
   readonly intervalMs: number;
   /** Never rejects. */
   locate(place: Place, stopping: AbortSignal): Promise<Answer>;
@@ -26,7 +26,7 @@ export type Provider = {
 
 export type ProviderOptions = {
   readonly provider: 'none' | 'nominatim' | 'google';
-  /** Default: the public one of the provider. */
+  /** Default: the provider's public server. */
   readonly baseUrl: string | undefined;
   readonly apiKey: { reveal(): string } | undefined;
   /** Default: 5 s. */
@@ -58,18 +58,18 @@ type Kind = {
   readonly path: string;
   readonly intervalMs: number;
   readonly parametersOf: (place: Place, apiKey: string) => Readonly<Record<string, string>>;
-  /** Of the JSON of an answer with status 200. */
+  /** Reads the JSON of an answer with status 200. */
   readonly read: (body: unknown) => Answer;
 };
 
-// https://nominatim.org/release-docs/latest/api/Search/: numbers come as text. Eircodes are not open data, and a query that holds
-// what its data do not know finds nothing.
+// https://nominatim.org/release-docs/latest/api/Search/: numbers come as text. Eircodes are not open data, and a query with
+// a word that its data lack finds nothing.
 const NominatimPlaces = z.array(z.object({ lat: z.coerce.number().min(-90).max(90), lon: z.coerce.number().min(-180).max(180) }));
 
 const nominatim: Kind = {
   usualUrl: 'https://nominatim.openstreetmap.org',
   path: '/search',
-  // Its usage policy: at most one request a second, by everybody who uses an application.
+  // Its usage policy: at most one request a second from all users of an application together.
   intervalMs: 1000,
   parametersOf: ({ address, eircode }) => ({ q: without(address, eircode), format: 'jsonv2', limit: '1', countrycodes: 'ie' }),
   read(body) {
@@ -78,7 +78,7 @@ const nominatim: Kind = {
   },
 };
 
-// https://developers.google.com/maps/documentation/geocoding/requests-geocoding: refusals come with status 200, too.
+// https://developers.google.com/maps/documentation/geocoding/requests-geocoding: refusals have status 200, too.
 const GoogleAnswer = z.object({
   status: z.string(),
   results: z
@@ -104,10 +104,10 @@ const google: Kind = {
   read(body) {
     const { status, results } = GoogleAnswer.parse(body);
     if (googleRefusals.has(status)) return { kind: 'refused', reason: status, retryAfterMs: 0 };
-    // With the filter by country, what it does not know is the country.
+    // With the filter by country, an unknown place is answered with the country.
     const found = results.find(({ types }) => !types.includes('country'));
     if (status === 'OK' && found) return { kind: 'found', latitude: found.geometry.location.lat, longitude: found.geometry.location.lng };
-    // INVALID_REQUEST is said of this one request, as of an address that is empty.
+    // INVALID_REQUEST concerns this one request, for example an empty address.
     if (['OK', 'ZERO_RESULTS', 'INVALID_REQUEST'].includes(status)) return { kind: 'missing' };
     return { kind: 'failed', reason: status };
   },
@@ -118,7 +118,6 @@ const kinds = { nominatim, google };
 /** The address without its eircode, with or without the space in the middle. */
 function without(address: string, eircode: string | null): string {
   if (eircode === null) return address;
-  // Letters and digits only, as facts.ts reads it.
   const pattern = new RegExp(String.raw`[\s,]*\b${eircode.replace(' ', String.raw`\s*`)}\b`, 'i');
   const rest = address.replace(pattern, '').trim();
   return rest === '' ? address : rest;
@@ -134,7 +133,7 @@ async function ask(url: URL, signal: AbortSignal, read: Kind['read']): Promise<A
   const { status } = response;
   if (status === 200) return read(JSON.parse(body));
   const reason = `status ${status}`;
-  // The request was understood, and is not answered for what it asks.
+  // The request was understood; its content is at fault.
   if (status === 400 || status === 414) return { kind: 'missing' };
   const retryAfterMs = readRetryAfter(response.headers.get('retry-after'));
   if (status < 500 || retryAfterMs > 0) return { kind: 'refused', reason, retryAfterMs };
@@ -146,7 +145,7 @@ async function readBody(response: Response): Promise<string> {
   let length = 0;
   if (!response.body) return '';
   for await (const chunk of response.body) {
-    if (!(chunk instanceof Uint8Array)) continue; // which it is; its type does not say so
+    if (!(chunk instanceof Uint8Array)) continue; // always one, which its type does not say
     length += chunk.length;
     if (length > maxBodyBytes) throw new Error(`answer larger than ${maxBodyBytes} bytes`);
     chunks.push(chunk);
@@ -163,7 +162,7 @@ function readRetryAfter(text: string | null): number {
   return Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, 0), longestRetryAfterMs);
 }
 
-/** Without the URL, which may hold a key. */
+/** Without the URL, which may contain the key. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') return `no answer in ${timeoutMs} ms`;
   if (error instanceof DOMException) return 'interrupted';

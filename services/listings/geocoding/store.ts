@@ -14,7 +14,7 @@ const due = statement<Unplaced, [now: Date, limit: number]>(
   limit $2`,
 );
 
-// Nothing is written over a listing whose address changed meanwhile, or that got its coordinates by another way.
+// A listing whose address changed meanwhile, or that got coordinates otherwise, is left as it is.
 const isStill = 'id = $1 and address = $2 and eircode is not distinct from $3 and latitude is null';
 
 const place = statement<unknown, [id: string, address: string, eircode: string | null, latitude: number, longitude: number]>(
@@ -61,13 +61,13 @@ const state = statement<{ ranAt: Date; failingSince: Date | null }>(
   'select ran_at as "ranAt", failing_since as "failingSince" from geocoding_worker',
 );
 
-/** Of a place in words, whatever its spacing and case. */
+/** The cache key of a place, independent of spacing and case. */
 const keyOf = ({ address, eircode }: Place) => `${address} ${eircode ?? ''}`.toLowerCase().replace(/\s+/g, ' ').trim();
 
 export type GeocodingStore = ReturnType<typeof createGeocodingStore>;
 
 export const createGeocodingStore = (database: Database) => ({
-  /** Those never looked up first, oldest first; then those whose back-off is over. */
+  /** Listings never looked up, oldest first; then those whose back-off is over. */
   due: (now: Date, limit: number) => database.all(due, now, limit),
   place: ({ id, address, eircode }: Unplaced, { latitude, longitude }: Coordinates) => database.run(place, id, address, eircode, latitude, longitude),
   backOff: ({ id, address, eircode }: Unplaced, misses: number, after: Date) => database.run(backOff, id, address, eircode, misses, after),
@@ -75,7 +75,7 @@ export const createGeocodingStore = (database: Database) => ({
   cache: (provider: string, where: Place, { latitude, longitude }: Coordinates, foundAt: Date) =>
     database.run(cache, provider, keyOf(where), latitude, longitude, foundAt),
   deleteCached: (foundBefore: Date) => database.run(deleteCached, foundBefore),
-  /** The loop runs. @returns until when the geocoder wants no request, if it said so */
+  /** Records the heartbeat. @returns until when the geocoder wants no request, if it said so */
   beat: async (now: Date) => (await database.first(beat, now))?.pausedUntil ?? undefined,
   setAnswering: () => database.run(setAnswering),
   setFailing: (since: Date, pausedUntil: Date) => database.run(setFailing, since, pausedUntil),

@@ -1,4 +1,4 @@
-// `signalbox worker geocoding`: coordinates for listings, and another attempt at failed mails; once, or again and again.
+// `signalbox worker geocoding`: finds coordinates of listings and parses failed mails again; once, or in a loop.
 import { explainDatabase } from '../../platform/postgres/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
 import { createPool, requestLimits } from '../../platform/postgres/pool.ts';
@@ -28,7 +28,7 @@ export const createGeocodingWorker = (migrations: MigrationSource): Worker<Geoco
   async once(runtime, config) {
     const jobs = await open(runtime, config, migrations);
     const running = Promise.allSettled(jobs.map(({ run }) => run()));
-    // A run that is told to stop ends before its pool does.
+    // On a stop the run ends before its pool is closed.
     runtime.lifecycle.onStop('run of the geocoding worker', () => running.then(() => undefined));
     const failed = (await running).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') explainDatabase(failed.reason);
@@ -57,7 +57,7 @@ async function open({ log, lifecycle, health, metrics }: Runtime, config: Geocod
     ingest: createIngest(createListingStore(database)),
     parse: createBoundedParser(linkPattern),
   });
-  // One process at a time asks the geocoder, whose limit is of all together, and beats for all.
+  // One process at a time asks the geocoder, whose limit is for all processes together, and records the heartbeat for all.
   const runGeocoding = async () => void (await database.whileLocked('signalbox.listings.geocoding', () => geocoding.run()));
   return [
     { name: 'geocoding', run: runGeocoding },

@@ -89,6 +89,7 @@ export const mailRoutes = (mails: Mails) => [
     path: '/api/ingest/email',
     operationId: 'ingestMail',
     summary: 'Takes one alert mail in; the same mail again changes nothing',
+    description: 'The mail is parsed before the answer. Mails that tell of a listing and lack its price are kept as failed, and parsed again by the worker.',
     body: rawBody({ mediaTypes: ['message/rfc822'], maxBytes, timeoutMs: 30_000, memory: { shared: shared(), waitMs: 5000 } }),
     describedBody: {
       'message/rfc822': z.string().meta({

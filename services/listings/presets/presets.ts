@@ -1,4 +1,4 @@
-// Presets, the named filters: their routes, and the rule that one of them at most is the default.
+// Presets are named filters, at most one of which is the default: routes and rules.
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
@@ -21,6 +21,7 @@ const readingRoutes = (store: PresetStore) => [
     path: '/api/presets',
     operationId: 'listPresets',
     summary: 'The presets: the default first, the others by name',
+    description: 'Presets of one name are sorted by their time.',
     answers: { 200: z.array(FilterPreset) },
     handle: () => store.list(),
   }),
@@ -29,6 +30,7 @@ const readingRoutes = (store: PresetStore) => [
     path: '/api/presets/{id}',
     operationId: 'getPreset',
     summary: 'One preset',
+    description: 'The `Location` of a created preset leads here.',
     params: ById,
     answers: { 200: FilterPreset },
     problems: [Problems.presetMissing],
@@ -42,6 +44,7 @@ const writingRoutes = (store: PresetStore, clock: () => Date) => [
     path: '/api/presets',
     operationId: 'createPreset',
     summary: 'Adds a preset; a new default takes the place of the old one',
+    description: 'Unknown grades, types and routing keys are refused, and so is a lower bound above its upper bound.',
     body: NewPreset,
     answers: { 201: FilterPreset },
     async handle({ body }) {
@@ -54,6 +57,7 @@ const writingRoutes = (store: PresetStore, clock: () => Date) => [
     path: '/api/presets/{id}',
     operationId: 'replacePreset',
     summary: 'Replaces a preset, which keeps its id and when it was made',
+    description: 'All members are replaced; a member that is left out returns to its default.',
     params: ById,
     body: NewPreset,
     answers: { 200: FilterPreset },
@@ -65,6 +69,7 @@ const writingRoutes = (store: PresetStore, clock: () => Date) => [
     path: '/api/presets/{id}',
     operationId: 'deletePreset',
     summary: 'Deletes a preset',
+    description: 'Deleting the default preset leaves no default.',
     params: ById,
     answers: { 204: null },
     problems: [Problems.presetMissing],

@@ -36,7 +36,7 @@ const replace = rowsStatement<FilterPreset, [presets: readonly Replacement[]]>(
   where id in (select id from ${given} as given) returning ${selected}`,
 );
 
-// Changes of presets take turns, readers go on: of two new defaults the later one unmakes the earlier.
+// Serialises changes of presets, not reads: of two concurrent new defaults the later one replaces the earlier.
 const takeTurn = statement('presets.takeTurn', 'lock table presets in share row exclusive mode');
 const unmakeDefault = statement<unknown, [besides: string]>('presets.unmakeDefault', 'update presets set is_default = false where is_default and id <> $1');
 
@@ -54,7 +54,7 @@ export const createPresetStore = (database: Database) => ({
     });
     return preset;
   },
-  /** Undefined when there is none of this id, and then nothing has changed. */
+  /** Undefined when no preset has the id; then nothing has changed. */
   replace: (id: string, preset: NewPreset) =>
     database.transaction(async (inTransaction) => {
       await inTransaction.run(takeTurn);

@@ -1,5 +1,5 @@
-// Parses mails that anybody may have written, within bounds: what costs too much is refused unread, and the parser runs in a thread
-// that is ended when it takes too long or too much memory. postal-mime takes 38 s for 9 MB of empty parts.
+// Parses untrusted mails within bounds: costly mails are refused unparsed, and the parser runs in a thread that is ended when it takes too long
+// or too much memory. postal-mime takes 38 s for 9 MB of empty parts.
 import { Worker } from 'node:worker_threads';
 import type { z } from 'zod';
 import { describeError, hasCode } from '../errors.ts';
@@ -11,34 +11,34 @@ import type { ThreadAnswer, ThreadMessage } from './parser-thread.ts';
 export type Bounds = {
   readonly parseMs?: number;
   readonly memoryMiB?: number;
-  /** For other mails to be parsed. */
+  /** How long a mail waits for others to be parsed. */
   readonly waitMs?: number;
 };
 
 type BoundedParserParts<S extends z.ZodType> = Bounds & {
   /** The module that the thread runs: it calls `serveParser`. */
   readonly module: URL;
-  /** Its `workerData`. */
+  /** The thread's `workerData`. */
   readonly data?: unknown;
-  /** What a parse comes to. */
+  /** The schema of a parsed mail. */
   readonly result: S;
 };
 
-/** `refused` is final for these bytes: they break a bound, or are no mail. What is `unavailable` may be parsed later as it is: what takes too long
- *  may do so because the machine is busy. */
+/** `refused` is final for these bytes: they exceed a bound, or are no mail. After `unavailable` the same bytes may be parsed later, since a busy machine
+ *  may be the reason. */
 export type Parsed<T> =
   | { readonly kind: 'parsed'; readonly value: T }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** For starting the thread, which no mail makes longer. */
+/** For the start of the thread, which does not depend on the mail. */
 const startMs = 30_000;
-/** At 250 MB a second, which a mail of short lines costs, no more than 5 MB beyond the bound. */
+/** A mail of short lines takes 250 MB a second, so this exceeds the bound by at most 5 MB. */
 const watchEveryMs = 20;
 const mebibyte = 1_048_576;
-/** A thread that has kept more than this of a mail's memory is not used again. */
+/** A thread that keeps more memory than this after a mail is not used again. */
 const keptMiB = 32;
-/** Of a mail that waits with the thread. */
+/** The largest mail that waits in the thread. */
 const smallBytes = 262_144;
 
 const refused = (reason: string) => ({ kind: 'refused', reason }) as const;
@@ -47,9 +47,9 @@ const unavailable = (reason: string) => ({ kind: 'unavailable', reason }) as con
 /** @returns a parser that never rejects */
 export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserParts<S>) {
   const { module, data, result, parseMs = 5000, memoryMiB = 256, waitMs = 20_000 } = parts;
-  // One mail and one thread at a time: the memory of two would not fit beside the service in what its pod has.
+  // One mail and one thread at a time: the pod has no memory for two.
   const turns = createSemaphore(1);
-  // The thread has the next small one at hand, so that it does not wait while its process is busy.
+  // The thread already holds the next small mail, so that it does not wait while its process is busy.
   const places = createSemaphore(2);
   const tooMuchMemory = refused(`parsing takes more than ${memoryMiB} MiB`);
   const tooLong = unavailable(`parsing takes longer than ${parseMs} ms`);
@@ -64,10 +64,10 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   }
 
   async function inTurn(raw: Buffer, early: ReturnType<typeof hand> | undefined): Promise<Parsed<z.output<S>>> {
-    // The limit of the thread is of its heap; postal-mime keeps a line of a body in 2.6 KB outside of it.
+    // The thread's limit counts its heap only; postal-mime keeps each line of a body in 2.6 KB outside of it.
     const before = process.memoryUsage.rss();
     const grownMiB = (since: number) => (process.memoryUsage.rss() - since) / mebibyte;
-    // A thread that ended with the mail before it has not parsed this one.
+    // A thread that ended during the previous mail has not parsed this one.
     const handed = early?.thread.hasEnded === false ? early : hand(raw);
     const exceeded = Promise.withResolvers<typeof tooMuchMemory>();
     let watch: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
       if (!started) return unavailable(`the parser did not start in ${startMs} ms`);
       watch = setInterval(() => grownMiB(before) > memoryMiB && exceeded.resolve(tooMuchMemory), watchEveryMs);
       const parsed = await withTimeout(Promise.race([handed.answer.then(read), exceeded.promise]), parseMs, () => tooLong);
-      // What a new thread took for itself is not kept of the mail.
+      // Memory that a new thread took for itself does not count.
       isUsable = parsed !== tooLong && parsed !== tooMuchMemory && grownMiB(Math.max(before, started.rss)) < keptMiB;
       return parsed;
     } catch (error) {
@@ -88,7 +88,7 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     }
   }
 
-  /** From the abortion of `stopping` on no parse begins. */
+  /** No parse begins once `stopping` is aborted. */
   return async (raw: Buffer, stopping?: AbortSignal): Promise<Parsed<z.output<S>>> => {
     const refusal = refusalOf(raw);
     if (refusal !== undefined) return refused(refusal);
@@ -112,7 +112,7 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
 
 type ParserThread = ReturnType<typeof startThread>;
 
-/** It holds no process: what is under way is held by the timer of its deadline. */
+/** It does not keep the process alive; the timer of its deadline does while a mail is parsed. */
 function startThread(module: URL, { data, memoryMiB }: { readonly data: unknown; readonly memoryMiB: number }) {
   const worker = new Worker(module, { workerData: data, env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 16 } });
   const ready = Promise.withResolvers<{ readonly rss: number }>();
@@ -123,19 +123,19 @@ function startThread(module: URL, { data, memoryMiB }: { readonly data: unknown;
     ready.reject(error);
     for (const { reject } of answers) reject(error);
   };
-  ready.promise.catch(() => undefined); // perhaps nobody waits
+  ready.promise.catch(() => undefined); // there may be no listener
   worker.on('message', (message: ThreadMessage) => (message.kind === 'ready' ? ready.resolve(message) : answers.shift()?.resolve(message)));
   worker.once('error', fail).once('exit', (code) => fail(new Error(`the parser ended with ${code}`)));
-  worker.unref(); // which a listener undoes
+  worker.unref(); // after the listeners, which would undo it
   return {
     ready: ready.promise,
     get hasEnded() {
       return hasEnded;
     },
-    /** In the order in which they are given. */
+    /** Answers come in the order of the calls. */
     parse(raw: Buffer): Promise<ThreadAnswer> {
       const answer = Promise.withResolvers<ThreadAnswer>();
-      answer.promise.catch(() => undefined); // likewise
+      answer.promise.catch(() => undefined); // as above
       answers.push(answer);
       const bytes = new Uint8Array(raw);
       worker.postMessage(bytes, [bytes.buffer]);

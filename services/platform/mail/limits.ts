@@ -1,4 +1,4 @@
-// What a mail may cost before anybody parses it, told from its bytes alone. Pure, and linear in them.
+// Refuses mails that would be too costly to parse, by their bytes alone. Pure and linear.
 
 export const maxHeadBytes = 262_144;
 const maxBoundaryLines = 2000;
@@ -12,12 +12,12 @@ export const textTooLong = 'a text part is larger than 2 MiB';
 /** The bytes before the first empty line; all of them where there is none. */
 export function headLength(raw: Buffer): number {
   const end = raw.indexOf('\n\r\n');
-  // Behind it nothing is looked for: a mail whose lines end in CRLF has no other anywhere.
+  // Not searched beyond `end`: a mail with CRLF lines has no "\n\n" anywhere.
   const earlier = (end < 0 ? raw : raw.subarray(0, end + 1)).indexOf('\n\n');
   return [earlier, end].find((at) => at >= 0) ?? raw.length;
 }
 
-/** @returns why the mail is not parsed at all; undefined when it may be */
+/** @returns the reason to refuse the mail unparsed; undefined when it may be parsed */
 export function refusalOf(raw: Buffer): string | undefined {
   if (headLength(raw) > maxHeadBytes) return `more than ${maxHeadBytes} bytes of headers`;
   const boundaries = boundaryLines(raw);
@@ -28,10 +28,10 @@ export function refusalOf(raw: Buffer): string | undefined {
   return hasTooManyLines(raw, parts) ? `more than ${maxLines} lines that are neither base64 nor quoted-printable` : undefined;
 }
 
-/** Text parts as a parser gives them, put together. */
+/** Checks the joined text parts that a parser returns. */
 export const isTextTooLong = (...parts: readonly (string | null | undefined)[]): boolean => parts.some((part) => (part?.length ?? 0) > maxTextBytes);
 
-/** Where they begin; one more than may be at most. */
+/** The positions of the lines; at most one more than allowed. */
 function boundaryLines(raw: Buffer): number[] {
   const found: number[] = [];
   for (let at = raw.indexOf('\n--'); at >= 0 && found.length <= maxBoundaryLines; at = raw.indexOf('\n--', at + 3)) found.push(at + 1);
@@ -43,11 +43,11 @@ function afterLine(raw: Buffer, at: number): number {
   return end < 0 ? raw.length : end + 1;
 }
 
-/** Unfolded, RFC 5322 section 2.2.3; empty where the part begins with its body. */
+/** The unfolded header (RFC 5322 section 2.2.3); empty where the part begins with its body. */
 const headOf = (part: Buffer) =>
   /^\r?\n/.test(part.toString('latin1', 0, 2)) ? '' : part.toString('latin1', 0, Math.min(headLength(part), maxHeadBytes)).replace(/\r?\n[ \t]+/g, ' ');
 
-/** By the commas and semicolons outside of quotes in all headers that name recipients, RFC 5322 section 3.4. */
+/** Counts the commas and semicolons outside of quotes in all headers with recipients, RFC 5322 section 3.4. */
 function countRecipients(head: string): number {
   let count = 0;
   for (const [, value = ''] of head.matchAll(/^(?:resent-)?(?:to|cc|bcc)[ \t]*:(.*)$/gim)) {
@@ -72,15 +72,15 @@ function hasTooManyLines(raw: Buffer, parts: readonly Buffer[]): boolean {
 
 const lineFeed = 0x0a;
 
-/** One more than there may be at most. */
+/** Counts to one more than allowed. */
 function countLines(part: Buffer): number {
   let count = 0;
-  // A call of indexOf for each would take ten times as long, and everybody waits for it.
+  // Calling indexOf for each line would take ten times as long, on the main thread.
   for (let at = 0; at < part.length && count <= maxLines; at += 1) if (part[at] === lineFeed) count += 1;
   return count;
 }
 
-/** Of a part from its head on, its body decoded at the least; 0 of one that is no text to be read. */
+/** The least size of a part's decoded body; 0 where the part is no text to read. */
 function leastTextBytes(part: Buffer): number {
   if (part.length <= maxTextBytes) return 0;
   const head = headOf(part);

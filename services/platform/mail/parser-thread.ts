@@ -1,13 +1,13 @@
-// The thread's side of a bounded parser: says that its code is loaded, then parses one mail after the other.
+// The thread's side of a bounded parser: reports that its code is loaded, then parses one mail after the other.
 import { parentPort } from 'node:worker_threads';
 import { describeError } from '../errors.ts';
 
-/** What a parse came to, or why the mail is refused. */
+/** The parsed value, or the reason of a refusal. */
 export type ThreadAnswer = { readonly kind: 'parsed'; readonly value: unknown } | { readonly kind: 'refused'; readonly reason: string };
-/** `rss`: of the whole process, in bytes, before the first mail. */
+/** `rss` is the memory of the whole process in bytes before the first mail. */
 export type ThreadMessage = { readonly kind: 'ready'; readonly rss: number } | ThreadAnswer;
 
-/** Called once by the module that the thread runs. @param parse what it throws is why the mail is refused */
+/** Called once by the module that the thread runs. @param parse an error that it throws refuses the mail */
 export function serveParser(parse: (raw: Uint8Array) => Promise<unknown>): void {
   const say = (message: ThreadMessage) => parentPort?.postMessage(message);
   async function answer(raw: Uint8Array): Promise<void> {

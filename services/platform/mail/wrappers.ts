@@ -59,7 +59,7 @@ export function decode(text: string): string {
 export const parametersOf = (url: URL): readonly string[] => url.search.slice(1).split('&');
 export const nameOf = (parameter: string): string => decode(parameter.split('=', 1)[0] ?? '');
 
-/** The first http or https address among the values of these parameters, whose names are told in lower case. */
+/** The first http or https address among the values of these parameters; names are in lower case. */
 const valueOf = (url: URL, ...names: readonly string[]): string | undefined =>
   names
     .flatMap((name) => parametersOf(url).filter((parameter) => nameOf(parameter).toLowerCase() === name))

@@ -45,11 +45,11 @@ describe('bookmarks', () => {
 
     it('takes ids in upper case, as other services do', async () => {
       const folder = await catalogue.folder();
-      const created = await catalogue.bookmark({ folderId: folder.id.toUpperCase() });
+      const created = await catalogue.bookmark({ folderId: String(folder.id).toUpperCase() });
       expect(created.folderId).to.equal(folder.id);
-      expect((await catalogue.get(`/api/bookmarks/${created.id.toUpperCase()}`)).body).to.deep.equal(created);
-      expect((await catalogue.get(`/api/folders/${folder.id.toUpperCase()}`)).body).to.deep.equal(folder);
-      expect((await catalogue.get(`/api/bookmarks?folderId=${folder.id.toUpperCase()}`)).body).to.deep.equal([created]);
+      expect((await catalogue.get(`/api/bookmarks/${String(created.id).toUpperCase()}`)).body).to.deep.equal(created);
+      expect((await catalogue.get(`/api/folders/${String(folder.id).toUpperCase()}`)).body).to.deep.equal(folder);
+      expect((await catalogue.get(`/api/bookmarks?folderId=${String(folder.id).toUpperCase()}`)).body).to.deep.equal([created]);
     });
 
     it('trims title and url, and stores the url as it was given otherwise', async () => {
