@@ -5,7 +5,7 @@ import { exchange, head, statusesOf } from './raw.ts';
 
 const post = (...lines: readonly string[]) => head('POST /Forge HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...lines);
 const get = (...lines: readonly string[]) => head('GET /health HTTP/1.1', ...lines);
-/** What a second server would take for a request of its own. */
+/** Bytes that a second server would take for a request. */
 const smuggled = get('Host: x');
 
 type Case = { readonly name: string; readonly bytes: string; readonly statuses: readonly number[] };
@@ -42,7 +42,7 @@ const cases: readonly Case[] = [
   { name: 'a tunnel', bytes: `${head('CONNECT 127.0.0.1:1 HTTP/1.1', 'Host: x')}${smuggled}`, statuses: [] },
 ];
 
-/** What is asked for is not done, and the request is answered as it is. */
+/** Requests whose special wish is ignored: they are answered like others. */
 const ignored: readonly Case[] = [
   { name: 'a websocket', bytes: get('Host: x', 'Connection: Upgrade, close', 'Upgrade: websocket'), statuses: [200] },
   { name: 'HTTP/2 without TLS', bytes: get('Host: x', 'Connection: Upgrade, HTTP2-Settings, close', 'Upgrade: h2c', 'HTTP2-Settings: AA'), statuses: [200] },

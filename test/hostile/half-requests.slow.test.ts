@@ -1,4 +1,4 @@
-// Slowloris: connections that begin a request and never end it. They cost little, delay nobody, and are closed in time.
+// Slowloris: connections that begin a request and never end it. They cost little, delay no other client, and are closed in time.
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,7 +13,7 @@ const begun = {
   'half a head': 'GET /health HTTP/1.1\r\nHost: x\r\nX-A: ',
   'a body of one byte': `${head('POST /Forge HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 1000')}{`,
 };
-/** Fewer in all than the 1024 files that a process may open where nobody has raised the limit. */
+/** Fewer in all than the 1024 files that a process may open by default. */
 const each = 400;
 
 type Half = { readonly socket: Socket; answer: string; isClosed: boolean };

@@ -45,7 +45,7 @@ describe('a mail that is heavy once parsed', function () {
   }
 
   it('ten at once end neither the service nor its readiness', async () => {
-    // One that is answered 503 before it was read is cut off on its way.
+    // A mail that is answered 503 before it was read is cut off.
     const sent = Array.from({ length: 10 }, () => send(html('a\r\n'.repeat(3_000_000))).catch(() => 'cut off'));
     for (const outcome of await Promise.all(sent)) expect(outcome).to.be.oneOf(['failed', 'status 503', 'cut off']);
     const { port, process } = house.service('listings');

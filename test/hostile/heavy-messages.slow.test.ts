@@ -15,7 +15,7 @@ import { deadLetters } from './delivering.ts';
 import { emptyObjects } from './heavy-json.ts';
 import { type House, startHouse } from './house.ts';
 
-/** MiB. What is between them is stored or dead-lettered, too. */
+/** Sizes in MiB. Messages of sizes between them are stored or dead-lettered, too. */
 const sizes = [5, 12];
 
 /** Past the relay, as an earlier release has published them; behind them a good one. @returns the id of that */

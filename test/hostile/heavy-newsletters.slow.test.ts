@@ -115,7 +115,7 @@ describe('a newsletter that is heavy once parsed', function () {
 
   it('ten at once end neither the service nor its readiness', async () => {
     const sent = Array.from({ length: 10 }, (_, index) => send(mail('text/html', `${index}${'a\r\n'.repeat(89_000)}`)).catch(() => 0));
-    // One that is answered 503 before it was read is cut off on its way.
+    // A mail that is answered 503 before it was read is cut off.
     for (const status of await Promise.all(sent)) expect(status).to.be.oneOf([202, 503, 0]);
     expect(await send(newsletterMail({ subject: 'the next one' }))).to.equal(202);
     await eventually(async () => (await newsletters('')).some(({ title }) => title === 'the next one'), { withinMs: 120_000 });

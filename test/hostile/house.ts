@@ -39,7 +39,7 @@ export type Running = { readonly name: string; readonly process: RunningProcess;
 
 export type House = {
   readonly databaseUrl: string;
-  /** What every process is given, its credentials among it. */
+  /** The environment of every process, with its credentials. */
   readonly settings: Readonly<Record<string, string>>;
   readonly services: readonly Running[];
   /** The spool of the relay. */
@@ -54,7 +54,7 @@ export type HouseOptions = {
   /** The embedded broker in its database unless given. */
   readonly brokerUrl?: string;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Of services that need more than the chart gives to each. */
+  /** Memory of services that need more than the chart's default. */
   readonly memoryBytes?: Readonly<Record<string, number>>;
   /** Called before anything starts. */
   readonly prepare?: (spoolDirectory: string) => void;
@@ -64,7 +64,7 @@ export type HouseOptions = {
 export async function newCredentials(): Promise<Record<string, string>> {
   const all = await deployables.loadAll();
   const made = Object.fromEntries(generators(all.map(({ settings }) => settings)).map(([name, make]) => [name, make()]));
-  // Those of direct sources are made by vendors, or with them.
+  // The secrets of direct sources are made by vendors, or with them.
   const sources = all.flatMap(({ settings }) => Object.values(settings)).filter(({ name }) => name.startsWith('Sources__'));
   const secret = randomCredential();
   for (const { name } of sources) made[name] = secret;

@@ -36,7 +36,7 @@ describeWith(rabbitmq, 'a delivery at which its worker dies', function () {
       await eventually(async () => (await metric(worker, /signalbox_worker_oldest_message_seconds\{worker="service"\}/)) > 0);
       await worker.process.kill();
     }
-    // What the killed ones had asked for is not done once the table is free.
+    // The statements of the killed processes must not run when the table is unlocked.
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
     await client.query('rollback');
     const good = await deliver(house, examplePayload(2));

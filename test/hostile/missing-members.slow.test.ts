@@ -16,7 +16,7 @@ const mutations: Readonly<Record<string, (payload: object) => string>> = {
   'without number': (payload) => without(payload, 'number'),
   'without login': (payload) => without(payload, 'login'),
   'without full_name': (payload) => without(payload, 'full_name'),
-  // What has no id is nothing that could be told apart: there is no object to leave out.
+  // Without an id there is no object that could be left out.
   'with no id': (payload) => without(payload, 'id'),
   'in the year -1': (payload) => inYear(payload, '-000001'),
   'in the year 275000': (payload) => inYear(payload, '+275000'),

@@ -24,7 +24,7 @@ export type Operation = {
   /** With its parameters in braces. */
   readonly path: string;
   readonly parameters: readonly z.output<typeof Parameter>[];
-  /** Of a body that is described as JSON. */
+  /** The schema of a body that is described as JSON. */
   readonly bodySchema: JsonSchema | undefined;
   readonly mediaType: string | undefined;
   /** Named as the description has it; undefined where no credential is asked for. */

@@ -1,4 +1,4 @@
-// Bytes to a port as nobody's HTTP library would send them, and what comes back.
+// Sends bytes to a port that no HTTP library would send, and reads the answers.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -14,7 +14,7 @@ export function exchange(port: number, bytes: string | Buffer, silentMs = 1500):
   return new Promise((resolve) => socket.once('close', () => resolve(answer)));
 }
 
-/** Of every answer on the connection, in order. */
+/** The statuses of all answers on the connection, in order. */
 export const statusesOf = (answer: string): readonly number[] => [...answer.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
 
 /** A connection on which nothing that comes back is read. */

@@ -1,4 +1,4 @@
-// L1: a link in the spool folder that leads elsewhere. What is behind it is not the spool's to empty.
+// L1: a link in the spool folder that leads elsewhere. The spool must not empty the folder behind it.
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// H1: answers that nobody reads. Whoever asks much and reads nothing must not fill the memory of a service.
+// H1: unread answers. A client that asks much and reads nothing must not fill the memory of a service.
 import { expect } from 'chai';
 import pg from 'pg';
 import { swaggerRoutes } from '../../services/platform/http/swagger.ts';
@@ -11,7 +11,7 @@ import { exchange, head, sendUnread } from './raw.ts';
 
 const mostMebibytes = 32;
 
-/** What a stranger may ask of a service: each as the bytes of a request. The files of Swagger UI are the same in all, and asked for in one; its description each has of its own. */
+/** The requests that a service answers without a credential, each as bytes. The files of Swagger UI are the same in all, and asked for in one; its description each has of its own. */
 function openRequests(service: string): readonly { readonly name: string; readonly bytes: string }[] {
   const described = operationsOf(service).filter(({ scheme }) => scheme === undefined);
   const pages = swaggerRoutes('', () => ({})).filter(({ path }) => service === 'secrets' || path.endsWith('.json'));
@@ -59,7 +59,7 @@ async function addSenders(databaseUrl: string): Promise<void> {
   await client.end();
 }
 
-describeWith(procfs, 'answers that nobody reads', function () {
+describeWith(procfs, 'unread answers', function () {
   this.timeout(600_000);
   let house: House;
   before(async () => {
@@ -71,7 +71,7 @@ describeWith(procfs, 'answers that nobody reads', function () {
   /** MiB by route, of those that cost too much. */
   async function costOf(attack: Attack, { name: service, port, process: { pid } }: Running): Promise<Record<string, number>> {
     const cost: Record<string, number> = {};
-    // What a first few hundred requests of any kind cost once.
+    // The first few hundred requests of any kind cost memory once.
     await exchange(port, head('GET /health HTTP/1.1', 'Host: x').repeat(600), 500);
     for (const { name, bytes } of openRequests(service)) {
       await exchange(port, bytes.repeat(20), 500);

@@ -1,4 +1,4 @@
-// L4: bodies that nobody signed, in the shape that costs most to parse. They must cost no more than any other bytes of their size.
+// L4: unsigned bodies, in the shape that costs most to parse. They must cost no more than any other bytes of their size.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { mebibyte, processorMs, procfs } from '../support/usage.ts';

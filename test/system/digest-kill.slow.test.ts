@@ -48,7 +48,7 @@ function suite(createPlace: () => Promise<Place>): void {
     const mails = Array.from({ length: total }, (_, index) => newsletterMail({ subject: `Number ${index}`, links: linksOfEach }));
     for (let slot = 0; slot < workers; slot += 1) startWorker(slot);
     const publishing = publishAll(mails);
-    // What a worker had alone when it was killed once too often is a dead letter: an operator returns them.
+    // A message that a worker processed alone when it was killed for the third time is a dead letter: an operator returns it.
     returning = setInterval(() => void queue.broker.returnDeadLetters({ limit: total }).catch(() => undefined), 1000);
     let kills = 0;
     let stored = 0;

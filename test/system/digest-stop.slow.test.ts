@@ -1,4 +1,4 @@
-// A worker with a batch of slow mails that is told to stop: it ends in time, each mail is stored once, and none is lost.
+// A worker that is stopped during a batch of slow mails: it ends in time, each mail is stored once, and none is lost.
 import { expect } from 'chai';
 import { ingestQueue, ingestTopology, toMail, toMessage } from '../../services/link-digest/ingest/queue.ts';
 import { environmentOf, useDatabase } from '../services/link-digest/store.ts';
@@ -9,7 +9,7 @@ import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
 import { eventually } from '../support/wait.ts';
 
-/** More than a batch, of which most is left when the worker is told to stop. */
+/** More than a batch, most of it left when the worker is stopped. */
 const total = 14;
 
 /** Lines are what its parser is slow for, elements in each other what the extraction is. */
@@ -43,7 +43,7 @@ function suite(createPlace: () => Promise<Place>): void {
     const worker = startWorker('--loop');
     await eventually(async () => (await stored()) > 0, { withinMs: 120_000, everyMs: 20 });
     worker.signal('SIGTERM');
-    // One that takes longer than it may, which is 20 s, ends with 1.
+    // A process that takes longer than its deadline of 20 s ends with 1.
     expect((await worker.exited).code, worker.lines.join('\n')).to.equal(0);
     expect(worker.lines.filter(isUnexpected)).to.deep.equal([]);
     const before = await stored();
@@ -60,5 +60,5 @@ function suite(createPlace: () => Promise<Place>): void {
   });
 }
 
-describe('a worker with slow mails that is told to stop, on the embedded broker', () => suite(() => createTestDatabase()));
-describeWith(rabbitmq, 'a worker with slow mails that is told to stop, on RabbitMQ', () => suite(async () => (await sharedRabbitmq()).createVhost()));
+describe('a worker that is stopped during slow mails, on the embedded broker', () => suite(() => createTestDatabase()));
+describeWith(rabbitmq, 'a worker that is stopped during slow mails, on RabbitMQ', () => suite(async () => (await sharedRabbitmq()).createVhost()));

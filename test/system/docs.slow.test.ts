@@ -12,7 +12,7 @@ const pages = ['README.md', ...readdirSync(join(import.meta.dirname, '../../docs
   (page) => page.endsWith('.md') && shellBlocks(page).length > 0,
 );
 
-/** What each page must show beside not failing: the words of answers in their order. */
+/** The words of answers that each page must show, in order, beside not failing. */
 const shown: Readonly<Record<string, RegExp>> = {
   'README.md': /relay {6}202.*intake {5}200.*digest {5}202.*bookmarks {2}201.*listings {3}200.*"isSignatureValid":true.*"repository":"me\/mine"/s,
   'docs/applications.md': /open sesame, 30 s\nopen sesame\nopen sesame\n.*\[2,"open barley"\].*No such secret/s,

@@ -24,7 +24,7 @@ export type Flow = {
   readonly intakeUrl: string;
   readonly relays: readonly RunningProcess[];
   readonly workers: readonly FlowWorker[];
-  /** Of relays and intake. */
+  /** The metrics of relays and intake. */
   readonly metricsUrls: readonly string[];
   startWorker(name: 'service' | 'database-service'): Promise<FlowWorker>;
   close(): Promise<void>;

@@ -60,7 +60,7 @@ function suite(createPlace: () => Promise<Place>): void {
     }));
     workers.forEach((_, slot) => startWorker(slot));
     const publishing = publishAll(sent);
-    // What a worker had alone when it was killed for the third time is a dead letter, as on a busy machine some are: an operator returns them.
+    // A message that a worker processed alone when it was killed for the third time is a dead letter, as happens on a busy machine: an operator returns it.
     returning = setInterval(() => void queues.broker.returnDeadLetters({ limit: total }).catch(() => undefined), 1000);
     let kills = 0;
     let killsAtWork = 0;

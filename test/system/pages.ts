@@ -28,7 +28,7 @@ export type Clone = {
 
 export const strictCurl = 'curl() { command curl --fail-with-body "$@"; }';
 
-/** A folder that stands for a clean clone: the repository's own files, and no data yet. */
+/** A folder like a clean clone: the repository's own files, and no data yet. */
 export function cleanClone(): Clone {
   const folder = temporaryDirectory('clone');
   for (const name of ['bin', 'services', 'node_modules']) symlinkSync(join(root, name), join(folder, name));

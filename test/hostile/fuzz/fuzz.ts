@@ -81,7 +81,7 @@ async function createRun(house: House) {
     if (!partner) throw new Error(`${operation.service} does not run`);
     const written = write(planned, partner);
     const received = await send(partner.port, written);
-    // What is slow by itself, and not for a machine that does other things, is slow twice.
+    // A request that is slow by itself, not because the machine is busy, is slow twice.
     const isSlow = received.ms > slowMs && (await send(partner.port, written)).ms > slowMs;
     const kind = received.status === undefined ? 'none' : `${Math.floor(received.status / 100)}xx`;
     answers[kind] = (answers[kind] ?? 0) + 1;
@@ -130,7 +130,7 @@ const isQuiet = (path: string) => path === '/health' || path === '/health/ready'
 /** A line that is no error, or tells of a dead letter: those are judged by their reasons. */
 const harmless = /^\{"level":"(?:trace|debug|info|warn)"|"msg":"dead-lettered"\}$/;
 
-/** Of the database and the runtime. */
+/** Words of errors of the database and the runtime. */
 const internalWords = /null value in column|invalid input syntax|violates|undefined|\[object|out of range for type/;
 
 function faultsOf({ operation, mutations }: Planned, { isWhole, method }: Written, { status, headers, body }: Received): readonly string[] {

@@ -1,4 +1,4 @@
-// What can be done to a request: to its method, target, headers, JSON, bytes and framing.
+// Mutations of a request: of its method, target, headers, JSON, bytes and framing.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { oddText, oddValue } from './values.ts';
@@ -9,7 +9,7 @@ export type Draft = {
   target: string;
   headers: (readonly [name: string, value: string])[];
   body: Buffer | undefined;
-  /** How the end of the body is told: rightly, by a wrong length, or in chunks. */
+  /** The framing of the body: right, by a wrong length, or in chunks. */
   framing: 'length' | 'tooLong' | 'tooShort' | 'both' | { readonly chunkBytes: number; readonly isEnded: boolean };
 };
 

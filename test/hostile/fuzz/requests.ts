@@ -20,7 +20,7 @@ export type Planned = {
 const signature = 'X-Hub-Signature-256';
 export const isSigned = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === signature);
 
-/** Of an operation that takes a direct source's webhooks: its body is any object, too. */
+/** A request to an operation for a direct source's webhooks, whose body may be any object, too. */
 export const sampleOf = ({ service, path }: Operation): Sample | undefined =>
   samples.find(({ source }) => service === 'webhook-intake' && path === `/${source.name}`);
 

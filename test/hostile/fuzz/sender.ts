@@ -6,7 +6,7 @@ import type { Draft } from './mutations.ts';
 import { isSigned, type Planned, sampleOf } from './requests.ts';
 import { recallPattern } from './values.ts';
 
-/** What requests to one service are made with. */
+/** The address and credentials for requests to one service. */
 export type Partner = {
   readonly port: number;
   /** By scheme; more are learned from answers. */
@@ -14,11 +14,11 @@ export type Partner = {
   /** Texts of its answers, the newest last. */
   readonly memory: string[];
   readonly webhookSecret: string;
-  /** Of every direct source. */
+  /** The secret of every direct source. */
   readonly sourceSecret: string;
 };
 
-export type Written = { readonly method: string; readonly bytes: Buffer; /** Nobody could wait for more of it. */ readonly isWhole: boolean };
+export type Written = { readonly method: string; readonly bytes: Buffer; /** No server waits for more of it. */ readonly isWhole: boolean };
 
 export type Received = {
   /** Undefined when none came. */
@@ -90,7 +90,7 @@ function serialize({ method, target, headers, body, framing }: Draft): { readonl
 /** Longest that anything is waited for. */
 const hangMs = 15_000;
 
-/** One that is not whole is followed by the end of the connection, as when its sender crashes. */
+/** The connection ends after an incomplete request, as when its sender crashes. */
 export function send(port: number, { bytes, isWhole }: Written): Promise<Received> {
   const begun = performance.now();
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

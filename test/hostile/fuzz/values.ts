@@ -7,7 +7,7 @@ import type { JsonSchema } from '../operations.ts';
 /** Few, so that requests meet what others have made. */
 const names = ['shop', 'Shop', 'main', 'local', 'Local', 'LOCAL', 'db password', 'Logging:Level', 'PATH', 'a/b', 'ü', '1', 'octocat', 'Codertocat/Hello-World'];
 
-/** Stands for a text of an earlier answer of the same service, such as an id or a cursor; the sender puts one in its place. */
+/** A placeholder: the sender replaces it by a text of an earlier answer of the same service, such as an id or a cursor. */
 export const recalled = (number: number): string => `{recall-${number}}`;
 export const recallPattern = /\{recall-(\d+)\}/g;
 
@@ -36,7 +36,7 @@ const oddTexts = [
 
 const deep = (depth: number): unknown => (depth === 0 ? [] : [deep(depth - 1)]);
 
-/** What no schema expects. */
+/** Values that no schema expects. */
 export const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(...oddTexts),
   fc.constantFrom<unknown>(null, true, 0, -1, 2 ** 31, 2 ** 53, 1e308, -0.5, [], {}, [[]], { a: { b: null } }, deep(500), ['x'], { length: -1 }),
@@ -74,7 +74,7 @@ function textOf({ format, pattern, minLength = 0, maxLength = 1000 }: z.output<t
   return anyText.filter((text) => text.length >= minLength && text.length <= maxLength);
 }
 
-/** What the schema takes. */
+/** A value that the schema takes. */
 export function valueOf(given: JsonSchema): fc.Arbitrary<unknown> {
   const schema = Schema.parse(given);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -92,5 +92,5 @@ export function valueOf(given: JsonSchema): fc.Arbitrary<unknown> {
   return schema.type === 'string' ? textOf(schema) : oddValue;
 }
 
-/** What a forge sends. */
+/** A payload of a forge. */
 export const forgePayload = fc.constantFrom(...examples);
