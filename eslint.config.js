@@ -11,7 +11,6 @@ const longFunctions = [
   'services/operator/**/{watch,controllers,queue}.ts',
   'services/platform/broker/{amqp/publisher,postgres/consumer}.ts',
   'services/webhook-intake/forge/connections.ts',
-  'services/webhook-relay/{senders/senders,spool/replayer,spool/spool,usage/reservations}.ts',
 ];
 
 export default defineConfig(

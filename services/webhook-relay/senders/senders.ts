@@ -6,7 +6,7 @@ import { sleepUntil, withTimeout } from '../../platform/time.ts';
 import { SenderStatistics } from '../contract.ts';
 import { answerInTime } from '../database.ts';
 import { storableName } from '../scoring/scoring.ts';
-import type { Activity, Buckets, SenderStore } from './store.ts';
+import type { Activity, BucketRow, Buckets, SenderRow, SenderStore } from './store.ts';
 
 export type SendersParts = {
   readonly store: SenderStore;
@@ -21,7 +21,7 @@ type Sender = {
   lastAt: number;
   /** Events of the last ten minutes, on all replicas. */
   buckets: Buckets;
-  /** Since the last turn that wrote. */
+  /** Its activity since the last turn that wrote. */
   unwritten: Activity | undefined;
 };
 
@@ -31,7 +31,7 @@ const maxSenders = 10_000;
 const batchSize = 1000;
 /** A turn leaves the database a fifth of the second in which counts are to be written. */
 const turnEveryMs = 800;
-/** Of senders that were seen within so long the counts of other replicas are asked for. */
+/** The counts of other replicas are read for senders that were seen within this time. */
 const activeMs = 60_000;
 /** So many cost some 20 ms a turn, most of it in the database; in a flood of more senders a busy one is among the newest. */
 const maxActive = 250;
@@ -45,14 +45,13 @@ const windowMinutes = windowMs / 60_000;
 const bucketMs = 30_000;
 
 export const bucketOf = (at: Date): number => at.getTime() - (at.getTime() % bucketMs);
-/** The first that still counts at `now`. */
+/** The first bucket that still counts at `now`. */
 export const oldestBucket = (now: Date): Date => new Date(bucketOf(now) - windowMs + bucketMs);
 
 export type Senders = ReturnType<typeof createSenders>;
 
 export function createSenders({ store, frequencyFactor, log, clock, metrics }: SendersParts) {
-  /** In the order in which they were last seen. */
-  const senders = new Map<string, Sender>();
+  const recent = createRecentSenders();
   /** Taken from the senders and not yet known to be written. */
   let due: Activity[] = [];
   const lost = metrics.counter({ name: 'signalbox_relay_sender_events_lost_total', help: 'Events that no sender statistics count', labels: [] });
@@ -60,6 +59,71 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics }: S
   let isFailing = false;
   let lastTurn = Promise.resolve();
   let asked: Promise<SenderStatistics> | undefined;
+
+  const eventsWaiting = () => [...due, ...recent.unwritten()].reduce((sum, { eventCount }) => sum + eventCount, 0);
+
+  /** If only the answer to a commit was lost, its batch is counted twice: statistics may err, deliveries must not wait. */
+  async function writeDue(): Promise<void> {
+    for (; due.length > 0; due = due.slice(batchSize)) await store.add(due.slice(0, batchSize));
+  }
+
+  async function readBack(): Promise<void> {
+    const now = clock();
+    const active = recent.active(now);
+    if (active.length > 0) recent.count(active, await store.countsOf(active, oldestBucket(now), now));
+  }
+
+  async function turn(): Promise<void> {
+    try {
+      await writeDue(); // rows that an earlier turn could not write
+      due = recent.takeUnwritten();
+      await writeDue();
+      await readBack();
+      if (isFailing) log.info('writing sender statistics succeeded again');
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ error }, 'writing sender statistics failed, kept in memory and retrying');
+      isFailing = true;
+    }
+  }
+
+  /** Writes what was recorded before the call. Never rejects: rows that could not be written are kept for the next turn.
+   *  One turn at a time: reading back relies on nothing being on its way to the database. */
+  const flush = (): Promise<void> => (lastTurn = lastTurn.then(turn));
+
+  async function loop(): Promise<void> {
+    while (await sleepUntil(closing.signal, turnEveryMs)) await flush();
+  }
+  void loop();
+
+  async function ask(): Promise<SenderStatistics> {
+    await flush();
+    const now = clock();
+    return describe(await store.latest(oldestBucket(now), now, maxStatistics), frequencyFactor);
+  }
+
+  return {
+    /** Over the last ten minutes. Counts of other replicas follow about a second later, once this one has seen the sender. */
+    eventsPerMinute: (login: string): number => recent.countSince(storableName(login), oldestBucket(clock())) / windowMinutes,
+    /** Never throws and never waits. A delivery without a sender is not counted. */
+    record(login: string, isBot: boolean, at: Date): void {
+      if (login !== '' && !recent.add(storableName(login), isBot, at)) lost.inc();
+    },
+    /** The senders that were active last, by login. Simultaneous requests ask the database once. Rejects when it cannot be asked. */
+    statistics: (): Promise<SenderStatistics> => (asked ??= ask().finally(() => (asked = undefined))),
+    flush,
+    async close(): Promise<void> {
+      closing.abort();
+      const known = eventsWaiting();
+      const events = await withTimeout(flush().then(eventsWaiting), closeMs, () => known);
+      if (events > 0) log.warn({ events }, 'sender statistics lost at shutdown');
+    },
+  };
+}
+
+/** The senders that this replica has seen, in the order in which they were last seen. */
+function createRecentSenders() {
+  const senders = new Map<string, Sender>();
 
   /** Undefined when there is no room for another one: all that are known wait to be written. */
   function see(login: string, at: Date): Sender | undefined {
@@ -77,97 +141,55 @@ export function createSenders({ store, frequencyFactor, log, clock, metrics }: S
 
   const unwritten = () => [...senders.values()].flatMap((sender) => sender.unwritten ?? []);
 
-  const eventsWaiting = () => [...due, ...unwritten()].reduce((sum, { eventCount }) => sum + eventCount, 0);
-
-  /** If only the answer to a commit was lost, its batch is counted twice: statistics may err, deliveries must not wait. */
-  async function writeDue(): Promise<void> {
-    for (; due.length > 0; due = due.slice(batchSize)) await store.add(due.slice(0, batchSize));
-  }
-
-  /** Of those seen within a minute the newest 250. Senders idle for ten minutes are forgotten. */
-  function activeSenders(now: Date): readonly [login: string, sender: Sender][] {
-    const idle = [...senders].filter(([, { lastAt, unwritten }]) => lastAt < now.getTime() - windowMs && !unwritten);
-    for (const [login] of idle) senders.delete(login);
-    return [...senders].filter(([, { lastAt }]) => lastAt >= now.getTime() - activeMs).slice(-maxActive);
-  }
-
-  async function readBack(): Promise<void> {
-    const now = clock();
-    const active = activeSenders(now);
-    if (active.length === 0) return;
-    const logins = active.map(([login]) => login);
-    const known = Map.groupBy(await store.countsOf(logins, oldestBucket(now), now), ({ login }) => login);
-    for (const [login, sender] of active) {
-      sender.buckets = new Map(known.get(login)?.map(({ start, count }) => [start.getTime(), count]));
-      // What was recorded while the database answered is not in its counts.
-      for (const [bucket, events] of sender.unwritten?.buckets ?? []) count(sender.buckets, bucket, events);
-    }
-  }
-
-  async function turn(): Promise<void> {
-    try {
-      await writeDue(); // what a turn before could not write
-      due = unwritten();
-      for (const sender of senders.values()) sender.unwritten = undefined;
-      await writeDue();
-      await readBack();
-      if (isFailing) log.info('writing sender statistics succeeded again');
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) log.warn({ error }, 'writing sender statistics failed, kept in memory and retrying');
-      isFailing = true;
-    }
-  }
-
-  /** Writes what was recorded before the call. Never rejects: what could not be written is kept for the next turn.
-   *  One turn at a time: reading back relies on nothing being on its way to the database. */
-  const flush = (): Promise<void> => (lastTurn = lastTurn.then(turn));
-
-  async function loop(): Promise<void> {
-    while (await sleepUntil(closing.signal, turnEveryMs)) await flush();
-  }
-  void loop();
-
-  async function ask(): Promise<SenderStatistics> {
-    await flush();
-    const now = clock();
-    const rows = await store.latest(oldestBucket(now), now, maxStatistics);
-    const described = rows.map(({ login, isBot, eventCount, firstAt: firstActivity, lastAt: lastActivity, recentCount }) => {
-      const timeSpanMinutes = Math.round((lastActivity.getTime() - firstActivity.getTime()) / 600) / 100;
-      const eventsPerMinute = recentCount / windowMinutes;
-      const frequencyMultiplier = frequencyFactor(eventsPerMinute);
-      return [login, { eventCount, firstActivity, lastActivity, timeSpanMinutes, eventsPerMinute, frequencyMultiplier, isBot }] as const;
-    });
-    return Object.fromEntries(described);
-  }
-
   return {
-    /** Of the last ten minutes. What other replicas counted is in it about a second later, once this one has seen the sender. */
-    eventsPerMinute(login: string): number {
-      const oldest = oldestBucket(clock()).getTime();
-      const counting = [...(senders.get(storableName(login))?.buckets ?? [])].filter(([bucket]) => bucket >= oldest);
-      return counting.reduce((sum, [, events]) => sum + events, 0) / windowMinutes;
+    unwritten,
+    takeUnwritten(): Activity[] {
+      const taken = unwritten();
+      for (const sender of senders.values()) sender.unwritten = undefined;
+      return taken;
     },
-    /** Never throws and never waits. A delivery without a sender is not counted. */
-    record(login: string, isBot: boolean, at: Date): void {
-      if (login === '') return;
-      const name = storableName(login);
-      const sender = see(name, at);
-      if (!sender) return lost.inc();
+    /** @returns whether there was room for the sender */
+    add(login: string, isBot: boolean, at: Date): boolean {
+      const sender = see(login, at);
+      if (!sender) return false;
       const { eventCount, firstAt, buckets } = sender.unwritten ?? { eventCount: 0, firstAt: at, buckets: new Map<number, number>() };
-      sender.unwritten = { login: name, isBot, eventCount: eventCount + 1, firstAt, lastAt: at, buckets };
+      sender.unwritten = { login, isBot, eventCount: eventCount + 1, firstAt, lastAt: at, buckets };
       for (const counted of [sender.buckets, buckets]) count(counted, bucketOf(at), 1);
+      return true;
     },
-    /** Of the senders that were active last, by login. However many ask at once, the database is asked once. Rejects when it cannot be asked. */
-    statistics: (): Promise<SenderStatistics> => (asked ??= ask().finally(() => (asked = undefined))),
-    flush,
-    async close(): Promise<void> {
-      closing.abort();
-      const known = eventsWaiting();
-      const events = await withTimeout(flush().then(eventsWaiting), closeMs, () => known);
-      if (events > 0) log.warn({ events }, 'sender statistics lost at shutdown');
+    countSince(login: string, from: Date): number {
+      const counting = [...(senders.get(login)?.buckets ?? [])].filter(([bucket]) => bucket >= from.getTime());
+      return counting.reduce((sum, [, events]) => sum + events, 0);
+    },
+    /** The newest 250 that were seen within a minute. Senders idle for ten minutes are forgotten. */
+    active(now: Date): string[] {
+      const idle = [...senders].filter(([, { lastAt, unwritten: waiting }]) => lastAt < now.getTime() - windowMs && !waiting);
+      for (const [login] of idle) senders.delete(login);
+      const active = [...senders].filter(([, { lastAt }]) => lastAt >= now.getTime() - activeMs);
+      return active.slice(-maxActive).map(([login]) => login);
+    },
+    /** Takes over the counts of all replicas for these senders. */
+    count(logins: readonly string[], counts: readonly BucketRow[]): void {
+      const known = Map.groupBy(counts, ({ login }) => login);
+      for (const login of logins) {
+        const sender = senders.get(login);
+        if (!sender) continue;
+        sender.buckets = new Map(known.get(login)?.map(({ start, count: events }) => [start.getTime(), events]));
+        // Events that were recorded while the database answered are not in its counts.
+        for (const [bucket, events] of sender.unwritten?.buckets ?? []) count(sender.buckets, bucket, events);
+      }
     },
   };
+}
+
+function describe(rows: readonly SenderRow[], frequencyFactor: (eventsPerMinute: number) => number): SenderStatistics {
+  const described = rows.map(({ login, isBot, eventCount, firstAt: firstActivity, lastAt: lastActivity, recentCount }) => {
+    const timeSpanMinutes = Math.round((lastActivity.getTime() - firstActivity.getTime()) / 600) / 100;
+    const eventsPerMinute = recentCount / windowMinutes;
+    const frequencyMultiplier = frequencyFactor(eventsPerMinute);
+    return [login, { eventCount, firstActivity, lastActivity, timeSpanMinutes, eventsPerMinute, frequencyMultiplier, isBot }] as const;
+  });
+  return Object.fromEntries(described);
 }
 
 /** Those that no longer count go, so that an outage does not let them grow. */

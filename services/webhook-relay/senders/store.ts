@@ -27,7 +27,7 @@ const addActivity = insertRows<Activity>('senders.addActivity', {
     last_at = greatest(senders.last_at, excluded.last_at)`,
 });
 
-type BucketRow = { readonly login: string; readonly start: Date; readonly count: number };
+export type BucketRow = { readonly login: string; readonly start: Date; readonly count: number };
 
 const addToBuckets = insertRows<BucketRow>('senders.addToBuckets', {
   into: 'sender_buckets',
@@ -44,7 +44,7 @@ const countsOf = statement<BucketRow, [logins: string[], from: Date, to: Date]>(
   where login = any($1::text[]) and bucket_start between $2 and $3`,
 );
 
-type SenderRow = {
+export type SenderRow = {
   readonly login: string;
   readonly isBot: boolean;
   readonly eventCount: number;

@@ -24,7 +24,7 @@ const writesAtOnce = 16;
 const forEver = 2 ** 31 - 1;
 /** An answer about readiness holds that long, so that probes of a load balancer do not become load on the disk. */
 const probeHoldsMs = 2000;
-/** Half written, so nobody was told that it is safe: `<uuid of the process>-<n>.tmp`. */
+/** The name of a file that is half written: `<uuid of the process>-<n>.tmp`. */
 const temporaryName = /^[\da-f-]{36}-\d+\.tmp$/;
 
 export type Spool = ReturnType<typeof createSpool>;
@@ -32,17 +32,8 @@ export type Spool = ReturnType<typeof createSpool>;
 type Options = { readonly directory: string; readonly log: Log; readonly clock: () => Date; readonly metrics: Metrics };
 
 export function createSpool({ directory, log, clock, metrics }: Options) {
-  const ownPrefix = randomUUID();
-  let temporaries = 0;
-  const lock = createFolderLock(join(directory, 'owner.lock'));
-  // those that ask while one sync runs share the next one: a burst costs a few syncs of the directory, not one a file
-  const syncDirectory = createBatcher<string, undefined>(
-    async (names) => {
-      await syncFolder(directory);
-      return names.map(() => undefined);
-    },
-    { concurrency: 1, maxBatch: writesAtOnce, maxWaiting: writesAtOnce },
-  );
+  const files = createFiles(directory, log);
+  const ownership = createOwnership(directory, files, log);
   const writing = createSemaphore(writesAtOnce);
   const refusedDirectory = join(directory, 'refused');
   const pathOf = ({ name }: SpoolFile) => join(directory, name);
@@ -50,27 +41,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
   const pending = () => listFiles(directory);
   const refused = () => listFiles(refusedDirectory);
   const count = measureSpool(metrics, { outstanding: pending, refused: async () => (await refused()).length }, clock);
-  let knownOwner = '';
   let probed: { readonly at: number; readonly answer: Promise<CheckResult> } | undefined;
-
-  /** Somebody may have removed it. */
-  const makeDirectory = () => mkdir(directory, { recursive: true, mode: 0o700 });
-
-  // on a full disk the part that was written takes room that the next, smaller delivery needs
-  const removeTemporary = (path: string) =>
-    rm(path, { force: true }).catch((error: unknown) => log.warn({ error }, 'deleting a half written spool file failed'));
-
-  async function put(chunks: Iterable<Buffer>, finish: (temporary: string) => Promise<void>): Promise<void> {
-    const temporary = join(directory, `${ownPrefix}-${temporaries++}.tmp`);
-    await makeDirectory();
-    try {
-      await writeDurably(temporary, chunks);
-      await finish(temporary);
-    } catch (error) {
-      await removeTemporary(temporary);
-      throw error;
-    }
-  }
 
   async function write({ message, reason }: Omit<SpooledDelivery, 'spooledAt'>, waitMs = forEver): Promise<boolean> {
     const hasSlot = await writing.acquire(1, waitMs);
@@ -78,8 +49,8 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
       if (!hasSlot) throw new Error('timed out waiting for other writes to the disk');
       const spooledAt = clock();
       const path = join(directory, nameFile(spooledAt, message.id));
-      await put(encodeSpooled({ message, reason, spooledAt }), (temporary) => rename(temporary, path));
-      await syncDirectory(message.id);
+      await files.put(encodeSpooled({ message, reason, spooledAt }), (temporary) => rename(temporary, path));
+      await files.sync(message.id);
       count.written();
       log.warn({ id: message.id, bytes: message.body.length, reason }, 'delivery spooled');
       return true;
@@ -89,34 +60,6 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
       return false;
     } finally {
       if (hasSlot) writing.release(1);
-    }
-  }
-
-  async function own(): Promise<boolean> {
-    await makeDirectory();
-    const other = await lock.hold();
-    const owner = other ? `process ${other.pid} on ${other.host}` : 'this process';
-    if (owner !== knownOwner) {
-      knownOwner = owner; // before the folder is taken up: who asks meanwhile need not do it again
-      if (other) log.error({ owner }, 'the spool folder is in use by another process; not replaying its files');
-      else await removeHalfWritten();
-    }
-    return !other;
-  }
-
-  /** Left by processes that died. */
-  async function removeHalfWritten(): Promise<void> {
-    const names = (await readdir(directory)).filter((name) => temporaryName.test(name) && !name.startsWith(ownPrefix));
-    for (const name of names) await removeTemporary(join(directory, name));
-  }
-
-  async function probe(): Promise<CheckResult> {
-    try {
-      if (!(await own())) return { ok: false, detail: 'another process uses the spool folder' };
-      await put([Buffer.alloc(4096)], (temporary) => rm(temporary)); // a block: an empty file fits on a full disk
-      return { ok: true };
-    } catch (error) {
-      return { ok: false, detail: `the spool cannot be written: ${codeOf(error) ?? 'failed'}` }; // the message would tell the path
     }
   }
 
@@ -138,11 +81,11 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     /** For readiness: writes a file to find out. */
     isWritable(): Promise<CheckResult> {
       const now = clock().getTime();
-      if (!probed || now - probed.at >= probeHoldsMs) probed = { at: now, answer: probe() };
+      if (!probed || now - probed.at >= probeHoldsMs) probed = { at: now, answer: ownership.probe() };
       return probed.answer;
     },
     /** Takes the folder, or sees that it is still this process's. False, logged once, while another has it. Rejects when it cannot be written. */
-    own,
+    own: ownership.own,
     /** Oldest first; names only. */
     pending,
     bytesOf: async (file: SpoolFile): Promise<number> => (await ifThere(lstat(pathOf(file))))?.size ?? 0,
@@ -167,6 +110,79 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
       const old = (await refused()).filter(({ spooledAt }) => spooledAt < limit);
       for (const file of old) await rm(refusedPathOf(file), { recursive: true, force: true }); // a folder may have the name of a spool file
       return old.length;
+    },
+    close: ownership.close,
+  };
+}
+
+/** Writes files under temporary names, of which a failure leaves none. */
+function createFiles(directory: string, log: Log) {
+  const ownPrefix = randomUUID();
+  let temporaries = 0;
+  // Files that wait while one sync runs share the next one: a burst costs a few syncs of the directory, not one a file.
+  const sync = createBatcher<string, undefined>(
+    async (names) => {
+      await syncFolder(directory);
+      return names.map(() => undefined);
+    },
+    { concurrency: 1, maxBatch: writesAtOnce, maxWaiting: writesAtOnce },
+  );
+
+  /** The directory may have been removed. */
+  const makeDirectory = () => mkdir(directory, { recursive: true, mode: 0o700 });
+
+  // On a full disk the part that was written takes room that the next, smaller delivery needs.
+  const remove = (path: string) => rm(path, { force: true }).catch((error: unknown) => log.warn({ error }, 'deleting a half written spool file failed'));
+
+  return {
+    sync,
+    makeDirectory,
+    async put(chunks: Iterable<Buffer>, finish: (temporary: string) => Promise<void>): Promise<void> {
+      const temporary = join(directory, `${ownPrefix}-${temporaries++}.tmp`);
+      await makeDirectory();
+      try {
+        await writeDurably(temporary, chunks);
+        await finish(temporary);
+      } catch (error) {
+        await remove(temporary);
+        throw error;
+      }
+    },
+    /** Files of processes that died. */
+    async removeHalfWritten(): Promise<void> {
+      const names = (await readdir(directory)).filter((name) => temporaryName.test(name) && !name.startsWith(ownPrefix));
+      for (const name of names) await remove(join(directory, name));
+    },
+  };
+}
+
+/** One process owns the folder: it replays the files. */
+function createOwnership(directory: string, files: ReturnType<typeof createFiles>, log: Log) {
+  const lock = createFolderLock(join(directory, 'owner.lock'));
+  let knownOwner = '';
+
+  async function own(): Promise<boolean> {
+    await files.makeDirectory();
+    const other = await lock.hold();
+    const owner = other ? `process ${other.pid} on ${other.host}` : 'this process';
+    if (owner !== knownOwner) {
+      knownOwner = owner; // before the folder is taken up: a simultaneous call need not do it again
+      if (other) log.error({ owner }, 'the spool folder is in use by another process; not replaying its files');
+      else await files.removeHalfWritten();
+    }
+    return !other;
+  }
+
+  return {
+    own,
+    async probe(): Promise<CheckResult> {
+      try {
+        if (!(await own())) return { ok: false, detail: 'another process uses the spool folder' };
+        await files.put([Buffer.alloc(4096)], (temporary) => rm(temporary)); // a block: an empty file fits on a full disk
+        return { ok: true };
+      } catch (error) {
+        return { ok: false, detail: `the spool cannot be written: ${codeOf(error) ?? 'failed'}` }; // the message would tell the path
+      }
     },
     close: () => lock.close(),
   };

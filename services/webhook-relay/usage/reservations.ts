@@ -65,13 +65,12 @@ export function createReservations(parts: ReservationsParts) {
     const result = await askStore(parts, isUsable, { wanted: asking.length, ahead });
     if (result.outcome !== 'granted') {
       stock.returnAll();
-      for (const { resolve } of asking) resolve(result);
-      return;
+      return answer(asking, result);
     }
     const { reservation, granted } = result;
     const isCurrent = reservation.period === periodOf(clock());
     const served = asking.slice(0, isCurrent ? granted : 0);
-    for (const { resolve } of served) resolve({ outcome: 'reserved', reservation });
+    answer(served, { outcome: 'reserved', reservation });
     if (granted > served.length || stock.count > 0) stock.confirm(unusable, reservation, granted - served.length);
     if (changes !== changesBefore) stock.returnAll();
     // Another connection may have room for the others.
@@ -125,6 +124,10 @@ export function createReservations(parts: ReservationsParts) {
       await returnAll();
     },
   };
+}
+
+function answer(waiters: readonly Waiter[], result: ReserveResult): void {
+  for (const { resolve } of waiters) resolve(result);
 }
 
 type Granted = { readonly outcome: 'granted'; readonly reservation: Reservation; readonly granted: number };
