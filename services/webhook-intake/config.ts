@@ -4,6 +4,8 @@ import { choice, commonSettings, integer, list, optional, randomCredential, secr
 import type { Secret } from '../platform/config/secret.ts';
 import { isGiteaApi } from '../forges/gitea.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
+import type { ConfiguredChannel } from './notifications/channel.ts';
+import { channels } from './notifications/channels.ts';
 import { notificationFaults } from './notifications/notifications.ts';
 import { rulesSetting } from './notifications/rules.ts';
 import { readRules } from './notifications/rules-file.ts';
@@ -30,7 +32,7 @@ const workerSettings = {
     max: 100_000_000,
     default: usualMaxPayloadValues,
   }),
-  rulesFile: optional(text(rulesSetting, { summary: 'A YAML file that says who is notified of which events; watched. Without it nobody is' })),
+  rulesFile: optional(text(rulesSetting, { summary: 'A YAML file of rules that says which events are sent to which recipients; watched. Without it nothing is sent' })),
 };
 
 const days = (name: string, summary: string, { value, min = 1 }: { readonly value: number; readonly min?: number }) =>
@@ -104,10 +106,6 @@ const serviceSettings = {
   ...workerSettings,
   ...cleanupSettings,
   ...maintenanceSettings,
-  smtpUrl: optional(secretUrl('Notifications__SmtpUrl', ['smtp', 'smtps'], { summary: 'The mail server of notifications, with user and password' })),
-  mailFrom: optional(text('Notifications__MailFrom', { summary: 'The address that notifications come from; required with Notifications__SmtpUrl' })),
-  pushUrl: optional(url('Notifications__PushUrl', ['http', 'https'], { summary: 'The push server of notifications, which speaks as ntfy does' })),
-  pushToken: optional(secret('Notifications__PushToken', { summary: 'Access token of the push server' })),
   notificationsPerHour: integer('Notifications__MaxPerHour', {
     summary: 'Most messages that one recipient gets in an hour; the last of them is a digest of all the rest',
     min: 1,
@@ -129,24 +127,39 @@ const sourceSettings: SourceSettings = Object.fromEntries(
   }),
 );
 
-export const settings = { ...serviceSettings, ...sourceSettings };
+export const settings = {
+  ...serviceSettings,
+  ...Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.settings).map(([key, one]) => [`${channel.name}_${key}`, one]))),
+  ...sourceSettings,
+};
 
-export type ServiceConfig = Values<typeof serviceSettings> & { readonly sources: readonly ConfiguredSource[] };
+export type ServiceConfig = Values<typeof serviceSettings> & {
+  readonly sources: readonly ConfiguredSource[];
+  readonly channels: readonly ConfiguredChannel[];
+};
 export type WorkerConfig = Values<typeof workerSettings>;
 export type CleanupConfig = Values<typeof cleanupSettings>;
 export type MaintenanceConfig = Values<typeof maintenanceSettings>;
 
 /** @throws ConfigError with every fault */
 export async function readServiceConfig(environment: Environment): Promise<ServiceConfig> {
-  const [values, secretsOf, rules] = await readAll(
+  const [values, secretsOf, configuredChannels, rules] = await readAll(
     () => readSettings(environment, serviceSettings, checkForge),
     () => readSettings(environment, sourceSettings),
+    () =>
+      readAll(
+        ...channels.map(
+          ({ read }) =>
+            () =>
+              read(environment),
+        ),
+      ),
     () => readRules(readSettings(environment, { rulesFile: workerSettings.rulesFile }).rulesFile),
   );
-  const faults = notificationFaults(values, rules);
+  const faults = notificationFaults(configuredChannels, rules);
   if (faults.length > 0) throw new ConfigError(faults);
   const configured = Object.values<Source>(sources).map((source) => ({ source, secrets: secretsOf[source.name] ?? [] }));
-  return { ...values, sources: configured.filter(({ secrets }) => secrets.length > 0) };
+  return { ...values, channels: configuredChannels, sources: configured.filter(({ secrets }) => secrets.length > 0) };
 }
 
 /** @throws ConfigError with every fault */

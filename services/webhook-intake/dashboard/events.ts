@@ -1,8 +1,5 @@
 // The event log and one event with its payload: routes and rules.
-import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { z } from 'zod';
 import { type AnyRoute, Content, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
@@ -10,7 +7,7 @@ import { TimestampInput } from '../../platform/schema.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { type Event, EventDetail, EventPage, Problems } from '../contract.ts';
 import { filterText, forgeFilter, type Page, pageOf, type TimePage, sourceFilter, timePage } from '../paging.ts';
-import type { DashboardStore, EventFilter, EventWithHeaders, StoredPayload } from './store.ts';
+import type { DashboardStore, EventFilter, EventWithHeaders } from './store.ts';
 
 const list = 'events';
 
@@ -68,7 +65,7 @@ async function eventDocument(store: DashboardStore, { bytes, waitMs }: PayloadMe
   const release = () => bytes.release(units);
   if (!(await bytes.acquire(units, waitMs))) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
   try {
-    const document = await documentOf(event, await store.payload(event));
+    const document = documentOf(event, await store.payload(event));
     // Closed when it was sent to its end, and when the reader went away before.
     return new Content('application/json; charset=utf-8', document.once('close', release));
   } catch (error) {
@@ -77,21 +74,12 @@ async function eventDocument(store: DashboardStore, { bytes, waitMs }: PayloadMe
   }
 }
 
-const unpack = promisify(gunzip);
-
 /** A payload in memory: as the database sends it, in hexadecimal; packed; unpacked. Most pack to a tenth, none to more than they are. */
 const copies = 4;
 
 /** It was JSON when it was stored, so the whole is. */
-async function documentOf(event: EventWithHeaders, payload: StoredPayload | undefined): Promise<Readable> {
+function documentOf(event: EventWithHeaders, payload: Buffer | undefined): Readable {
   const opening = `${JSON.stringify(event).slice(0, -1)},"payload":`;
-  const value = payload ? await jsonText(payload) : Buffer.from('null');
   // In three pieces: a payload of 25 MiB is not copied once more.
-  return Readable.from([Buffer.from(opening), value, Buffer.from('}')]);
-}
-
-async function jsonText({ isGzip, body }: StoredPayload): Promise<Buffer> {
-  const bytes = isGzip ? await unpack(body) : body;
-  // The workers read malformed UTF-8 with replacement characters, and so does whoever reads it here.
-  return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'));
+  return Readable.from([Buffer.from(opening), payload ?? Buffer.from('null'), Buffer.from('}')]);
 }

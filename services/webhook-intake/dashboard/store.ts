@@ -2,6 +2,7 @@
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { type Event, type ProcessingCounts, type ProcessingState, processingStates, type Sender, type StatisticsPoint } from '../contract.ts';
+import { eventColumns, payloadJsonOf } from '../stored-events.ts';
 import { typedTables } from '../typed/tables.ts';
 import { selectList, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
 import { type Conditions, type Leading, type List, newest, type NewestRows } from './newest.ts';
@@ -22,20 +23,9 @@ export type EventFilter = {
   readonly to?: Date | undefined;
 };
 
-export type StoredPayload = { readonly isGzip: boolean; readonly body: Buffer };
 export type EventWithHeaders = Event & { readonly headers: Readonly<Record<string, string>> };
 
-const columns = `id, source, forge, event, original_event as "originalEvent", action, original_action as "originalAction", repository, sender, sender_class as "senderClass", relay_id as "relayId", delivery_id as "deliveryId",
-  hook_id as "hookId", target_id as "targetId", score, is_core_function as "isCoreFunction", bytes,
-  received_at as "receivedAt", stored_at as "storedAt"`;
-
-const byId = statement<EventWithHeaders, [id: string]>('dashboard.event', `select ${columns}, headers from events where id = $1`);
-
-const payloadOf = statement<StoredPayload, [id: string, receivedAt: Date]>(
-  'dashboard.payload',
-  `
-  select is_gzip as "isGzip", body from event_payloads where event_id = $1 and received_at = $2`,
-);
+const byId = statement<EventWithHeaders, [id: string]>('dashboard.event', `select ${eventColumns}, headers from events where id = $1`);
 
 export type Bucket = StatisticsPoint & { readonly source: string; readonly event: string };
 
@@ -85,7 +75,7 @@ const counts = statement<ProcessingCounts & { readonly table: string }>(
     .join(' union all '),
 );
 
-const events: List = { table: 'events', time: 'received_at', columns };
+const events: List = { table: 'events', time: 'received_at', columns: eventColumns };
 
 /** The filters that are given, as an index has them together. */
 function leadingEvents({ repository, number, deliveryId, ...filter }: Omit<EventFilter, 'from' | 'to'>): Leading[] {
@@ -118,7 +108,7 @@ export const createDashboardStore = (database: Database) => ({
   newestEvents: ({ from, to, ...filter }: EventFilter, page: TimePage) =>
     newest<Event>(database, events, { leading: leadingEvents(filter), from, to, ...page }),
   event: (id: string) => database.first(byId, id),
-  payload: ({ id, receivedAt }: Pick<Event, 'id' | 'receivedAt'>) => database.first(payloadOf, id, receivedAt),
+  payload: (event: Pick<Event, 'id' | 'receivedAt'>) => payloadJsonOf(database, event),
   /** Whether the log holds anything that only a pull request of this number can have caused. */
   async knowsPullRequest(filter: Pick<EventFilter, 'repository' | 'number' | 'forge'>): Promise<boolean> {
     const conditions = { leading: leadingEvents(filter), others: [`event like 'pull\\_request%'`] };

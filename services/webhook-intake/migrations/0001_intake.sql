@@ -368,7 +368,7 @@ create index outbox_by_age on outbox (created_at);
 
 create table outbox_messages (
   id uuid primary key,
-  -- smtp or push
+  -- smtp, push or webhook
   channel text not null,
   recipient text not null,
   -- failed: the server refused it for good
@@ -385,6 +385,17 @@ create table outbox_messages (
 create index outbox_messages_due on outbox_messages (channel, due_at, id) where state = 'pending';
 create index outbox_messages_by_recipient on outbox_messages (channel, recipient, ended_at);
 create index outbox_messages_by_age on outbox_messages (ended_at);
+
+-- Each attempt to send a message, and its outcome.
+create table outbox_attempts (
+  message_id uuid not null references outbox_messages on delete cascade,
+  attempt int not null,
+  attempted_at timestamptz not null,
+  -- sent, retried or failed
+  outcome text not null,
+  reason text,
+  primary key (message_id, attempt)
+);
 
 create table outbox_recipients (
   id bigint generated always as identity primary key,

@@ -1,21 +1,68 @@
-// What a channel of notifications does with one message, and what may come of it.
+// A channel of notifications: its settings, the recipients that a rule may name, and how it sends one message.
+import { z } from 'zod';
+import { type Environment, readSettings, type Settings, type Values } from '../../platform/config/config.ts';
+import type { BackOffRange } from '../../platform/time.ts';
+import type { StoredEvent } from './store.ts';
 import type { Content } from './templates.ts';
-import type { Channel } from './rules.ts';
 
 export type OutgoingMessage = Content & {
   /** The same at every attempt. */
   readonly id: string;
   readonly recipient: string;
+  /** The event itself, for a channel that sends events; undefined once its retention is over. */
+  readonly event?: StoredEvent | undefined;
 };
 
 /**
- * `refused`: for good, it is of no use to try this message again. `retry`: this message now. `unavailable`: the channel, whatever the message.
- * Of all but `sent` a reason for the operator.
+ * `refused`: for good, another try of this message is of no use. `retry`: this message now. `unavailable`: the channel, whatever the message.
+ * All but `sent` have a reason for the operator.
  */
 export type SendOutcome = 'sent' | { readonly kind: 'refused' | 'retry' | 'unavailable'; readonly reason: string };
 
 export type ChannelSender = {
-  readonly channel: Channel;
+  readonly channel: string;
+  /** Sends each event by itself and whole, however many there are; otherwise notices, within the cap of a recipient. */
+  readonly sendsEvents?: true;
+  /** Between attempts of one message, and how long they go on. */
+  readonly retries?: { readonly pause: BackOffRange; readonly giveUpAfterMs: number };
   /** Never rejects; answers well within the lease of a message. */
   send(message: OutgoingMessage): Promise<SendOutcome>;
 };
+
+/** What the settings of a channel say. */
+export type ConfiguredChannel = {
+  readonly name: string;
+  /** Between the settings and rules that name the channel. */
+  readonly faults: (isNamed: boolean) => readonly string[];
+  /** Undefined where the settings name no server. */
+  readonly open: () => ChannelSender | undefined;
+};
+
+export type Channel = {
+  /** The member of a rule that holds its recipients. */
+  readonly name: string;
+  readonly settings: Settings;
+  readonly recipients: z.ZodType<string[]>;
+  /** @throws ConfigError with every fault */
+  readonly read: (environment: Environment) => ConfiguredChannel;
+};
+
+type Declaration<S extends Settings> = {
+  readonly name: string;
+  readonly settings: S;
+  readonly recipient: z.ZodType<string>;
+  /** What several recipients are called in a fault. */
+  readonly plural: string;
+  readonly faults: (values: Values<S>, isNamed: boolean) => readonly string[];
+  readonly open: (values: Values<S>) => ChannelSender | undefined;
+};
+
+export const createChannel = <S extends Settings>({ name, settings, recipient, plural, faults, open }: Declaration<S>): Channel => ({
+  name,
+  settings,
+  recipients: z.array(recipient, { error: 'must be a list' }).max(100, `must have at most 100 ${plural}`).default([]),
+  read(environment) {
+    const values = readSettings(environment, settings);
+    return { name, faults: (isNamed) => faults(values, isNamed), open: () => open(values) };
+  },
+});

@@ -1,31 +1,33 @@
-// Who is notified of which events: the rules of the YAML file that `Notifications__RulesFile` names.
+// The rules of the YAML file that `Notifications__RulesFile` names: which events go to which recipients.
 import picomatch from 'picomatch';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { ConfigError } from '../../platform/config/config.ts';
 import { describeError } from '../../platform/errors.ts';
 import { type Faults, parseInto } from '../../platform/faults.ts';
+import { channels } from './channels.ts';
 
-export const channels = ['smtp', 'push'] as const;
-export type Channel = (typeof channels)[number];
-
-/** A mail address, or a topic of the push server. */
-export type Recipient = { readonly channel: Channel; readonly recipient: string };
-/** A rule that an event matches, and who is told by it. */
+/** Of which kind a recipient is depends on its channel: a mail address, a topic, a URL. */
+export type Recipient = { readonly channel: string; readonly recipient: string };
+/** A rule that an event matches, and its recipients. */
 export type Match = { readonly rule: string; readonly recipients: readonly Recipient[] };
 
-/** What rules ask about. */
+/** The members of an event that conditions are about. */
 export type Matchable = {
   readonly source: string;
+  readonly forge: string | null;
   readonly event: string;
   readonly action: string | null;
   readonly repository: string | null;
   readonly score: number;
   readonly senderClass: string | null;
+  /** Of a forge in GitHub's form. */
+  readonly payload: unknown;
 };
 
 export type Rules = {
-  readonly channels: ReadonlySet<Channel>;
+  /** The names of the channels that some rule has a recipient of. */
+  readonly channels: ReadonlySet<string>;
   /** One for each rule that the event matches, in the order of the file. */
   match(event: Matchable): Match[];
 };
@@ -41,14 +43,16 @@ const list = { error: 'must be a list' };
 const map: z.core.TypeParams<z.ZodObject> = {
   error: (issue) => (issue.code === 'unrecognized_keys' ? `has members that are not known: ${issue.keys.join(', ')}` : 'must be a map'),
 };
-const Topic = z.string({ error: 'must be a topic' }).regex(/^[-_A-Za-z0-9]{1,64}$/, 'must be a topic: 1 to 64 letters, digits, - and _');
-const Address = z.string({ error: 'must be a mail address' }).max(254, 'must be a mail address').pipe(z.email('must be a mail address'));
-
-export const isEmail = (text: string | undefined): text is string => Address.safeParse(text).success;
+/** RFC 6901; `*` as a name stands for every element of a list or member of an object. */
+const Pointer = z.string().regex(/^(\/[^/]*){1,10}$/);
+const Expected = z.union([Globs, z.number().transform((one) => [one]), z.boolean().transform((one) => [one]), z.null().transform((one) => [one])], {
+  error: 'must be a pattern, a list of patterns, a number, true, false or null',
+});
 
 const Condition = z.strictObject(
   {
     source: Globs.optional(),
+    forge: Globs.optional(),
     event: Globs.optional(),
     action: Globs.optional(),
     repository: Globs.optional(),
@@ -56,21 +60,36 @@ const Condition = z.strictObject(
     senderClass: z
       .union([SenderClass.transform((one) => [one]), z.array(SenderClass).min(1)], { error: `must be one or several of ${classes.join(', ')}` })
       .optional(),
+    payload: z
+      .record(Pointer, Expected, {
+        error: ({ code }) =>
+          code === 'invalid_key' ? 'must be a JSON pointer of at most 10 names, such as /issue/labels/*/name' : 'must be a map of JSON pointers',
+      })
+      .default({}),
   },
   map,
 );
+
+const recipientsByChannel = Object.fromEntries(channels.map(({ name, recipients }) => [name, recipients]));
+const names = channels.map(({ name }) => name);
+const Lists = z.record(z.string(), z.array(z.string()));
 
 const Rule = z
   .strictObject(
     {
       name: z.string({ error: 'must be a name' }).regex(/^[-\w .]{1,64}$/, 'must be a name of 1 to 64 letters, digits, spaces, -, _ and .'),
-      when: Condition.default({ minimumScore: 0 }),
-      smtp: z.array(Address, list).max(100, 'must have at most 100 addresses').default([]),
-      push: z.array(Topic, list).max(100, 'must have at most 100 topics').default([]),
+      when: Condition.default({ minimumScore: 0, payload: {} }),
+      ...recipientsByChannel,
     },
     map,
   )
-  .refine(({ smtp, push }) => smtp.length + push.length > 0, 'must name somebody in smtp or push');
+  .transform(({ name, when, ...recipients }) => ({
+    name,
+    when,
+    // None twice.
+    recipients: Object.entries(Lists.parse(recipients)).flatMap(([channel, list]) => [...new Set(list)].map((recipient) => ({ channel, recipient }))),
+  }))
+  .refine(({ recipients }) => recipients.length > 0, `must have a recipient in ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`);
 type Rule = z.output<typeof Rule>;
 
 const RulesFile = z.strictObject(
@@ -106,33 +125,49 @@ function parseYaml(text: string): unknown {
 }
 
 function createRules(rules: readonly Rule[]): Rules {
-  const compiled = rules.map((rule) => ({ match: { rule: rule.name, recipients: recipientsOf(rule) }, matches: createCondition(rule.when) }));
+  const compiled = rules.map((rule) => ({ match: { rule: rule.name, recipients: rule.recipients }, matches: createCondition(rule.when) }));
   return {
     channels: new Set(compiled.flatMap(({ match }) => match.recipients.map(({ channel }) => channel))),
     match: (event) => compiled.filter(({ matches }) => matches(event)).map(({ match }) => match),
   };
 }
 
-/** Nobody twice: addresses are one in any letter case, as mail servers take them. */
-function recipientsOf({ smtp, push }: Rule): Recipient[] {
-  const addresses = new Set(smtp.map((address) => address.toLowerCase()));
-  return [
-    ...[...addresses].map((recipient) => ({ channel: 'smtp', recipient }) as const),
-    ...[...new Set(push)].map((recipient) => ({ channel: 'push', recipient }) as const),
-  ];
+/** A member that the condition does not name may be anything; one that it names must be there. */
+function createCondition({ minimumScore, senderClass, payload, ...globs }: Rule['when']): (event: Matchable) => boolean {
+  const members = (['source', 'forge', 'event', 'action', 'repository'] as const).flatMap((member) => {
+    const patterns = globs[member];
+    return patterns ? [{ member, matches: createMatcher(patterns) }] : [];
+  });
+  const inPayload = Object.entries(payload).map(([pointer, expected]) => ({ path: pathOf(pointer), matches: createMatcher(expected) }));
+  return (event) =>
+    event.score >= minimumScore &&
+    (!senderClass || senderClass.some((one) => one === event.senderClass)) &&
+    members.every(({ member, matches }) => event[member] !== '' && event[member] !== null && matches(event[member])) &&
+    inPayload.every(({ path, matches }) => valuesAt(event.payload, path).some(matches));
 }
 
-/** What a condition does not name may be anything; what it names must be there. */
-function createCondition(when: Rule['when']): (event: Matchable) => boolean {
-  const members = (['source', 'event', 'action', 'repository'] as const).flatMap((member) => {
-    const globs = when[member];
-    return globs ? [{ member, matches: picomatch(globs, { nocase: true, dot: true }) }] : [];
-  });
-  return (event) =>
-    event.score >= when.minimumScore &&
-    (!when.senderClass || when.senderClass.some((one) => one === event.senderClass)) &&
-    members.every(({ member, matches }) => {
-      const value = event[member];
-      return value !== null && value !== '' && matches(value);
-    });
+/** Matching a pattern takes time that grows with the cube of the text. */
+const maxMatchedLength = 200;
+
+function createMatcher(expected: readonly (string | number | boolean | null)[]): (value: unknown) => boolean {
+  const patterns = expected.filter((one) => typeof one === 'string');
+  const matches = patterns.length === 0 ? () => false : picomatch(patterns, { nocase: true, dot: true });
+  return (value) => (typeof value === 'string' ? value !== '' && matches(value.slice(0, maxMatchedLength)) : expected.some((one) => one === value));
+}
+
+const pathOf = (pointer: string) =>
+  pointer
+    .slice(1)
+    .split('/')
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** Elements of one list that are looked at. */
+const mostElements = 1000;
+
+function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
+  if (name === undefined) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const members: unknown[] =
+    name === '*' ? Object.values(value).slice(0, mostElements) : Object.hasOwn(value, name) ? [Object.entries(value).find(([key]) => key === name)?.[1]] : [];
+  return members.flatMap((member) => valuesAt(member, rest)).slice(0, mostElements);
 }

@@ -24,12 +24,13 @@ const usualBackOff = { message: { firstMs: 5000, longestMs: 5 * 60_000 }, channe
 const usualLeaseMs = 3 * 60_000;
 const atOnce = 5;
 /** Mail servers give up on a mailbox that is full after some days, too. */
-const giveUpAfterMs = 3 * 24 * 60 * 60_000;
+const usualGiveUpAfterMs = 3 * 24 * 60 * 60_000;
 
 export function startSender(parts: SenderParts) {
   const { store, channel, maxPerHour, stopping, log, pollMs = usualPollMs, backOff = usualBackOff, leaseMs = usualLeaseMs } = parts;
   const wakeUp = createWakeUp(stopping);
   const context = { channel: channel.channel };
+  const { pause = backOff.message, giveUpAfterMs = usualGiveUpAfterMs } = channel.retries ?? {};
   /** In a row, of the channel: a round that sent nothing says nothing of it. */
   let channelFailures = 0;
   /** In a row: the database was away. */
@@ -37,7 +38,7 @@ export function startSender(parts: SenderParts) {
 
   /** @returns whether there may be more to do at once */
   async function round(): Promise<boolean> {
-    await store.makeMessages(channel.channel, maxPerHour);
+    await store.makeMessages(channel.channel, channel.sendsEvents ? Infinity : maxPerHour);
     const messages = await store.claim(channel.channel, atOnce, leaseMs);
     if (messages.length === 0) return false;
     const outcomes = await Promise.all(messages.map((message) => sendOne(message)));
@@ -50,7 +51,8 @@ export function startSender(parts: SenderParts) {
 
   async function sendOne(message: ClaimedMessage): Promise<SendOutcome> {
     const content = contentOf(await store.noticesOf(message.id));
-    const outcome = await channel.send({ id: message.id, recipient: message.recipient, ...content });
+    const event = channel.sendsEvents && { event: await store.eventOf(message.id) };
+    const outcome = await channel.send({ id: message.id, recipient: message.recipient, ...content, ...event });
     await record(message, outcome);
     return outcome;
   }
@@ -69,7 +71,7 @@ export function startSender(parts: SenderParts) {
       return;
     }
     // Of a channel that is unavailable too: one message that ends the connection each time must not stay first in line.
-    const range = outcome.kind === 'unavailable' ? backOff.channel : backOff.message;
+    const range = outcome.kind === 'unavailable' ? backOff.channel : pause;
     await store.postpone(message, outcome.reason, backOffMs(message.attempts, range));
     parts.onOutcome?.('retried');
   }

@@ -1,9 +1,10 @@
-// All SQL of sending: recipients with something to be told, messages made of it, claims and outcomes.
+// All SQL of sending: recipients with waiting notices, the messages made of them, claims and outcomes.
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { compose, longestDigest } from './composing.ts';
+import type { Event } from '../contract.ts';
+import { eventColumns, payloadTextOf } from '../stored-events.ts';
 import type { Notice } from './notice.ts';
-import type { Channel } from './rules.ts';
 
 export type ClaimedMessage = {
   readonly id: string;
@@ -16,7 +17,7 @@ export type ClaimedMessage = {
 const lock = statement<{ locked: boolean }, [name: string]>('intake.notify.lock', 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked');
 
 type WaitingRecipient = { recipient: string; pending: number; sent: number };
-const waitingRecipients = statement<WaitingRecipient, [channel: Channel]>(
+const waitingRecipients = statement<WaitingRecipient, [channel: string]>(
   'intake.notify.waitingRecipients',
   `
   select recipient, load.pending, load.sent
@@ -29,12 +30,12 @@ const waitingRecipients = statement<WaitingRecipient, [channel: Channel]>(
   order by recipient`,
 );
 
-const waiting = statement<{ id: number }, [channel: Channel, recipient: string, limit: number]>(
+const waiting = statement<{ id: number }, [channel: string, recipient: string, limit: number]>(
   'intake.notify.waiting',
   'select id from outbox_recipients where channel = $1 and recipient = $2 and message_id is null order by id limit $3',
 );
 
-const makeMessage = statement<unknown, [id: string, channel: Channel, recipient: string, notifications: readonly number[]]>(
+const makeMessage = statement<unknown, [id: string, channel: string, recipient: string, notifications: readonly number[]]>(
   'intake.notify.makeMessage',
   `
   with made as (
@@ -43,7 +44,7 @@ const makeMessage = statement<unknown, [id: string, channel: Channel, recipient:
   update outbox_recipients set message_id = $1 where id = any ($4::bigint[])`,
 );
 
-const claim = statement<ClaimedMessage, [channel: Channel, limit: number, leaseMs: number]>(
+const claim = statement<ClaimedMessage, [channel: string, limit: number, leaseMs: number]>(
   'intake.notify.claim',
   `
   update outbox_messages set claimed_until = clock_timestamp() + $3 * interval '1 millisecond', attempts = attempts + 1
@@ -61,22 +62,42 @@ const noticesOf = statement<Notice, [message: string]>(
   'select title, text, url from outbox_recipients join outbox using (event_id, rule) where message_id = $1 order by id',
 );
 
-// Only while the claim is still held: whoever took the message over tells what became of it.
+/** An event as webhooks send it; `payload` is JSON text. */
+export type StoredEvent = Event & { readonly payload: string | undefined };
+
+const eventOf = statement<Event, [message: string]>(
+  'intake.notify.eventOf',
+  `select ${eventColumns} from events where id = (select event_id from outbox_recipients where message_id = $1 order by id limit 1)`,
+);
+
+// Only while the claim is still held: a process that took the message over records its own outcome. `attempts` was counted by the claim.
+const recorded = (outcome: string) => `recorded as (
+    insert into outbox_attempts (message_id, attempt, attempted_at, outcome, reason)
+    select id, attempts, clock_timestamp(), ${outcome}, last_error from ended on conflict do nothing)`;
+
 const end = statement<unknown, [id: string, claimedUntil: string, state: 'sent' | 'failed', reason: string | null]>(
   'intake.notify.end',
   `
-  update outbox_messages set state = $3, last_error = $4, ended_at = clock_timestamp(), claimed_until = null
-  where id = $1 and claimed_until = $2::timestamptz and state = 'pending'`,
+  with ended as (
+    update outbox_messages set state = $3, last_error = $4, ended_at = clock_timestamp(), claimed_until = null
+    where id = $1 and claimed_until = $2::timestamptz and state = 'pending'
+    returning id, attempts, state, last_error
+  ), ${recorded('state')}
+  select from ended`,
 );
 
 const postpone = statement<unknown, [id: string, claimedUntil: string, reason: string, afterMs: number]>(
   'intake.notify.postpone',
   `
-  update outbox_messages set last_error = $3, due_at = clock_timestamp() + $4 * interval '1 millisecond', claimed_until = null
-  where id = $1 and claimed_until = $2::timestamptz and state = 'pending'`,
+  with ended as (
+    update outbox_messages set last_error = $3, due_at = clock_timestamp() + $4 * interval '1 millisecond', claimed_until = null
+    where id = $1 and claimed_until = $2::timestamptz and state = 'pending'
+    returning id, attempts, last_error
+  ), ${recorded(`'retried'`)}
+  select from ended`,
 );
 
-export type OutboxState = { channel: Channel; waiting: number; failed: number; oldestSeconds: number };
+export type OutboxState = { channel: string; waiting: number; failed: number; oldestSeconds: number };
 const states = statement<OutboxState>(
   'intake.notify.states',
   `
@@ -95,7 +116,7 @@ export type NotificationStore = ReturnType<typeof createNotificationStore>;
 
 export const createNotificationStore = (database: Database) => ({
   /** One process at a time, so that the cap holds over all; another one's turn is as good. */
-  makeMessages: (channel: Channel, maxPerHour: number) =>
+  makeMessages: (channel: string, maxPerHour: number) =>
     database.transaction(async (inTransaction) => {
       if ((await inTransaction.first(lock, `signalbox.intake.notify.${channel}`))?.locked !== true) return;
       for (const { recipient, ...load } of await inTransaction.all(waitingRecipients, channel)) {
@@ -104,8 +125,13 @@ export const createNotificationStore = (database: Database) => ({
         for (const ofMessage of compose(ids, maxPerHour, load)) await inTransaction.run(makeMessage, uuidv7(), channel, recipient, ofMessage);
       }
     }),
-  claim: (channel: Channel, limit: number, leaseMs: number) => database.all(claim, channel, limit, leaseMs),
+  claim: (channel: string, limit: number, leaseMs: number) => database.all(claim, channel, limit, leaseMs),
   noticesOf: (message: string) => database.all(noticesOf, message),
+  /** The event of a message with one notice, whole; undefined once its retention is over. */
+  async eventOf(message: string): Promise<StoredEvent | undefined> {
+    const event = await database.first(eventOf, message);
+    return event && { ...event, payload: await payloadTextOf(database, event) };
+  },
   end: ({ id, claimedUntil }: ClaimedMessage, state: 'sent' | 'failed', reason: string | null = null) => database.run(end, id, claimedUntil, state, reason),
   postpone: ({ id, claimedUntil }: ClaimedMessage, reason: string, afterMs: number) => database.run(postpone, id, claimedUntil, reason, afterMs),
   states: () => database.all(states),

@@ -7,7 +7,7 @@ import { createMetrics } from '../../../../services/platform/metrics.ts';
 import type { Rules } from '../../../../services/webhook-intake/notifications/rules.ts';
 import { followRules } from '../../../../services/webhook-intake/notifications/rules-file.ts';
 
-const event = { source: 'forge', event: 'push', action: null, repository: null, score: 5, senderClass: null };
+const event = { source: 'forge', forge: 'github.com', payload: {}, event: 'push', action: null, repository: null, score: 5, senderClass: null };
 const rule = (name: string) => `rules: [{ name: ${name}, push: [alerts] }]`;
 
 describe('the file of notification rules', () => {

@@ -5,7 +5,16 @@ import { ConfigError } from '../../../../services/platform/config/config.ts';
 import { type Matchable, parseRules } from '../../../../services/webhook-intake/notifications/rules.ts';
 import { readRules } from '../../../../services/webhook-intake/notifications/rules-file.ts';
 
-const event: Matchable = { source: 'forge', event: 'issues', action: 'opened', repository: 'railway/signals', score: 6, senderClass: 'person' };
+const event: Matchable = {
+  source: 'forge',
+  forge: 'forge.example.test',
+  event: 'issues',
+  action: 'opened',
+  repository: 'railway/signals',
+  score: 6,
+  senderClass: 'person',
+  payload: { issue: { number: 7, locked: false, milestone: null, user: { login: 'Ada' }, labels: [{ name: 'signal' }, { name: 'bug' }], 'a/b': 'slash' } },
+};
 const ruleWhen = (when: string) => parseRules(`rules: [{ name: one, smtp: [ada@example.org], when: ${when} }]`);
 const matches = (when: string, other: Partial<Matchable> = {}) => ruleWhen(when).match({ ...event, ...other }).length === 1;
 const faultsOf = (text: string): readonly string[] => {
@@ -26,6 +35,33 @@ describe('notification rules', () => {
   });
 
   it('match on the source', () => expect([matches('{ source: forge }'), matches('{ source: [sentry, snyk] }')]).to.deep.equal([true, false]));
+  it('match on the forge', () =>
+    expect([matches('{ forge: "*.example.test" }'), matches('{ forge: github.com }'), matches('{ forge: "*" }', { forge: null })]).to.deep.equal([
+      true,
+      false,
+      false,
+    ]));
+  it('match on members of the payload', () => {
+    const holding = ['/issue/user/login: ada', '/issue/labels/*/name: [bug, fault]', '/issue/labels/0/name: s*', '/issue/number: 7', '/issue/locked: false'];
+    for (const condition of [...holding, '/issue/milestone: null', '/issue/a~1b: slash'])
+      expect(matches(`{ payload: { ${condition} } }`), condition).to.equal(true);
+    const failing = [
+      '/issue/user/login: bob',
+      '/issue/labels/*/name: fault',
+      '/issue/labels/2/name: "*"',
+      '/issue/number: "7"',
+      '/issue/locked: true',
+      '/nothing: "*"',
+    ];
+    for (const condition of failing) expect(matches(`{ payload: { ${condition} } }`), condition).to.equal(false);
+    expect(matches('{ payload: { /issue/number: 7, /issue/locked: true } }')).to.equal(false);
+    expect(faultsOf('rules: [{ name: one, push: [a], when: { payload: { issue: x } } }]').join()).to.contain('must be a JSON pointer');
+  });
+  it('take a name of any length in no time', () => {
+    const startedAt = performance.now();
+    matches('{ repository: "railway/*-*-*-*" }', { repository: `railway/${'-'.repeat(100_000)}` });
+    expect(performance.now() - startedAt).to.be.below(1000);
+  });
   it('match on the event', () => expect([matches('{ event: [push, issue*] }'), matches('{ event: issue }')]).to.deep.equal([true, false]));
   it('match on the action', () => {
     expect([matches('{ action: opened }'), matches('{ action: closed }'), matches('{ action: "*" }', { action: null })]).to.deep.equal([true, false, false]);
@@ -69,7 +105,7 @@ rules:
       'colour',
       'rules[1].name',
       'rules[1].push[0]',
-      'rules[2] must name somebody',
+      'rules[2] must have a recipient in smtp, push or webhook',
     ]) {
       expect(faults.join('\n')).to.contain(place);
     }

@@ -111,7 +111,7 @@ describe('running notifications', () => {
     if (claimed) await store.end(claimed, 'failed', 'refused');
 
     const metrics = createMetrics();
-    const config = { rulesFile: undefined, smtpUrl: undefined, mailFrom: undefined, pushUrl: undefined, pushToken: undefined, notificationsPerHour: 30 };
+    const config = { rulesFile: undefined, channels: [], notificationsPerHour: 30 };
     startNotifications(config, { database: database.pool, lifecycle: createLifecycle(silentLog), metrics, log: silentLog });
     const text = await metrics.text();
     const valueOf = (name: string, channel: string) => Number(new RegExp(`^signalbox_${name}\\{channel="${channel}"\\} (\\S+)$`, 'm').exec(text)?.[1]);

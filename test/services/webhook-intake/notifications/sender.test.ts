@@ -56,6 +56,16 @@ describe('the sender of notifications', () => {
   const ended = (state: string, count: number) =>
     eventually(async () => (await database.rows('select id from outbox_messages where state = $1', [state])).length === count);
 
+  it('sends no password to a mail server without TLS', async () => {
+    const channel = createSmtp({ url: new Secret(mails.url.replace('//', '//ada:secret@')), from: 'signalbox@example.org', timeoutMs: 2000 });
+    const outcome = await channel.send({ id: 'one', recipient: 'ada@example.org', subject: 'x', text: 'x', body: 'x', html: 'x', url: null });
+    expect(outcome).to.have.property('kind', 'unavailable');
+    expect(outcome)
+      .to.have.property('reason')
+      .that.matches(/STARTTLS/i);
+    expect(mails.received).to.have.length(0);
+  });
+
   it('sends a mail with a text and an HTML part, once to each recipient though two rules name it and two senders work', async () => {
     await tell(3, 'smtp: [ada@example.org, bob@example.org]', 'Points\rBcc: eve@example.org');
     start(smtp());

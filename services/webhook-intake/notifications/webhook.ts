@@ -1,0 +1,63 @@
+// Events by POST, each whole and signed as Standard Webhooks has it.
+import { z } from 'zod';
+import type { Secret } from '../../platform/config/secret.ts';
+import { optional, secretList } from '../../platform/config/settings.ts';
+import { describeError } from '../../platform/errors.ts';
+import { signStandard } from '../../platform/http/standard-webhooks.ts';
+import { systemClock } from '../../platform/time.ts';
+import { type ChannelSender, createChannel, type SendOutcome } from './channel.ts';
+
+type WebhookParts = { readonly secrets: readonly Secret[]; readonly timeoutMs?: number; readonly clock?: () => Date };
+
+const usualTimeoutMs = 15_000;
+
+/** Fourteen attempts within a day: after 5 s, 10 s, 20 s and so on up to four hours. */
+const retries = { pause: { firstMs: 5000, longestMs: 4 * 60 * 60_000 }, giveUpAfterMs: 24 * 60 * 60_000 };
+
+export function createWebhook({ secrets, timeoutMs = usualTimeoutMs, clock = systemClock }: WebhookParts): ChannelSender {
+  return {
+    channel: 'webhook',
+    sendsEvents: true,
+    retries,
+    async send({ id, recipient: url, event }) {
+      if (!event) return { kind: 'refused', reason: 'the event was deleted by its retention' };
+      const { payload, ...data } = event;
+      // The payload is JSON text as it was received: it is neither parsed nor written anew.
+      const type = JSON.stringify(`${event.source}.${event.event}`);
+      const body = `{"type":${type},"timestamp":${JSON.stringify(event.receivedAt)},"data":${JSON.stringify(data).slice(0, -1)},"payload":${payload ?? 'null'}}}`;
+      const headers = { 'Content-Type': 'application/json', ...signStandard(secrets, { id, timestamp: Math.floor(clock().getTime() / 1000), body }) };
+      try {
+        const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+        await response.body?.cancel();
+        return outcomeOf(response.status);
+      } catch (error) {
+        // One receiver says nothing of another one.
+        return { kind: 'retry', reason: describeError(error instanceof Error && error.cause ? error.cause : error) };
+      }
+    },
+  };
+}
+
+function outcomeOf(status: number): SendOutcome {
+  if (status >= 200 && status < 300) return 'sent';
+  // Standard Webhooks: 410 means that the receiver wants no more.
+  return { kind: status === 410 ? 'refused' : 'retry', reason: `the receiver answered ${status}` };
+}
+
+const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
+export const webhook = createChannel({
+  name: 'webhook',
+  settings: {
+    secrets: optional(
+      secretList('Notifications__WebhookSecrets', {
+        summary: 'Secrets that sign webhooks of events, such as whsec_ and base64; several for a rotation. Required where a rule names a webhook',
+      }),
+    ),
+  },
+  recipient: z.string({ error: 'must be a URL' }).max(2000, 'must be a URL of at most 2000 characters').refine(isWebUrl, 'must be a URL of http or https'),
+  plural: 'URLs',
+  faults: ({ secrets = [] }, isNamed) =>
+    isNamed && secrets.length === 0 ? ['Notifications__WebhookSecrets is required: the notification rules name webhooks'] : [],
+  open: ({ secrets = [] }) => (secrets.length === 0 ? undefined : createWebhook({ secrets })),
+});

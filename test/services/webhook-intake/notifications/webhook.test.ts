@@ -1,0 +1,107 @@
+// Events that are sent to receivers by POST: a real database, a real receiver.
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { text as bodyOf } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { Secret } from '../../../../services/platform/config/secret.ts';
+import { isStandardSignature, standardHeaders } from '../../../../services/platform/http/standard-webhooks.ts';
+import { memberAt } from '../../../../services/platform/json.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
+import { createMetrics } from '../../../../services/platform/metrics.ts';
+import { createServiceWorker } from '../../../../services/webhook-intake/forge/service-worker.ts';
+import { parseRules } from '../../../../services/webhook-intake/notifications/rules.ts';
+import { startSender } from '../../../../services/webhook-intake/notifications/sender.ts';
+import { createNotificationStore } from '../../../../services/webhook-intake/notifications/store.ts';
+import { createWebhook } from '../../../../services/webhook-intake/notifications/webhook.ts';
+import { eventually } from '../../../support/wait.ts';
+import { delivery } from '../deliveries.ts';
+import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+
+describe('webhooks of events', () => {
+  let database: IntakeDatabase;
+  let receiver: Server;
+  let url: string;
+  let statuses: number[];
+  let received: { readonly headers: IncomingHttpHeaders; readonly body: string }[];
+  let running: { readonly stop: AbortController; readonly sender: ReturnType<typeof startSender> }[];
+  const secrets = [new Secret(`whsec_${Buffer.from('an old key of the receiver').toString('base64')}`), new Secret('a key as text')];
+
+  before(async () => {
+    database = await createIntakeDatabase();
+    receiver = createServer((request, response) => {
+      void bodyOf(request).then((body) => {
+        received.push({ headers: request.headers, body });
+        response.writeHead(statuses.shift() ?? 204).end();
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const address = receiver.address();
+    url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/hook`;
+  });
+  after(async () => {
+    receiver.close();
+    await database.close();
+  });
+  beforeEach(() => ([statuses, received, running] = [[], [], []]));
+  afterEach(async () => {
+    for (const { stop } of running) stop.abort();
+    await Promise.all(running.map(({ sender }) => sender.ended()));
+    await database.empty();
+  });
+
+  async function deliver(count: number): Promise<void> {
+    const rules = parseRules(`rules: [{ name: all, webhook: ["${url}"] }]`);
+    const work = createServiceWorker({ database: database.pool, rules, metrics: createMetrics(), log: silentLog });
+    await work(Array.from({ length: count }, (_, n) => delivery({ event: 'issues', payload: { action: 'opened', issue: { number: n + 1, title: 'Lamp' } } })));
+  }
+  function start(): void {
+    const stop = new AbortController();
+    const channel = { ...createWebhook({ secrets, timeoutMs: 2000 }), retries: { pause: { firstMs: 10, longestMs: 20 }, giveUpAfterMs: 60_000 } };
+    const sender = startSender({ store: createNotificationStore(database.pool), channel, maxPerHour: 1, stopping: stop.signal, log: silentLog, pollMs: 20 });
+    running.push({ stop, sender });
+  }
+
+  it('have the event and its payload, signed by every secret as Standard Webhooks says', async () => {
+    await deliver(1);
+    start();
+    await eventually(() => received.length === 1);
+    const [{ headers, body } = expect.fail('nothing was received')] = received;
+    const content: unknown = JSON.parse(body);
+    expect(memberAt(content, 'type')).to.equal('forge.issues');
+    expect(memberAt(content, 'data')).to.include({ source: 'forge', event: 'issues', action: 'opened' });
+    expect(memberAt(content, 'data', 'payload')).to.deep.equal({ action: 'opened', issue: { number: 1, title: 'Lamp' } });
+    const header = (name: keyof typeof standardHeaders) => String(headers[standardHeaders[name]]);
+    const signed = { id: header('id'), timestamp: header('timestamp'), body };
+    for (const secret of secrets) expect(isStandardSignature([secret], signed, header('signature'))).to.equal(true);
+    expect(isStandardSignature(secrets, { ...signed, body: `${body} ` }, header('signature'))).to.equal(false);
+    expect(isStandardSignature([new Secret('another key')], signed, header('signature'))).to.equal(false);
+    expect(Math.abs(Number(signed.timestamp) - Date.now() / 1000)).to.be.below(60);
+  });
+
+  it('are sent one for each event, whatever the cap of an hour', async () => {
+    await deliver(12);
+    start();
+    await eventually(() => received.length === 12);
+  });
+
+  it('are tried again under the same id, and each attempt is recorded', async () => {
+    statuses = [500, 302, 404];
+    await deliver(1);
+    start();
+    await eventually(async () => (await database.rows(`select 1 from outbox_messages where state = 'sent'`)).length === 1);
+    expect(new Set(received.map(({ headers }) => headers[standardHeaders.id])).size).to.equal(1);
+    expect(await database.rows('select attempt, outcome, reason from outbox_attempts order by attempt')).to.deep.equal([
+      { attempt: 1, outcome: 'retried', reason: 'the receiver answered 500' },
+      { attempt: 2, outcome: 'retried', reason: 'the receiver answered 302' },
+      { attempt: 3, outcome: 'retried', reason: 'the receiver answered 404' },
+      { attempt: 4, outcome: 'sent', reason: null },
+    ]);
+  });
+
+  it('are given up when the receiver wants no more', async () => {
+    statuses = [410];
+    await deliver(1);
+    start();
+    await eventually(async () => (await database.rows(`select 1 from outbox_messages where state = 'failed'`)).length === 1);
+    expect(received).to.have.length(1);
+  });
+});
