@@ -32,7 +32,9 @@ const workerSettings = {
     max: 100_000_000,
     default: usualMaxPayloadValues,
   }),
-  rulesFile: optional(text(rulesSetting, { summary: 'A YAML file of rules that says which events are sent to which recipients; watched. Without it nothing is sent' })),
+  rulesFile: optional(
+    text(rulesSetting, { summary: 'A YAML file of rules that says which events are sent to which recipients; watched. Without it nothing is sent' }),
+  ),
 };
 
 const days = (name: string, summary: string, { value, min = 1 }: { readonly value: number; readonly min?: number }) =>
