@@ -47,6 +47,7 @@ function messageOf({ kind, detail, members: { errors } }: Problem): string {
 }
 
 export const failureEnvelope: RefusalForm = {
+  description: 'Every answer is an envelope; a refusal has `success: false` and a `message`.',
   mediaType: 'application/json',
   toBody: (problem) => ({ success: false, message: messageOf(problem) }),
   schemaOf: () => Failure,

@@ -6,13 +6,19 @@ import type { Metrics } from './metrics.ts';
 import { every, withTimeout } from './time.ts';
 
 const CheckResult = z
-  .object({ ok: z.boolean(), detail: z.string().optional().meta({ description: 'What is wrong, where something is' }) })
-  .meta({ id: 'CheckResult', examples: [{ ok: true }] });
+  .object({
+    ok: z.boolean().meta({ description: 'Whether the check passes' }),
+    detail: z.string().optional().meta({ description: 'The reason of a check that fails' }),
+  })
+  .meta({ id: 'CheckResult', description: 'The result of one check.', examples: [{ ok: true }] });
 export type CheckResult = z.output<typeof CheckResult>;
 export type Check = () => CheckResult | Promise<CheckResult>;
 export const Readiness = z
-  .object({ status: z.enum(['ready', 'unready']), checks: z.record(z.string(), CheckResult).meta({ description: 'By the name of the check' }) })
-  .meta({ id: 'Readiness', examples: [{ status: 'ready', checks: { database: { ok: true } } }] });
+  .object({
+    status: z.enum(['ready', 'unready']).meta({ description: '`ready` when every check passes' }),
+    checks: z.record(z.string(), CheckResult).meta({ description: 'The result of each check, by its name' }),
+  })
+  .meta({ id: 'Readiness', description: 'Whether the service can answer, and why not.', examples: [{ status: 'ready', checks: { database: { ok: true } } }] });
 export type Readiness = z.output<typeof Readiness>;
 
 export type Health = ReturnType<typeof createHealth>;

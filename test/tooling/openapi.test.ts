@@ -12,6 +12,7 @@ const Operation = z.object({
   tags: z.array(z.string()).length(1),
   operationId: z.string().regex(/^[a-z][A-Za-z]+$/),
   summary: z.string(),
+  description: z.string().optional(),
   parameters: z.array(z.object({ name: z.string(), description: z.string().optional() })).default([]),
   requestBody: z.object({ content: Content }).optional(),
   responses: z.record(z.string(), z.object({ description: z.string(), content: Content.default({}) })),
@@ -23,6 +24,36 @@ const Document = z.object({
   components: z.object({ schemas: z.record(z.string(), Schema), securitySchemes: z.record(z.string(), z.looseObject({ description: z.string().min(1) })) }),
 });
 type Operation = z.output<typeof Operation>;
+
+/** How many operations and members of a service have no description yet. */
+const undescribedYet: Readonly<Record<string, { readonly operations: number; readonly members: number }>> = {
+  'bookmarks.json': { operations: 15, members: 41 },
+  'link-digest.json': { operations: 14, members: 118 },
+  'listings.json': { operations: 15, members: 96 },
+  'secrets.json': { operations: 25, members: 90 },
+  'webhook-intake.json': { operations: 41, members: 300 },
+  'webhook-relay.json': { operations: 13, members: 92 },
+};
+
+/** Paths of the members that neither they nor the named schema that they are describe. */
+function undescribedIn(schema: Readonly<Record<string, unknown>>, path: string): string[] {
+  const members = Object.entries(z.record(z.string(), Schema).default({}).parse(schema['properties']));
+  const inner = [schema['items'], schema['additionalProperties'], ...z.array(z.unknown()).default([]).parse(schema['anyOf'])].flatMap(
+    (one) => Schema.safeParse(one).data ?? [],
+  );
+  return [
+    ...members.flatMap(([name, member]) => [...(isDescribed(member) ? [] : [`${path}.${name}`]), ...undescribedIn(member, `${path}.${name}`)]),
+    ...inner.flatMap((one) => undescribedIn(one, path)),
+  ];
+}
+const isDescribed = (member: Readonly<Record<string, unknown>>): boolean =>
+  typeof member['description'] === 'string' ||
+  typeof member['$ref'] === 'string' ||
+  z
+    .array(Schema)
+    .default([])
+    .parse(member['anyOf'])
+    .some((one) => typeof one['$ref'] === 'string');
 
 /** Schemas of what goes in and out, with where they are. */
 function bodiesOf({ operationId, requestBody, responses }: Operation) {
@@ -89,6 +120,14 @@ for (const file of readdirSync(directory)) {
     it('describes every parameter', () => {
       for (const { operationId, parameters } of operations)
         for (const { name, description } of parameters) expect(description, `${operationId} ${name}`).to.be.a('string');
+    });
+
+    it('describes every operation and every member in a sentence', () => {
+      const undescribed = operations.filter(({ description }) => !description).map(({ operationId }) => operationId);
+      const members = Object.entries(components.schemas).flatMap(([name, schema]) => undescribedIn(schema, name));
+      const { operations: mayLack, members: mayBe } = undescribedYet[file] ?? { operations: 0, members: 0 };
+      expect(undescribed, undescribed.join(', ')).to.have.length.at.most(mayLack);
+      expect(members, members.join(', ')).to.have.length.at.most(mayBe);
     });
 
     it('says of each credential where it comes from, of no two the same', () => {

@@ -36,6 +36,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
   route({
     method: 'get',
     path: '/api/export',
+    describedAnswerHeaders: { 200: { 'Content-Disposition': 'An attachment named bookmarks.html' } },
     operationId: 'exportBookmarks',
     access: 'open',
     isQueryClosed: true,

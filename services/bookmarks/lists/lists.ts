@@ -30,7 +30,10 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     query: BookmarkQuery,
     answers: { 200: z.array(Bookmark), 304: null },
     ...conditional,
-    describedAnswerHeaders: { 200: { ...entityTag, Link: 'The next page, as rel="next"; the last page has none' }, 304: entityTag },
+    describedAnswerHeaders: {
+      200: { ...entityTag, Link: { description: 'The next page, as rel="next"; the last page has none', isOptional: true } },
+      304: entityTag,
+    },
     handle: ({ query: { limit, after, ...filter }, headers }) =>
       unlessKnown(store, headers, async () => {
         if (limit === undefined) {

@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { type Health, Readiness } from '../health.ts';
 import { answer, type AnyRoute, route } from './route.ts';
 
-const Liveness = z.object({ status: z.literal('alive') }).meta({ id: 'Liveness' });
+const Liveness = z
+  .object({ status: z.literal('alive').meta({ description: 'The process runs' }) })
+  .meta({ id: 'Liveness', description: 'The process answers.' });
 
-const tag = { name: 'Health', description: 'For probes' };
+const tag = { name: 'Health', description: 'Probes of load balancers and orchestrators' };
 
 export const healthRoutes = (health: Health): AnyRoute[] => [
   route({
@@ -14,7 +16,8 @@ export const healthRoutes = (health: Health): AnyRoute[] => [
     operationId: 'getLiveness',
     tag,
     access: 'open',
-    summary: 'Liveness: the process runs; nothing else is asked',
+    summary: 'Liveness: the process runs',
+    description: 'Answers while the process runs, and asks no other server. An orchestrator restarts the process when it does not answer.',
     answers: { 200: Liveness },
     handle: () => ({ status: 'alive' as const }),
   }),
@@ -24,7 +27,8 @@ export const healthRoutes = (health: Health): AnyRoute[] => [
     operationId: 'getReadiness',
     tag,
     access: 'open',
-    summary: 'Readiness: everything the service cannot answer without',
+    summary: 'Readiness: the service can answer',
+    description: 'Checks everything that the service cannot answer without. 503 while a check fails, and from the moment the process begins to stop.',
     answers: { 200: Readiness, 503: Readiness },
     handle: async () => {
       const readiness = await health.readiness();

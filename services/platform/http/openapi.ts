@@ -2,10 +2,11 @@
 import { STATUS_CODES } from 'node:http';
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
 import { z } from 'zod';
+import { type Faults, parseInto } from '../faults.ts';
 import { Common, type Problem, type ProblemKind } from '../problem.ts';
 import type { Area, Guard } from './credentials.ts';
 import type { RefusalForm } from './refusals.ts';
-import type { AnyRoute, DescribedHeader, Tag } from './route.ts';
+import { type AnswerHeaders, type AnyRoute, type DescribedHeader, headersOfStatus, type Tag } from './route.ts';
 
 /** `title` names the deployable, as in metrics. */
 export type Description = { readonly title: string; readonly summary: string; readonly version: string };
@@ -13,7 +14,12 @@ export type Description = { readonly title: string; readonly summary: string; re
 /** `webhook-relay` → `Signalbox webhook relay` */
 export const readableTitle = (title: string): string => `Signalbox ${title.replaceAll('-', ' ')}`;
 
-/** Of an app: which area covers a route, and how its refusals read. */
+const conventions = [
+  'Times are ISO 8601 in UTC with milliseconds. Unknown members of a request are ignored; answers may get further members.',
+  'An empty query parameter counts as absent, and one that is given twice is refused.',
+].join(' ');
+
+/** Which area covers a route of the app, and how its refusals read. */
 type Context = { readonly areaOf: (route: AnyRoute) => Area | undefined; readonly refusals: RefusalForm };
 
 /** @returns the document, ready to be sent as JSON */
@@ -30,13 +36,20 @@ export function describe({ title, summary, version }: Description, routes: reado
       security: Object.keys(guard?.schemes ?? {}).map((name) => ({ [name]: [] })),
       ...parameters(route),
       ...requestBody(route),
-      responses: { ...answers(route), ...refusalAnswers(route, areaOf(route), refusals) },
+      responses: { ...answers(route, areaOf(route)), ...refusalAnswers(route, areaOf(route), refusals) },
     };
   }
   return createDocument(
     {
       openapi: '3.1.0',
-      info: { title: readableTitle(title), summary, version },
+      info: {
+        title: readableTitle(title),
+        summary,
+        description: `${refusals.description} ${conventions}`,
+        license: { name: 'MIT', identifier: 'MIT' },
+        version,
+      },
+      servers: [{ url: '/', description: 'The server of this description' }],
       tags: [...tags.values()],
       paths,
       components: { securitySchemes: securitySchemes as Record<string, { type: 'http'; scheme: string }> }, // our guards are of two of its five shapes
@@ -97,34 +110,35 @@ function requestBody({ body, describedBody }: AnyRoute) {
   return { requestBody: { required: true, content: Object.fromEntries(body.mediaTypes.map((type) => [type, contentOf(type)])) } };
 }
 
-function answers({ answers: declared, describedAnswerHeaders, describedContent }: AnyRoute) {
+function answers(route: AnyRoute, area: Area | undefined) {
+  const { answers: declared, describedContent } = route;
   const contentOf = (schema: z.ZodType) => describedContent ?? { 'application/json': schema };
   return Object.fromEntries(
     Object.entries(declared).map(([status, schema]) => [
       status,
       {
         description: STATUS_CODES[status] ?? status,
-        ...headersOf({ ...headersByStatus[Number(status)], ...describedAnswerHeaders?.[Number(status)] }),
+        ...headersOf(route, Number(status), area),
         ...(schema && { content: Object.fromEntries(Object.entries(contentOf(schema)).map(([type, one]) => [type, { schema: one }])) }),
       },
     ]),
   );
 }
 
-/** Headers that answers of a status may bear, with what they mean. */
-const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  201: { Location: 'Where the new one is' },
-  301: { Location: 'Where it is' },
-  401: { 'WWW-Authenticate': 'What has to be presented' },
-  415: { 'Accept-Encoding': 'Where the coding was refused: what is taken' },
-  429: { 'Retry-After': 'Seconds until the window ends', RateLimit: 'What is left of the window', 'RateLimit-Policy': 'How much the window holds' },
-  503: { 'Retry-After': 'Seconds until a further try makes sense' },
+/** Headers of every answer, and of those that a limit counts. */
+const headersOfAll: AnswerHeaders = { 'X-Request-Id': 'Names the request in the log of the service; taken over from the request where it has one' };
+const headersOfLimited: AnswerHeaders = {
+  RateLimit: { description: 'What is left of the window', isOptional: true },
+  'RateLimit-Policy': { description: 'How much the window holds', isOptional: true },
 };
 
-function headersOf(described: Readonly<Record<string, string>> = {}) {
-  const headers = Object.entries(described);
-  if (headers.length === 0) return {};
-  return { headers: Object.fromEntries(headers.map(([name, description]) => [name, { description, schema: { type: 'string' as const } }])) };
+function headersOf(route: AnyRoute, status: number, area: Area | undefined) {
+  const described = { ...(area?.limit && headersOfLimited), ...headersOfStatus(route, status), ...headersOfAll };
+  const headers = Object.entries(described).map(([name, said]) => {
+    const { description, isOptional } = typeof said === 'string' ? { description: said, isOptional: false } : said;
+    return [name, { description, ...(!isOptional && { required: true }), schema: { type: 'string' as const } }];
+  });
+  return { headers: Object.fromEntries(headers) as Record<string, { description: string; schema: { type: 'string' } }> }; // made of such entries
 }
 
 function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
@@ -140,10 +154,29 @@ function refusalsOf(route: AnyRoute, area: Area | undefined): ProblemKind[] {
 }
 
 /** The first that is the service's own, else the first. */
-function exampleOf(kinds: readonly ProblemKind[]): Problem {
+function exampleOf(route: AnyRoute, kinds: readonly ProblemKind[]): Problem {
   const kind = kinds.find(({ type }) => type !== Common.invalid.type && type !== 'about:blank') ?? kinds[0] ?? Common.failure;
-  if (kind.type === Common.invalid.type) return kind({ detail: 'The request is not valid; see errors.', errors: { name: ['is required'] } });
-  return kind({ ...(kind.members && exampleMembers(kind.members)) });
+  if (kind.type !== Common.invalid.type) return kind({ ...(kind.members && exampleMembers(kind.members)) });
+  const errors = exampleFaults(route);
+  return errors
+    ? kind({ detail: 'The request is not valid; see errors.', errors })
+    : Common.malformed({ detail: 'The path or query holds a malformed percent escape.' });
+}
+
+/** Faults that a request of the operation can have, in the words of its own schemas. */
+function exampleFaults({ body, query, headers }: AnyRoute): Readonly<Record<string, readonly string[]>> | undefined {
+  const names = [query, headers].flatMap((schema) => Object.keys(objectOf(schema)?.shape ?? {}));
+  const tries: readonly (readonly [schema: z.ZodType | undefined, root: string, value: unknown])[] = [
+    ...(body && !('kind' in body) ? ([{}, null] as const).map((value) => [body, 'body', value] as const) : []),
+    ...[{}, ...names.map((name) => ({ [name]: '?' }))].flatMap((value) => [[query, 'query', value] as const, [headers, 'headers', value] as const]),
+  ];
+  for (const [schema, root, value] of tries) {
+    const faults: Faults = new Map();
+    if (schema) parseInto(schema, value, { root, faults });
+    if (faults.size > 0) return Object.fromEntries([...faults].slice(0, 2));
+  }
+  const [first] = names;
+  return first === undefined ? undefined : { [first]: ['is given more than once'] };
 }
 
 const exampleMembers = (members: z.ZodObject) => {
@@ -157,8 +190,8 @@ function refusalAnswers(route: AnyRoute, area: Area | undefined, { mediaType, sc
   return Object.fromEntries(
     fresh.map(([status, kinds]) => {
       const description = [...new Set(kinds.map(({ title }) => title))].join('; ');
-      const content = { [mediaType]: { schema: schemaOf(kinds), example: toBody(exampleOf(kinds)) } };
-      return [status, { description, ...headersOf(headersByStatus[status]), content }];
+      const content = { [mediaType]: { schema: schemaOf(kinds), example: toBody(exampleOf(route, kinds)) } };
+      return [status, { description, ...headersOf(route, status, area), content }];
     }),
   );
 }

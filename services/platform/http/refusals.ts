@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { Common, nameOf, type Problem, type ProblemKind, toDocument } from '../problem.ts';
 
 export type RefusalForm = {
+  /** How a caller recognises a refusal, in Markdown. */
+  readonly description: string;
   readonly mediaType: string;
   /** What is sent as JSON. */
   readonly toBody: (problem: Problem) => object;
@@ -11,9 +13,16 @@ export type RefusalForm = {
 };
 
 const ProblemDocument = z
-  .looseObject({ type: z.string(), title: z.string(), status: z.int(), detail: z.string().optional() })
+  .looseObject({
+    type: z.string().meta({ description: 'Names the kind of problem: `about:blank` where the status says all, else a URN that never changes' }),
+    title: z.string().meta({ description: 'The kind of problem in words' }),
+    status: z.int().meta({ description: 'The HTTP status of the answer' }),
+    detail: z.string().optional().meta({ description: 'What is wrong with this request, and what to do about it' }),
+  })
   .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' });
-const Errors = z.object({ errors: z.record(z.string(), z.array(z.string())) });
+const Errors = z.object({
+  errors: z.record(z.string(), z.array(z.string())).meta({ description: 'Every member that is not valid, such as `routingKeys[0]`, with the reasons' }),
+});
 const ValidationProblem = ProblemDocument.extend(Errors.partial().shape).meta({
   id: 'ValidationProblem',
   description: 'All faults of a request, member name to messages; without `errors` where it could not be read at all.',
@@ -30,4 +39,9 @@ function schemaOf(kinds: readonly ProblemKind[]): z.ZodType {
   return ProblemDocument.extend(shape).meta({ id: `${id}Problem` });
 }
 
-export const problemDocuments: RefusalForm = { mediaType: 'application/problem+json', toBody: toDocument, schemaOf };
+export const problemDocuments: RefusalForm = {
+  description: 'Refusals are problem documents (RFC 9457); `errors` names every member that is not valid, with the reasons.',
+  mediaType: 'application/problem+json',
+  toBody: toDocument,
+  schemaOf,
+};

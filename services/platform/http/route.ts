@@ -96,6 +96,23 @@ export type Tag = { readonly name: string; readonly description: string };
 /** A header of a request, for the API description. */
 export type DescribedHeader = { readonly description: string; readonly example?: string | undefined; readonly isRequired?: boolean };
 
+/** Headers of an answer, name to meaning; an optional one is not always sent. */
+export type AnswerHeaders = Readonly<Record<string, string | { readonly description: string; readonly isOptional: true }>>;
+
+const headersByStatus: Readonly<Record<number, AnswerHeaders>> = {
+  201: { Location: 'The URL of the new resource' },
+  301: { Location: 'The URL to use instead' },
+  401: { 'WWW-Authenticate': 'The credentials that are accepted' },
+  408: { Connection: { description: '`close`: the rest of the body is not read', isOptional: true } },
+  415: { 'Accept-Encoding': { description: '`identity`, where the coding was refused', isOptional: true } },
+  429: { 'Retry-After': 'Seconds until the window ends', RateLimit: 'What is left of the window', 'RateLimit-Policy': 'How much the window holds' },
+  503: { 'Retry-After': { description: 'Seconds until a further try makes sense', isOptional: true } },
+};
+
+/** The headers that answers of a status have beside those of all answers. */
+export const headersOfStatus = ({ describedAnswerHeaders }: Pick<Declaration, 'describedAnswerHeaders'>, status: number): AnswerHeaders =>
+  describedAnswerHeaders?.[status] ?? headersByStatus[status] ?? {};
+
 type Declaration = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters in braces: `/api/notes/{id}`. */
@@ -123,8 +140,8 @@ type Declaration = {
   readonly describedHeaders?: Readonly<Record<string, DescribedHeader>>;
   /** For the API description alone: what the bytes of a raw or streamed body are, media type to schema. */
   readonly describedBody?: Readonly<Record<string, Schema>>;
-  /** For the API description alone: headers of the answers of a status, name to meaning. */
-  readonly describedAnswerHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
+  /** Headers of the answers of a status, instead of those that any answer of that status has. An answer with other headers fails. */
+  readonly describedAnswerHeaders?: Readonly<Record<number, AnswerHeaders>>;
   /** For the API description alone: what an answer with a body is where it is not, or not always, JSON; media type to schema. */
   readonly describedContent?: Readonly<Record<string, Schema>>;
 };

@@ -9,7 +9,7 @@ import { Common } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from '../client-address.ts';
 import { anonymous, type Area, credentialRefused, findArea, type Guard, type Principal } from './credentials.ts';
-import { Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
+import { Answer, type AnyRoute, Content, headersOfStatus, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 
 /** What the middleware knows of a request beside Koa. */
 export type State = {
@@ -60,7 +60,7 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
       throw error;
     };
     try {
-      send(context, await route.handle(await read().catch(refuse)));
+      send(context, route, await route.handle(await read().catch(refuse)));
     } finally {
       release?.();
     }
@@ -138,8 +138,9 @@ function refuseUnknownNames(given: readonly string[], known: readonly string[], 
 }
 
 /** A body itself is 200 and JSON; `answer(…)` and `new Content(…)` say otherwise. */
-function send(context: Context, returned: unknown): void {
+function send(context: Context, route: AnyRoute, returned: unknown): void {
   const { status, body, headers } = returned instanceof Answer ? (returned as Answer) : new Answer(200, returned, {});
+  if (route.operationId !== undefined) requireDescribed(route, status, headers);
   if (body instanceof Content) {
     context.set('Content-Type', body.mediaType);
     context.body = body.data;
@@ -151,6 +152,17 @@ function send(context: Context, returned: unknown): void {
   }
   context.set({ ...headers });
   context.status = status; // behind the body: Koa takes a body of null for 204
+}
+
+/** @throws TypeError when the headers of an answer are not those that the API description has */
+function requireDescribed(route: AnyRoute, status: number, headers: Readonly<Record<string, string>>): void {
+  const described = headersOfStatus(route, status);
+  const undescribed = Object.keys(headers).filter((name) => !(name in described));
+  const missing = Object.keys(described).filter((name) => typeof described[name] === 'string' && !(name in headers));
+  if (undescribed.length + missing.length > 0)
+    throw new TypeError(
+      `describedAnswerHeaders of ${route.operationId} ${status} must be the headers of its answers: ${[...undescribed, ...missing].join(', ')}`,
+    );
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];

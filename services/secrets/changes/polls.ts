@@ -120,6 +120,7 @@ export const changeRoutes = (polls: ChangePolls) => [
     method: 'get',
     path: '/api/management/changes',
     operationId: 'listChanges',
+    describedAnswerHeaders: { 200: { 'Cache-Control': '`no-store`: the next poll must ask the service' } },
     isQueryClosed: true,
     summary: 'What was changed after a cursor, at most 100 changes; waits for the first one up to 25 s. Without a cursor: the newest one, at once',
     query: ChangesAfter,

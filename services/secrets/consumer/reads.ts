@@ -50,8 +50,10 @@ export const apiKeyGuard = (store: Pick<ConsumerStore, 'keyIdOf'>): Guard => ({
   },
 });
 
-/** A value must not be kept by anything on the way. */
+/** No cache may keep a value. */
 const unkept = { 'Cache-Control': 'no-store' };
+const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
+const describedAnswerHeaders = { 200: describedUnkept, 404: describedUnkept };
 
 export function consumerRoutes(parts: ConsumerParts) {
   const { store } = parts;
@@ -62,6 +64,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       path: '/api/consumer/secrets/{name}',
       operationId: 'readSecret',
       access: 'checkedByHandler',
+      describedAnswerHeaders,
       summary: 'The newest active version of a secret in an environment',
       params: ByName,
       query: InQuery,
@@ -74,6 +77,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       path: '/api/consumer/configurations',
       operationId: 'readConfigurations',
       access: 'checkedByHandler',
+      describedAnswerHeaders,
       summary: 'All configuration entries of an environment, by key',
       query: InQuery,
       answers: { 200: ConsumerConfigurations },
@@ -94,6 +98,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       path: '/api/consumer/configurations/{key}',
       operationId: 'readConfiguration',
       access: 'checkedByHandler',
+      describedAnswerHeaders,
       summary: 'One configuration entry of an environment',
       params: ByKey,
       query: InQuery,

@@ -16,6 +16,7 @@ function newApiKey() {
 
 /** The one time a key is shown, it must not be kept by anything on the way. */
 const unkept = { 'Cache-Control': 'no-store' };
+const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the key' };
 
 export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
@@ -30,6 +31,7 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
     method: 'post',
     path: '/api/management/applications',
     operationId: 'createApplication',
+    describedAnswerHeaders: { 201: { Location: 'The URL of the application', ...describedUnkept } },
     summary: 'Creates an application with an environment named local; the answer alone holds its key',
     body: NewApplication,
     answers: { 201: CreatedApplication },
@@ -95,6 +97,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
     method: 'post',
     path: '/api/management/applications/{slug}/rotate-key',
     operationId: 'rotateApplicationKey',
+    describedAnswerHeaders: { 200: describedUnkept },
     summary: 'Gives an application a new key; the old one stops working at once',
     params: InApplication,
     answers: { 200: PlainKey },

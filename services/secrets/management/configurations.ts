@@ -22,6 +22,8 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
     method: 'post',
     path: '/api/management/applications/{slug}/configurations',
     operationId: 'createConfiguration',
+    // It cannot be read by itself.
+    describedAnswerHeaders: { 201: {} },
     summary: 'Adds an entry to an environment',
     params: InApplication,
     body: NewConfiguration,

@@ -22,6 +22,8 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
     method: 'post',
     path: '/api/management/applications/{slug}/environments',
     operationId: 'createEnvironment',
+    // It has no URL of its own.
+    describedAnswerHeaders: { 201: {} },
     summary: 'Adds an environment; its slug is made of its name',
     params: InApplication,
     body: NewEnvironment,

@@ -61,6 +61,7 @@ export const workerRoutes = (workers: Workers): AnyRoute[] => [
     method: 'post',
     path: '/api/v1/workers/{name}/run',
     operationId: 'startWorkerRun',
+    describedAnswerHeaders: { 202: { Location: 'The URL of the run' } },
     summary: 'Begins one run of a worker: service, database-service, cleanup or maintenance; of the last two one at a time',
     params: z.object({ name: z.string().meta({ description: 'service, database-service, cleanup or maintenance' }) }),
     answers: { 202: AcceptedRun },

@@ -96,7 +96,8 @@ describe('the API description', () => {
   it('describes every route and the health of the service, not its own pages', async () => {
     const written = await document();
     expect(Object.keys(at(written, 'paths') ?? {})).to.have.members(['/api/notes', '/api/notes/{id}', '/hooks', '/health', '/health/ready']);
-    expect(at(written, 'info')).to.deep.equal({ title: 'Signalbox test', summary: 'A service of a test', version: '1.2.3' });
+    expect(at(written, 'info')).to.deep.include({ title: 'Signalbox test', summary: 'A service of a test', version: '1.2.3' });
+    expect(at(written, 'info', 'license', 'identifier')).to.equal('MIT');
   });
 
   it('groups operations, in the order of the routes, and names them', async () => {
@@ -176,12 +177,27 @@ describe('the API description', () => {
     expect(at(written, 'components', 'schemas', 'ValidationProblem', 'properties')).to.have.property('errors');
   });
 
+  it('has an example of a fault that its operation can have, in the words of the service', async () => {
+    const written = await document();
+    const faultsOf = (path: string, method: string) =>
+      at(written, 'paths', path, method, 'responses', '400', 'content', 'application/problem+json', 'example', 'errors');
+    expect(faultsOf('/api/notes', 'get')).to.deep.equal({ 'X-Owner': ['is required'] });
+    expect(faultsOf('/api/notes/{id}', 'put')).to.deep.equal({ title: ['is required'] });
+    expect(faultsOf('/hooks', 'post')).to.equal(undefined);
+  });
+
   it('describes headers of answers, headers that a handler reads itself, and what is text', async () => {
     const written = await document();
-    expect(at(written, 'paths', '/api/notes', 'get', 'responses', '401', 'headers')).to.have.all.keys('WWW-Authenticate');
+    expect(at(written, 'paths', '/api/notes', 'get', 'responses', '401', 'headers')).to.have.all.keys(
+      'WWW-Authenticate',
+      'RateLimit',
+      'RateLimit-Policy',
+      'X-Request-Id',
+    );
     expect(at(written, 'paths', '/api/notes', 'get', 'responses', '429', 'headers')).to.include.keys('Retry-After');
     expect(at(written, 'paths', '/hooks', 'post', 'responses', '202', 'headers', 'X-Turn', 'description')).to.equal('Its place in the queue');
-    expect(at(written, 'paths', '/hooks', 'post', 'responses', '200', 'headers')).to.equal(undefined);
+    expect(at(written, 'paths', '/hooks', 'post', 'responses', '200', 'headers')).to.have.all.keys('X-Request-Id');
+    expect(at(written, 'paths', '/hooks', 'post', 'responses', '202', 'headers', 'X-Turn', 'required')).to.equal(true);
     expect(at(written, 'paths', '/hooks', 'post', 'parameters')).to.deep.equal([
       { in: 'header', name: 'X-Signature', schema: { type: 'string', description: 'The HMAC' }, description: 'The HMAC', required: true },
     ]);

@@ -34,6 +34,27 @@ describe('an answer', () => {
     expect(headers).to.include({ location: '/x/1' });
   });
 
+  it('fails when its headers are not those that it is described with', async () => {
+    const describedAnswerHeaders = { 200: { 'X-Rows': 'How many', 'X-More': { description: 'Whether there are more', isOptional: true } } } as const;
+    for (const [headers, status] of [
+      [{ 'X-Rows': '1' }, 200],
+      [{ 'X-Rows': '1', 'X-More': 'true' }, 200],
+      [{}, 500],
+      [{ 'X-Rows': '1', 'X-Other': '1' }, 500],
+    ] as const) {
+      const rows = route({
+        method: 'get',
+        path: '/x',
+        operationId: 'listRows',
+        summary: 's',
+        answers,
+        describedAnswerHeaders,
+        handle: () => answer(200, {}, { ...headers }),
+      });
+      expect((await request((await startApp({ routes: [rows] })).url).get('/x')).status, JSON.stringify(headers)).to.equal(status);
+    }
+  });
+
   it('keeps its status when it has no body', async () => {
     for (const status of [202, 204] as const) {
       const got = await get(() => answer(status, null));
