@@ -36,14 +36,13 @@ const undescribedYet: Readonly<Record<string, { readonly operations: number; rea
 };
 
 /** Paths of the members that neither they nor the named schema that they are describe. */
-function undescribedIn(schema: Readonly<Record<string, unknown>>, path: string): string[] {
+function undescribedIn(value: unknown, path: string): string[] {
+  const schema = Schema.safeParse(value).data ?? {};
   const members = Object.entries(z.record(z.string(), Schema).default({}).parse(schema['properties']));
-  const inner = [schema['items'], schema['additionalProperties'], ...z.array(z.unknown()).default([]).parse(schema['anyOf'])].flatMap(
-    (one) => Schema.safeParse(one).data ?? [],
-  );
+  const alternatives = z.array(z.unknown()).default([]).parse(schema['anyOf']);
   return [
     ...members.flatMap(([name, member]) => [...(isDescribed(member) ? [] : [`${path}.${name}`]), ...undescribedIn(member, `${path}.${name}`)]),
-    ...inner.flatMap((one) => undescribedIn(one, path)),
+    ...[schema['items'], schema['additionalProperties'], ...alternatives].flatMap((one) => undescribedIn(one, path)),
   ];
 }
 const isDescribed = (member: Readonly<Record<string, unknown>>): boolean =>

@@ -53,7 +53,7 @@ export const apiKeyGuard = (store: Pick<ConsumerStore, 'keyIdOf'>): Guard => ({
 /** No cache may keep a value. */
 const unkept = { 'Cache-Control': 'no-store' };
 const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
-const describedAnswerHeaders = { 200: describedUnkept, 404: describedUnkept };
+const ofConsumerPlane = { access: 'checkedByHandler', describedAnswerHeaders: { 200: describedUnkept, 404: describedUnkept } } as const;
 
 export function consumerRoutes(parts: ConsumerParts) {
   const { store } = parts;
@@ -63,8 +63,6 @@ export function consumerRoutes(parts: ConsumerParts) {
       method: 'get',
       path: '/api/consumer/secrets/{name}',
       operationId: 'readSecret',
-      access: 'checkedByHandler',
-      describedAnswerHeaders,
       summary: 'The newest active version of a secret in an environment',
       params: ByName,
       query: InQuery,
@@ -76,8 +74,6 @@ export function consumerRoutes(parts: ConsumerParts) {
       method: 'get',
       path: '/api/consumer/configurations',
       operationId: 'readConfigurations',
-      access: 'checkedByHandler',
-      describedAnswerHeaders,
       summary: 'All configuration entries of an environment, by key',
       query: InQuery,
       answers: { 200: ConsumerConfigurations },
@@ -97,8 +93,6 @@ export function consumerRoutes(parts: ConsumerParts) {
       method: 'get',
       path: '/api/consumer/configurations/{key}',
       operationId: 'readConfiguration',
-      access: 'checkedByHandler',
-      describedAnswerHeaders,
       summary: 'One configuration entry of an environment',
       params: ByKey,
       query: InQuery,
@@ -113,7 +107,7 @@ export function consumerRoutes(parts: ConsumerParts) {
         return answer(200, { key: row.key, value: row.value, label: environment }, unkept);
       },
     }),
-  ];
+  ].map((one) => ({ ...one, ...ofConsumerPlane }));
 }
 
 type ConsumerRequest = {

@@ -22,8 +22,7 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
     method: 'post',
     path: '/api/management/applications/{slug}/configurations',
     operationId: 'createConfiguration',
-    // It cannot be read by itself.
-    describedAnswerHeaders: { 201: {} },
+    describedAnswerHeaders: { 201: {} }, // it cannot be read by itself
     summary: 'Adds an entry to an environment',
     params: InApplication,
     body: NewConfiguration,
@@ -42,6 +41,10 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
       return answer(201, created);
     },
   }),
+  ...oneConfiguration(write),
+];
+
+const oneConfiguration = (write: UnitOfWork) => [
   route({
     method: 'put',
     path: '/api/management/applications/{slug}/configurations/{environmentSlug}/{key}',

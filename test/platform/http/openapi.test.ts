@@ -104,7 +104,7 @@ describe('the API description', () => {
     const written = await document();
     expect(at(written, 'tags')).to.deep.equal([
       { name: 'Notes', description: 'What is not to be forgotten' },
-      { name: 'Health', description: 'For probes' },
+      { name: 'Health', description: 'Probes of load balancers and orchestrators' },
     ]);
     expect(at(written, 'paths', '/api/notes', 'get')).to.deep.include({ tags: ['Notes'], operationId: 'listNotes', summary: 'Lists notes' });
     expect(at(written, 'paths', '/health', 'get', 'tags')).to.deep.equal(['Health']);
