@@ -27,17 +27,18 @@ type Operation = z.output<typeof Operation>;
 
 /** How many operations and members of a service have no description yet. */
 const undescribedYet: Readonly<Record<string, { readonly operations: number; readonly members: number }>> = {
-  'bookmarks.json': { operations: 15, members: 41 },
-  'link-digest.json': { operations: 14, members: 118 },
-  'listings.json': { operations: 15, members: 96 },
-  'secrets.json': { operations: 25, members: 90 },
-  'webhook-intake.json': { operations: 41, members: 300 },
-  'webhook-relay.json': { operations: 13, members: 92 },
+  'bookmarks.json': { operations: 0, members: 2 },
+  'link-digest.json': { operations: 0, members: 12 },
+  'listings.json': { operations: 0, members: 7 },
+  'secrets.json': { operations: 23, members: 78 },
+  'webhook-intake.json': { operations: 39, members: 288 },
+  'webhook-relay.json': { operations: 12, members: 80 },
 };
 
 /** Paths of the members that neither they nor the named schema that they are describe. */
 function undescribedIn(value: unknown, path: string): string[] {
-  const schema = Schema.safeParse(value).data ?? {};
+  const schema = Schema.safeParse(value).data;
+  if (!schema) return [];
   const members = Object.entries(z.record(z.string(), Schema).default({}).parse(schema['properties']));
   const alternatives = z.array(z.unknown()).default([]).parse(schema['anyOf']);
   return [
