@@ -43,7 +43,7 @@ function createPreparation(result: ImportResult, clock: () => Date) {
     if (!bookmark) return fault === undefined ? { folder } : undefined;
     index += 1;
     const read = BookmarkInput.safeParse({ ...bookmark, title: bookmark.title || bookmark.url });
-    const reason = fault ?? read.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+    const reason = fault ?? bookmark.fault ?? read.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
     if (reason !== undefined || !read.data) {
       result.failed.push({ index, title: bookmark.title.slice(0, 500), reason: reason ?? '' });
       return undefined;

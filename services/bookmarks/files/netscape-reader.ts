@@ -1,4 +1,4 @@
-// Reads Netscape bookmark HTML as it comes: what browsers and bookmark services export.
+// Reads Netscape bookmark HTML, which browsers and bookmark services export, as a stream.
 import { hash } from 'node:crypto';
 import { Parser } from 'htmlparser2';
 import { z } from 'zod';
@@ -21,15 +21,17 @@ export type FileBookmark = {
   readonly tags: readonly string[];
   /** Undefined where the file has no usable one. */
   readonly dateAdded: Date | undefined;
+  /** Why it cannot be imported, where the file itself is at fault. */
+  readonly fault?: string;
 };
 
 /** A folder, or a bookmark that is in it. */
 export type FileItem = { readonly folder: FileFolder | undefined; readonly bookmark?: FileBookmark };
 
-/** Above it nothing is a bookmark file: what its lists are nested in is in memory, and so is a tag until it ends. */
+/** Limits of memory: nested lists are kept, and so is a tag until it ends. */
 const maxDepth = 1000;
-const maxTagBytes = 4 * 1_048_576;
-/** Text beyond it is not collected: it is above every limit. */
+const maxTagLength = 4 * 1_048_576;
+/** Longer texts are not collected: this is above every limit. */
 const maxTextLength = 40_000;
 
 /** Items in the order of the file, so many at a time. @throws Problem 400 for what is no bookmark file */
@@ -43,86 +45,166 @@ export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: n
   while (reader.items.length > 0) yield reader.items.splice(0, itemsAtOnce);
 }
 
-/** Only lists are nested: the other elements of such files are rarely closed, and a stack of them would grow with the file. */
-class FlatParser extends Parser {
-  protected override isVoidElement(name: string): boolean {
-    return name !== 'dl';
-  }
-}
-
 type Attributes = Readonly<Record<string, string>>;
+type Texts = { name: string; title: string; description: string };
 
 function createReader() {
   const items: FileItem[] = [];
   const lists: (FileFolder | undefined)[] = [];
   let folder: FileFolder | undefined;
-  /** Named, and entered by the list that follows. */
+  /** The folder whose name was read last; the list that follows is its content. */
   let next: FileFolder | undefined;
-  let collected: 'nothing' | 'name' | 'title' | 'description' = 'nothing';
-  let texts = { name: '', title: '', description: '' };
+  let collected: keyof Texts | undefined;
+  let texts: Texts = { name: '', title: '', description: '' };
   let link: Attributes | undefined;
-  let bytesOfTag = 0;
+  let hasTextOnLine = false;
 
-  /** What was begun is complete. */
-  function complete(): void {
-    if (link) items.push({ folder, bookmark: bookmarkOf(link, texts) });
+  function complete(fault?: string): void {
+    if (link) items.push({ folder, bookmark: { ...bookmarkOf(link, texts), ...(fault !== undefined && { fault }) } });
     if (collected === 'name') {
-      next = texts.name.trim() === '' ? folder : folderOf(texts.name.trim(), folder);
+      const name = decodeText(texts.name).trim();
+      next = name === '' ? folder : folderOf(name, folder);
       if (next && next !== folder) items.push({ folder: next });
     }
     link = undefined;
-    collected = 'nothing';
+    collected = undefined;
     texts = { name: '', title: '', description: '' };
   }
 
-  const starts: Readonly<Record<string, (attributes: Attributes) => void>> = {
+  const tags: Readonly<Record<string, (attributes: Attributes) => void>> = {
     a(attributes) {
+      // A description may link to other pages; a bookmark begins a line.
+      if (collected === 'description' && hasTextOnLine) return;
       complete();
       link = attributes;
       collected = 'title';
     },
+    '/a': () => void (collected = collected === 'title' ? undefined : collected),
     h3() {
       complete();
       collected = 'name';
     },
-    // That of a folder has no place.
+    '/h3': () => collected === 'name' && complete(),
+    // The description of a folder has no place.
     dd: () => (link ? (collected = 'description') : complete()),
-    dt: complete,
-    hr: complete,
+    dt: () => complete(),
+    hr: () => complete(),
     dl() {
       complete();
       if (lists.length >= maxDepth) throw Problems.notBookmarks({ detail: `Its folders are nested deeper than ${maxDepth}.` });
       lists.push(folder);
       folder = next;
     },
-  };
-  const parser = new FlatParser({
-    onopentag(name, attributes) {
-      bytesOfTag = 0;
-      if (Object.hasOwn(starts, name)) starts[name]?.(attributes);
-    },
-    onclosetag(name) {
-      if (name !== 'dl') return;
+    '/dl'() {
       complete();
       next = folder = lists.pop();
     },
-    ontext(text) {
-      bytesOfTag = 0;
-      if (collected !== 'nothing' && texts[collected].length < maxTextLength) texts[collected] += text;
+  };
+  const tokens = createTokens({
+    tag(name, attributes) {
+      tags[name]?.(attributes);
+      hasTextOnLine = true;
+    },
+    text(text) {
+      const line = text.slice(text.lastIndexOf('\n') + 1);
+      hasTextOnLine = (hasTextOnLine && line.length === text.length) || line.trim() !== '';
+      if (collected && texts[collected].length < maxTextLength) texts[collected] += text;
     },
   });
   return {
     items,
-    write(text: string): void {
-      bytesOfTag += text.length;
-      parser.write(text);
-      if (bytesOfTag > maxTagBytes) throw Problems.notBookmarks({ detail: `A tag of it is longer than ${maxTagBytes} characters.` });
-    },
+    write: tokens.write,
     end(): void {
-      parser.end();
-      complete();
+      const isCut = tokens.end();
+      const ends = 'the file ends within this bookmark';
+      if (isCut) complete();
+      complete(collected === 'title' ? ends : undefined);
+      if (isCut) items.push({ folder, bookmark: { ...bookmarkOf({}, texts), fault: ends } });
     },
   };
+}
+
+type Handlers = { readonly tag: (name: string, attributes: Attributes) => void; readonly text: (text: string) => void };
+
+/** The tags of such files; every other one is text, so that an HTML element named in a title, or a comment, ends nothing. */
+const names = 'a|h3|dl|dt|dd|hr';
+const tagStart = new RegExp(`<(/?(?:${names}))(?![\\w-])`, 'gi');
+const longestStart = 5;
+/** The quote of an attribute may be missing: as browsers read lines, a tag ends where a line begins with the next one. */
+const nextLine = new RegExp(`\\n\\s*</?(?:${names})(?![\\w-])`, 'iy');
+
+function createTokens({ tag, text }: Handlers) {
+  let rest = '';
+
+  /** @returns whether the file ends within the start tag of a bookmark */
+  function consume(isEnd: boolean): boolean {
+    for (let at = 0; ;) {
+      tagStart.lastIndex = at;
+      const found = tagStart.exec(rest);
+      // The end of what has come may be the beginning of a tag.
+      const start = found?.index ?? (isEnd ? rest.length : Math.max(at, rest.length - longestStart));
+      if (start > at) text(rest.slice(at, start));
+      const [tagText = '', name = ''] = found ?? [];
+      const end = found && endOfTag(rest, start + tagText.length);
+      if (!end) {
+        rest = rest.slice(start);
+        if (rest.length > maxTagLength) throw Problems.notBookmarks({ detail: `A tag of it is longer than ${maxTagLength} characters.` });
+        return isEnd && name.toLowerCase() === 'a';
+      }
+      tag(name.toLowerCase(), attributesIn(rest.slice(start + tagText.length, end.from)));
+      at = end.next;
+    }
+  }
+
+  return {
+    write(more: string): void {
+      rest += more;
+      consume(false);
+    },
+    end: () => consume(true),
+  };
+}
+
+/** The attributes end before `from`, and text begins at `next`; undefined where the tag has no end yet. */
+function endOfTag(html: string, start: number): { readonly from: number; readonly next: number } | undefined {
+  let quote = '';
+  let before = '';
+  for (let at = start; at < html.length; at += 1) {
+    const character = html[at] ?? '';
+    if (character === '\n') {
+      nextLine.lastIndex = at;
+      if (nextLine.test(html)) {
+        const bracket = html.indexOf('>', start);
+        return bracket >= 0 && bracket < at ? { from: bracket, next: bracket + 1 } : { from: at, next: at };
+      }
+    }
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === '>') return { from: at, next: at + 1 };
+    else if ((character === '"' || character === "'") && before === '=') quote = character;
+    if (!/\s/.test(character)) before = character;
+  }
+  return undefined;
+}
+
+const attribute = /([^\s=>"'/]+)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]+)))?/g;
+
+const attributesIn = (html: string): Attributes =>
+  Object.fromEntries(
+    [...html.matchAll(attribute)].reverse().map(([, name = '', double, single, bare]) => [name.toLowerCase(), decodeAttribute(double ?? single ?? bare ?? '')]),
+  );
+
+/** Character references in text and in attributes have different rules: an attribute `?a=1&copy=2` has no ©. */
+function decodeText(html: string): string {
+  if (!html.includes('&')) return html;
+  let text = '';
+  new Parser({ ontext: (part) => void (text += part) }).end(html.replaceAll('<', '&lt;'));
+  return text;
+}
+function decodeAttribute(html: string): string {
+  if (!html.includes('&')) return html;
+  let text = '';
+  new Parser({ onattribute: (_, value) => void (text = value) }).end(`<a b="${html.replaceAll('"', '&quot;')}">`);
+  return text;
 }
 
 const folderOf = (name: string, parent: FileFolder | undefined): FileFolder => ({
@@ -137,8 +219,15 @@ function faultOf(name: string): string | undefined {
   return fault === undefined ? undefined : `its folder's name ${fault}`;
 }
 
-function bookmarkOf({ href = '', tags = '', add_date: added, 'data-tags': list }: Attributes, { title, description }: { title: string; description: string }) {
-  return { title: title.trim(), url: href.trim(), description: description.trim(), tags: tagsOf(list) ?? tags.split(','), dateAdded: dateOf(added) };
+function bookmarkOf({ href = '', tags = '', add_date, time_added, 'data-tags': list }: Attributes, { title, description }: Texts): FileBookmark {
+  return {
+    title: decodeText(title).trim(),
+    url: href.trim(),
+    description: decodeText(description).trim(),
+    tags: tagsOf(list) ?? tags.split(','),
+    // Pocket's exports name it `time_added`.
+    dateAdded: dateOf(add_date ?? time_added),
+  };
 }
 
 const TagList = z.array(z.string());
@@ -149,7 +238,7 @@ function tagsOf(list: string | undefined): string[] | undefined {
   try {
     return TagList.safeParse(JSON.parse(list)).data;
   } catch {
-    return undefined; // somebody else's attribute of that name
+    return undefined; // another program's attribute of that name
   }
 }
 

@@ -4,8 +4,13 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { eventually } from '../../../support/wait.ts';
+import { readNetscape } from '../../../../services/bookmarks/files/netscape-reader.ts';
 import { apiKey, call, useService } from '../service.ts';
 import { importedAt, link, page, shapes } from './files.ts';
+
+async function* toAsync<T>(values: Iterable<T>): AsyncGenerator<T> {
+  for (const value of values) yield await Promise.resolve(value);
+}
 
 describe('bookmark files', () => {
   const clock = { now: importedAt };
@@ -187,6 +192,121 @@ describe('bookmark files', () => {
       expect(await taken('<a href=https://example.org/1>one<a href=https://example.org/2>two<dd>about two<dt><h3>f</h3>')).to.include({ created: 2 });
       expect((await content()).folders).to.deep.equal(['a', 'f']);
       expect((await catalogue.get('/api/bookmarks?q=about')).body[0].title).to.equal('two');
+    });
+
+    it('ends a title at its bookmark, whatever element or comment is named in it', async () => {
+      for (const title of [
+        'How <script> works',
+        'The <style> of <textarea>',
+        'An <iframe src="x',
+        'A <!-- comment',
+        'a <b>bold</b> one',
+        '1 < 2 > 1',
+        '<title>',
+        '<![CDATA[',
+        '<?php',
+      ]) {
+        await empty();
+        const file = page(
+          link('https://example.org/1', title),
+          link('https://example.org/2', 'Second'),
+          '<DD>about it',
+          link('https://example.org/3', 'Third'),
+        );
+        expect(await taken(file), title).to.deep.equal({ created: 3, skipped: 0, failed: [] });
+        expect((await content()).bookmarks.map((line) => line.split(' | ')[1])).to.have.members([title, 'Second', 'Third']);
+      }
+    });
+
+    it('ends a tag that is not closed, or whose quote is not, at its line', async () => {
+      const second = link('https://example.org/2', 'Second');
+      for (const first of [
+        '<DT><A HREF="https://example.org/1>First</A>',
+        "<DT><A HREF='https://example.org/1>First</A>",
+        '<DT><A HREF="https://example.org/1" ICON="data:x',
+      ]) {
+        await empty();
+        expect(await taken(page(first, second)), first).to.deep.equal({ created: 2, skipped: 0, failed: [] });
+        const lines = (await content()).bookmarks.map((line) => line.split(' | ').slice(1, 3).join(' '));
+        expect(lines).to.include.members([
+          first.includes('First') ? 'First https://example.org/1' : 'https://example.org/1 https://example.org/1',
+          'Second https://example.org/2',
+        ]);
+      }
+    });
+
+    it('reports a bookmark within which the file ends', async () => {
+      for (const end of ['<DT><A HREF="https://example.org/2">Half a ti', '<DT><A HREF="https://example.or']) {
+        const { created, failed } = await taken(`<DL><p>\n${link('https://example.org/1', 'First')}\n${end}`, '?dryRun=true');
+        expect([created, failed.map(({ reason }) => reason)]).to.deep.equal([1, ['the file ends within this bookmark']]);
+      }
+    });
+
+    it('keeps links within a description as text, and drops text between bookmarks', async () => {
+      const file = page(
+        `${link('https://example.org/1', 'First')} behind it`,
+        '<DD>See <A HREF="https://example.org/other">another</A> page\nand more',
+        link('https://example.org/2', 'Second'),
+      );
+      expect(await taken(file)).to.deep.equal({ created: 2, skipped: 0, failed: [] });
+      expect((await content()).bookmarks).to.deep.equal([
+        ` | First | https://example.org/1 | ${importedAt.getTime() / 1000} |  | See another page\nand more`,
+        ` | Second | https://example.org/2 | ${importedAt.getTime() / 1000} |  | `,
+      ]);
+    });
+
+    it('reads the exports of Pocket, with their dates', async () => {
+      const file =
+        '<!DOCTYPE html><html><body><h1>Unread</h1><ul>\n<li><a href="https://example.org/1" time_added="1700000007" tags="a,b">One</a></li>\n<li><a href="https://example.org/2" time_added="1700000008" tags="">Two</a></li></ul></body></html>';
+      await taken(file);
+      expect((await content()).bookmarks).to.deep.equal([
+        ' | One | https://example.org/1 | 1700000007 | a,b | ',
+        ' | Two | https://example.org/2 | 1700000008 |  | ',
+      ]);
+    });
+
+    it('counts each bookmark of any file as created, skipped or failed', async () => {
+      const part = fc.constantFrom(
+        '<script>',
+        '</script>',
+        '<style>',
+        '<!--',
+        '-->',
+        '<textarea>',
+        '<title>',
+        '<iframe',
+        '"',
+        "'",
+        '>',
+        '<',
+        '&lt;',
+        '&amp',
+        'x',
+        ' ',
+        '\n',
+        '<b>',
+        '</b',
+        'é',
+      );
+      const text = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
+      const bookmark = fc.record({ number: fc.integer({ min: 0, max: 9 }), title: text, description: text, scheme: fc.constantFrom('https', 'javascript') });
+      await fc.assert(
+        fc.asyncProperty(fc.array(bookmark, { maxLength: 12 }), fc.integer({ min: 1, max: 40 }), async (bookmarks, size) => {
+          const file = page(
+            ...bookmarks.map(
+              ({ number, title, description, scheme }) => `${link(`${scheme}://example.org/${number}`, title)}\n<DD>${description.replaceAll('"', '')}`,
+            ),
+          );
+          let seen = 0;
+          const pieces = (file.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []).values();
+          for await (const items of readNetscape(toAsync(pieces), 5)) seen += items.filter((item) => item.bookmark).length;
+          expect(seen).to.equal(bookmarks.length);
+          await empty();
+          const { created, skipped, failed } = await taken(file);
+          expect(created + skipped + failed.length).to.equal(bookmarks.length);
+        }),
+        { numRuns: 60 },
+      );
     });
 
     it('replaces what is no UTF-8', async () => {
