@@ -48,6 +48,7 @@ export const reasons = [
   'ValueRefused',
   'ApplicationNotReady',
   'TargetNotOwned',
+  'Contested',
   'InvalidTemplate',
 ] as const;
 export type Reason = (typeof reasons)[number];

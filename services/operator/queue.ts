@@ -33,7 +33,8 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
 
   function addAfter(key: string, ms: number): void {
     if (isClosed || ms === Number.POSITIVE_INFINITY) return;
-    const at = performance.now() + ms;
+    const waitMs = Math.max(0, ms);
+    const at = performance.now() + waitMs;
     const before = timers.get(key);
     if (before && before.at <= at) return;
     clearTimeout(before?.timer);
@@ -41,7 +42,7 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
       timers.delete(key);
       add(key);
     };
-    timers.set(key, { at, timer: setTimeout(fire, Math.min(ms, longestTimerMs)) });
+    timers.set(key, { at, timer: setTimeout(fire, Math.min(waitMs, longestTimerMs)) });
   }
 
   /** Starts what may be started. */

@@ -126,7 +126,8 @@ describeWith(apiServer, 'attacks on the operator', function () {
       expect(await cluster.find(secretResource, 'unchecked-plain'), 'an object without fault').not.to.equal(undefined);
       await reconcileUnchecked('unchecked-token', target());
       await reconcileUnchecked('unchecked-annotation', { annotations: target().annotations });
-      for (const name of ['unchecked-token', 'unchecked-annotation']) expect(await cluster.find(secretResource, name)).to.equal(undefined);
+      await reconcileUnchecked('unchecked-type', { type: 'bootstrap.kubernetes.io/token' });
+      for (const name of ['unchecked-token', 'unchecked-annotation', 'unchecked-type']) expect(await cluster.find(secretResource, name)).to.equal(undefined);
     });
 
     it('is not filled where such a Secret exists and says that it belongs to the object', async () => {

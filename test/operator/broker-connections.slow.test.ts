@@ -1,5 +1,6 @@
 // BrokerConnection: on the real API server, with real relays that follow the file; only the kubelet is played, by what it does to a pod that was changed.
 import { expect } from 'chai';
+import pg from 'pg';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createBrokerConnections } from '../../services/operator/broker-connections/controller.ts';
@@ -56,6 +57,16 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     await cluster.close();
     await Promise.all(databases.map((database) => database.drop()));
   });
+
+  /** As a relay notes a message that it published. */
+  async function noteUsage(broker: string): Promise<void> {
+    const client = new pg.Client({ connectionString: databases[0]?.url });
+    await client.connect();
+    await client.query("insert into relay.broker_usage (broker, period, message_count, monthly_limit, limit_source) values ($1, '2026-01', 1, 9, 'default')", [
+      broker,
+    ]);
+    await client.end();
+  }
 
   type Volume = { readonly pod: string; readonly folder: string; seen: string | undefined };
 
@@ -161,6 +172,13 @@ describeWith(kubernetes, 'BrokerConnections', function () {
     await becomes('second', 'InUse');
   });
 
+  it('leaves at once when nothing was ever published to it, such as one with a wrong address', async () => {
+    await connect('unreached', 3, 'amqp://127.0.0.1:1');
+    await becomes('unreached', 'NotConnected');
+    await cluster.remove(connections, 'unreached');
+    await eventually(async () => expect(await file()).not.to.include('BROKER_URL_3'), { withinMs: 30_000 });
+  });
+
   it('leaves the file with limit 0 first, and goes when its queues are empty and nothing waits for a retry', async () => {
     const broker = connectBroker(places()[1] ?? '', forgeTopology, { log: silentLog, name: 'test' });
     await broker.ready(60_000);
@@ -170,6 +188,7 @@ describeWith(kubernetes, 'BrokerConnections', function () {
       30_000,
     );
     expect(outcome).to.equal('confirmed');
+    await noteUsage('BROKER_URL_2');
     await cluster.remove(connections, 'second');
     await eventually(async () => expect(await file()).to.include('BROKER_LIMIT_2=0'), { withinMs: 60_000 });
     const relaySays = async () => annotationOf(await cluster.find(secretResource, 'brokers'), 'draining');

@@ -282,6 +282,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
   });
 
   describe('a SyncedSecret', () => {
+    const data = [{ key: 'PASSWORD', secret: 'password' }];
     const prepare = async (name: string, values: Readonly<Record<string, string>>) => {
       await apply(name, { applicationName: name, environments: ['Production'] });
       await isReady('SecretApplication', name, 'InSync');
@@ -368,7 +369,6 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
 
     it('leaves its Secret to the garbage collector, or keeps it, by its policy', async () => {
       await prepare('owned', { password: secretValue('owned') });
-      const data = [{ key: 'PASSWORD', secret: 'password' }];
       await sync('owned', { data });
       await isReady('SyncedSecret', 'owned', 'Synced');
       const { metadata } = (await cluster.find(synced, 'owned')) ?? {};
@@ -381,7 +381,6 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
     it('takes the former target away when it names another one', async () => {
       const value = secretValue('renamed');
       await prepare('renamed', { password: value });
-      const data = [{ key: 'PASSWORD', secret: 'password' }];
       await sync('renamed', { data });
       await isReady('SyncedSecret', 'renamed', 'Synced');
       await sync('renamed', { data, target: { name: 'renamed-there' } });
@@ -392,7 +391,6 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
 
     it('says what Kubernetes refuses', async () => {
       await prepare('label', { password: secretValue('label') });
-      const data = [{ key: 'PASSWORD', secret: 'password' }];
       await sync('label', { data, target: { labels: { team: 'not a label' } } });
       expect(await isReady('SyncedSecret', 'label', 'ValueRefused')).to.match(/Kubernetes refuses it.*not a label/s);
       await sync('label', { data });
@@ -402,7 +400,6 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
 
     it('stays the owner of its Secret, whatever annotations it wishes for', async () => {
       await prepare('noted', { password: secretValue('noted') });
-      const data = [{ key: 'PASSWORD', secret: 'password' }];
       await sync('noted', { data });
       await isReady('SyncedSecret', 'noted', 'Synced');
       await sync('noted', { data, target: { annotations: { note: 'mine' } } });

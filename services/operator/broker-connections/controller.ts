@@ -1,6 +1,7 @@
 // BrokerConnection: one file of connections for the relay of each namespace, followed by all its pods.
 import { z } from 'zod';
 import type { KubeObject, Resource } from '../cluster/cluster.ts';
+import { type Contention, type Contest, createContention } from '../contention.ts';
 import { annotations, BrokerConnectionSpec, type Reason } from '../contract.ts';
 import type { Controller, ReconcileContext } from '../manager.ts';
 import { annotationOf, createReader, encode, resourceOf, secretResource, secretText } from '../secrets.ts';
@@ -14,12 +15,13 @@ import {
   type Present,
   quietPositions,
   type RelayAnswers,
+  brokerOf,
   type Report,
   reportOf,
   stillEmpty,
   type Wish,
 } from './reconcile.ts';
-import { followers, listConnections, periodOf, type Pod, queuedMessages, readPod } from './relays.ts';
+import { followers, listConnections, periodOf, type Pod, queuedMessages, readPod, usedBrokers } from './relays.ts';
 
 const resource = resourceOf('BrokerConnection');
 const pods: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
@@ -37,6 +39,7 @@ const ofNamespace = ({ metadata }: KubeObject) => [metadata.namespace];
 
 export function createBrokerConnections(): Controller {
   const emptySince: EmptySinceOf = new Map();
+  const contention = createContention();
   return {
     name: 'broker-connections',
     watches: [
@@ -72,7 +75,7 @@ export function createBrokerConnections(): Controller {
       const wishes = await readWishes(readable, namespace, context);
       const followersOf = found.filter((pod) => pod.fileSecret === fileSecret);
       try {
-        return await keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf, emptySince }, context);
+        return await keepFile({ namespace, fileSecret, fileKey, objects: readable, wishes, held, followers: followersOf, emptySince, contention }, context);
       } catch (error) {
         const readiness = refusalOf(error);
         if (readiness) await reportAll(readable, readiness, context);
@@ -91,41 +94,63 @@ type FileOptions = {
   readonly held: ReadonlySet<number>;
   readonly followers: readonly Pod[];
   readonly emptySince: EmptySinceOf;
+  readonly contention: Contention;
 };
 
 /** By namespace, since this process leads: queues have to be found empty anew, so that nothing goes too early. */
 type EmptySinceOf = Map<string, EmptySince>;
 
 async function keepFile(options: FileOptions, context: ReconcileContext): Promise<{ againAfterMs: number }> {
-  const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all, emptySince } = options;
+  const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all, emptySince, contention } = options;
   const secret = await context.cluster.get(secretResource, { namespace, name: fileSecret });
   if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
-    await reportAll(objects, notReady('TargetNotOwned', `the Secret ${fileSecret} is kept by somebody else and is left as it is`), context);
+    await reportAll(objects, notReady('TargetNotOwned', `the Secret ${fileSecret} does not belong to the operator and is left as it is`), context);
     return { againAfterMs: pausesMs.settled };
   }
   if (objects.length === 0 && annotationOf(secret, 'owner') !== owner) return { againAfterMs: Number.POSITIVE_INFINITY };
   const relays = all.filter(({ isRelay }) => isRelay);
   const draining = readDraining(secret);
-  const answers = await askRelays(relays, namespace, context);
-  const empty = Object.keys(draining).length === 0 ? new Set<number>() : await emptyPositions(relays, { draining, answers }, context.signal);
-  const since = stillEmpty(empty, emptySince.get(namespace), context.now());
-  if (since.size === 0) emptySince.delete(namespace);
-  else emptySince.set(namespace, since);
+  const answers = await askRelays(relays, { namespace, isDraining: Object.keys(draining).length > 0 }, context);
   const present: Present = {
     text: secretText(secret, fileKey),
     draining,
-    empty: quietPositions(since, context.now()),
+    empty: await drained(relays, { namespace, draining, answers, emptySince }, context),
     given: new Set(relays.flatMap(({ given }) => given)),
     held,
   };
   const plan = planFile(wishes, present, context.now());
-  for (const position of Object.keys(draining)) {
+  logLeaving(options, { present, plan }, context);
+  const written = await writeFile({ namespace, name: fileSecret, fileKey, secret, plan, contention }, context);
+  if ('contest' in written) {
+    const { count, pauseMs } = written.contest;
+    const message = `another writer changes the Secret ${fileSecret}, which was restored ${count} times; it is written once a minute at most`;
+    await reportAll(objects, notReady('Contested', message), context);
+    return { againAfterMs: pauseMs };
+  }
+  for (const { object } of all) await remind(object, written.secret, context);
+  const reasons = await reportEach(options, { plan, answers }, context);
+  if (Object.keys(plan.draining).length > 0 || reasons.has('NotFollowed')) return { againAfterMs: pausesMs.underWay };
+  return { againAfterMs: reasons.has('NotConnected') || reasons.has('RelayUnreachable') ? pausesMs.away : pausesMs.settled };
+}
+
+function logLeaving(
+  { namespace, wishes }: FileOptions,
+  { present, plan }: { readonly present: Present; readonly plan: Plan },
+  { log }: ReconcileContext,
+): void {
+  for (const position of Object.keys(present.draining)) {
     if (Object.hasOwn(plan.draining, position) || wishes.some((wish) => wish.position === Number(position))) continue;
     const isEmpty = present.empty.has(Number(position));
-    context.log[isEmpty ? 'info' : 'warn']({ namespace, position, isEmpty }, 'drained connection leaves the file');
+    log[isEmpty ? 'info' : 'warn']({ namespace, position, isEmpty }, 'drained connection leaves the file');
   }
-  const written = await writeFile({ namespace, name: fileSecret, fileKey, secret, plan }, context);
-  for (const { object } of all) await remind(object, written, context);
+}
+
+/** @returns the reasons that were reported */
+async function reportEach(
+  { objects, wishes }: FileOptions,
+  { plan, answers }: { readonly plan: Plan; readonly answers: RelayAnswers },
+  context: ReconcileContext,
+): Promise<ReadonlySet<Reason>> {
   const reasons = new Set<Reason>();
   for (const wish of wishes) {
     const refusal = plan.refused.get(wish.name);
@@ -134,8 +159,7 @@ async function keepFile(options: FileOptions, context: ReconcileContext): Promis
     const object = objects.find(({ metadata }) => metadata.name === wish.name);
     if (object) await report({ cluster: context.cluster, resource, now: context.now() }, object, status);
   }
-  if (Object.keys(plan.draining).length > 0 || reasons.has('NotFollowed')) return { againAfterMs: pausesMs.underWay };
-  return { againAfterMs: reasons.has('NotConnected') || reasons.has('RelayUnreachable') ? pausesMs.away : pausesMs.settled };
+  return reasons;
 }
 
 async function reportAll(objects: readonly KubeObject[], readiness: Readiness, { cluster, now }: ReconcileContext): Promise<void> {
@@ -171,32 +195,64 @@ function readDraining(secret: KubeObject | undefined): Draining {
   }
 }
 
-type Leaving = { readonly draining: Draining; readonly answers: RelayAnswers };
+type Leaving = { readonly namespace: string; readonly draining: Draining; readonly answers: RelayAnswers; readonly emptySince: EmptySinceOf };
 
-/** Those to which no relay publishes any more, and on which none finds a message. */
-async function emptyPositions(relays: readonly Pod[], { draining, answers }: Leaving, signal: AbortSignal): Promise<ReadonlySet<number>> {
-  const urls = relays.flatMap(({ metricsUrl }) => metricsUrl ?? []);
-  const counts = await Promise.all(urls.map((url) => queuedMessages(url, signal)));
-  const isLeft = (broker: string) =>
-    answers.faults.length === 0 &&
-    answers.lists.every(({ connections }) => connections.some(({ name, monthlyLimit }) => name === broker && monthlyLimit === 0));
-  const isEmpty = (broker: string) => counts.length > 0 && counts.every((count) => count.get(broker) === 0);
-  const names = Object.keys(draining).filter((position) => isLeft(`BROKER_URL_${position}`) && isEmpty(`BROKER_URL_${position}`));
-  return new Set(names.map(Number));
+/** Positions whose connection may leave: their queues have been empty for long enough, or nothing was ever published to them. */
+async function drained(
+  relays: readonly Pod[],
+  { namespace, draining, answers, emptySince }: Leaving,
+  { signal, now }: ReconcileContext,
+): Promise<ReadonlySet<number>> {
+  const positions = Object.keys(draining).map(Number);
+  if (positions.length === 0) {
+    emptySince.delete(namespace);
+    return new Set();
+  }
+  const left = positions.filter((position) => hasLeft(position, answers));
+  const counts = await Promise.all(relays.flatMap(({ metricsUrl }) => metricsUrl ?? []).map((url) => queuedMessages(url, signal)));
+  const queued = (position: number) => counts.map((count) => count.get(brokerOf(position)));
+  const empty = left.filter((position) => counts.length > 0 && queued(position).every((count) => count === 0));
+  const since = stillEmpty(new Set(empty), emptySince.get(namespace), now());
+  emptySince.set(namespace, since);
+  // Its broker may never have been reached, and so has no count.
+  const unused = left.filter((position) => answers.used?.has(brokerOf(position)) === false && queued(position).every((count = 0) => count === 0));
+  return new Set([...quietPositions(since, now()), ...unused]);
 }
 
-type Writing = { readonly namespace: string; readonly name: string; readonly fileKey: string; readonly secret: KubeObject | undefined; readonly plan: Plan };
+/** Whether no relay publishes to the connection any more. */
+const hasLeft = (position: number, { lists, faults }: RelayAnswers): boolean =>
+  faults.length === 0 &&
+  lists.length > 0 &&
+  lists.every(({ connections }) => connections.some(({ name, monthlyLimit }) => name === brokerOf(position) && monthlyLimit === 0));
 
-/** @returns the Secret as it is then */
-async function writeFile({ namespace, name, fileKey, secret, plan }: Writing, { cluster }: ReconcileContext): Promise<KubeObject> {
+type Writing = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly fileKey: string;
+  readonly secret: KubeObject | undefined;
+  readonly plan: Plan;
+  readonly contention: Contention;
+};
+
+/** @returns the Secret as it is then, or the contest that forbids to write it */
+async function writeFile(
+  { namespace, name, fileKey, secret, plan, contention }: Writing,
+  { cluster, now }: ReconcileContext,
+): Promise<{ readonly secret: KubeObject } | { readonly contest: Contest }> {
   const draining = Object.keys(plan.draining).length > 0 ? JSON.stringify(plan.draining) : null;
   const data = { [fileKey]: encode(plan.text) };
+  const isSame = secret !== undefined && secretText(secret, fileKey) === plan.text && (annotationOf(secret, 'draining') ?? null) === draining;
+  if (isSame) {
+    contention.settle(namespace, now());
+    return { secret };
+  }
+  const contest = contention.admit(namespace, plan.text + (draining ?? ''), now());
+  if (contest) return { contest };
   if (!secret) {
     const created = await cluster.create(secretResource, { metadata: { namespace, name, annotations: { [annotations.owner]: owner } }, type: 'Opaque', data });
-    if (created === 'conflict') throw new Error(`the Secret ${name} was made by somebody else just now`);
-    return created;
+    if (created === 'conflict') throw new Error(`the Secret ${name} has just been made by another writer`);
+    return { secret: created };
   }
-  if (secretText(secret, fileKey) === plan.text && (annotationOf(secret, 'draining') ?? null) === draining) return secret;
   const { resourceVersion } = secret.metadata;
   const patched = await cluster.patch(
     secretResource,
@@ -204,7 +260,7 @@ async function writeFile({ namespace, name, fileKey, secret, plan }: Writing, { 
     { metadata: { resourceVersion, annotations: { [annotations.draining]: draining } }, data },
   );
   if (!patched) throw new Error(`the Secret ${name} is gone`);
-  return patched;
+  return { secret: patched };
 }
 
 /** A pod that is changed gets its changed Secret within a second, else within a minute or two. */
@@ -213,7 +269,11 @@ async function remind(pod: KubeObject, { metadata: { resourceVersion } }: KubeOb
   await cluster.patch(pods, pod.metadata, { metadata: { annotations: { [annotations.brokersChanged]: resourceVersion } } });
 }
 
-async function askRelays(relays: readonly Pod[], namespace: string, { cluster, signal }: ReconcileContext): Promise<RelayAnswers> {
+async function askRelays(
+  relays: readonly Pod[],
+  { namespace, isDraining }: { readonly namespace: string; readonly isDraining: boolean },
+  { cluster, signal }: ReconcileContext,
+): Promise<RelayAnswers> {
   const secret = createReader((key) => cluster.get(secretResource, key), namespace);
   const answers = await Promise.all(
     relays.flatMap(({ object, url, token: given }) => {
@@ -223,7 +283,8 @@ async function askRelays(relays: readonly Pod[], namespace: string, { cluster, s
         const [first] = token?.split(',') ?? [];
         if (first === undefined) return { answer: { fault: `the operator finds no Broker__AuthToken of pod ${object.metadata.name}` } };
         const asking = { token: first.trim(), signal };
-        return { answer: await listConnections(url, asking), period: await periodOf(url, asking) };
+        const used = isDraining ? await usedBrokers(url, asking) : undefined;
+        return { answer: await listConnections(url, asking), period: await periodOf(url, asking), used };
       };
       return [asked()];
     }),
@@ -232,5 +293,6 @@ async function askRelays(relays: readonly Pod[], namespace: string, { cluster, s
     lists: answers.flatMap(({ answer }) => ('list' in answer ? [answer.list] : [])),
     faults: answers.flatMap(({ answer }) => ('fault' in answer ? [answer.fault] : [])),
     period: answers.find(({ period }) => period !== undefined)?.period,
+    used: answers.find(({ used }) => used !== undefined)?.used,
   };
 }

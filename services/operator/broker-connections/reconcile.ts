@@ -33,7 +33,7 @@ export type Present = {
   /** The file as it is. */
   readonly text: string | undefined;
   readonly draining: Draining;
-  /** Positions whose queues have been empty for long enough. */
+  /** Positions that may leave: queues empty for long enough, or never published to. */
   readonly empty: ReadonlySet<number>;
   /** Positions that the installation gives itself. */
   readonly given: ReadonlySet<number>;
@@ -72,7 +72,7 @@ export function planFile(wishes: readonly Wish[], present: Present, now: Date): 
   return { text: writeFile(after), draining, refused };
 }
 
-/** Since when the queues of a position have been found empty each time. */
+/** By position: the time since which each look at its queues found them empty. */
 export type EmptySince = ReadonlyMap<number, Date>;
 
 // A message in delayed retry, or in the hands of a worker, is in no queue that is counted: all its retries, and as long again for the work between them.
@@ -128,13 +128,21 @@ function writeFile(connections: ReadonlyMap<number, Connection>): string {
   return [header, ...lines, ''].join('\n');
 }
 
-/** What the ready relays of the namespace say: a list of each that answers, and why the others do not. */
-export type RelayAnswers = { readonly lists: readonly ConnectionList[]; readonly faults: readonly string[]; readonly period: string | undefined };
+/** Answers of the ready relays of the namespace: a list of each that answers, why the others do not, the current month, and the brokers that were ever published to. */
+export type RelayAnswers = {
+  readonly lists: readonly ConnectionList[];
+  readonly faults: readonly string[];
+  readonly period: string | undefined;
+  readonly used?: ReadonlySet<string> | undefined;
+};
+
+/** The name of a position in the relay. */
+export const brokerOf = (position: number): string => `BROKER_URL_${position}`;
 export type Report = { readonly readiness: Readiness } & Omit<BrokerConnectionStatus, 'conditions' | 'observedGeneration'>;
 
 /** Of a connection that is in the file. */
 export function reportOf({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, faults, period }: RelayAnswers): Report {
-  const broker = `BROKER_URL_${position}`;
+  const broker = brokerOf(position);
   const count = lists.length + faults.length;
   if (count === 0) return { broker, readiness: notReady('RelayMissing', 'no relay of this namespace is ready') };
   const known = lists.flatMap(({ connections }) => connections.filter(({ name }) => name === broker));

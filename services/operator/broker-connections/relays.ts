@@ -1,7 +1,7 @@
 // The relays of a namespace: which pods they are, what they follow, and what they say of their connections.
 import { z } from 'zod';
 import { describeError } from '../../platform/errors.ts';
-import { ConnectionList, PeriodUsage } from '../../webhook-relay/contract.ts';
+import { ConnectionList, PeriodUsage, UsageHistory } from '../../webhook-relay/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 
 const Variable = z.object({
@@ -125,6 +125,13 @@ export async function listConnections(url: string, { token, signal }: Asking): P
 export async function periodOf(url: string, { token, signal }: Asking): Promise<string | undefined> {
   const answer = parseJson(textOf(await ask(`${url}/broker/usage/current`, signal, { authorization: `Bearer ${token}` })));
   return PeriodUsage.pick({ period: true }).safeParse(answer).data?.period;
+}
+
+/** The brokers that any month has a message of; undefined where the relay does not say. */
+export async function usedBrokers(url: string, { token, signal }: Asking): Promise<ReadonlySet<string> | undefined> {
+  const answer = parseJson(textOf(await ask(`${url}/broker/usage`, signal, { authorization: `Bearer ${token}` })));
+  const periods = UsageHistory.safeParse(answer).data?.periods;
+  return periods && new Set(periods.flatMap(({ brokers }) => brokers.filter(({ messageCount }) => messageCount > 0).map(({ broker }) => broker)));
 }
 
 /** Messages that wait on a connection, by its name, dead letters aside; empty where the relay does not say. */

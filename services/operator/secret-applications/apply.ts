@@ -3,11 +3,12 @@ import { Refusal, type ManagementClient } from '../../secrets/client.ts';
 import { toError } from '../../platform/errors.ts';
 import { slugOf } from '../../secrets/contract.ts';
 import type { Key, KubeObject } from '../cluster/cluster.ts';
+import type { Contest } from '../contention.ts';
 import type { KeyRef } from '../contract.ts';
 import type { ReconcileContext } from '../manager.ts';
 import { serviceFailure, unlessMissing } from '../secrets-service.ts';
-import { configMapResource, configMapText, secretText } from '../secrets.ts';
-import { isInvalid, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
+import { configMapResource, configMapText, keyText, secretText } from '../secrets.ts';
+import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
 import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
 import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
 
@@ -28,12 +29,13 @@ const resyncMs = 600_000;
 export async function keep(subject: Subject, context: ReconcileContext): Promise<Outcome> {
   try {
     const keyed = await keepKey(subject, context);
-    if ('reason' in keyed) return { readiness: { isReady: false, ...keyed }, againAfterMs: resyncMs };
+    if ('reason' in keyed) return { readiness: notReady(keyed.reason, keyed.message), againAfterMs: keyed.againAfterMs ?? resyncMs };
     const problems = await keepContents(subject, keyed, context);
     const readiness: Readiness = problems[0]
       ? { isReady: false, reason: problems[0].reason, message: problems.map(({ message }) => message).join('; ') }
       : { isReady: true, reason: 'InSync', message: 'the service has all of it' };
-    const againAfterMs = Math.min(resyncMs, rotatesInMs(subject.spec, keyed.rotatedAt, context.now()));
+    const pauses = problems.map((problem) => problem.againAfterMs ?? resyncMs);
+    const againAfterMs = Math.min(resyncMs, rotatesInMs(subject.spec, keyed.rotatedAt, context.now()), ...pauses);
     const lastRotatedAt = keyed.rotatedAt?.toISOString();
     return {
       readiness,
@@ -52,24 +54,26 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
 /** The description of the entries that we keep, by which those are known that are taken out of the object. */
 const markOf = ({ metadata: { namespace, name } }: KubeObject) => `Kept by SecretApplication ${namespace}/${name}`;
 
-async function keepContents(subject: Subject, { apiKey }: Keyed, context: ReconcileContext): Promise<Refused[]> {
-  const { object, spec, service } = subject;
+async function readContents(
+  { spec, service }: Subject,
+  { apiKey }: Keyed,
+  { wanted, signal }: { readonly wanted: Wanted; readonly signal: AbortSignal },
+): Promise<Contents> {
   const slug = slugOf(spec.applicationName);
-  const management = service.management(context.signal);
-  const { wanted, problems } = await readWanted(subject, context);
+  const management = service.management(signal);
   const [application, environments, configuration, secrets] = await Promise.all([
     management.application(slug),
     management.environments(slug),
     management.configurations(slug),
     management.secrets(slug),
   ]);
-  const consumer = service.consumer(apiKey, context.signal);
+  const consumer = service.consumer(apiKey, signal);
   const values: Contents['values'][number][] = [];
   for (const { environment, secret } of wanted.secretValues) {
     const found = await unlessMissing(consumer.secret(secret, environment));
     if (found) values.push({ environment, secret, value: found.value });
   }
-  const contents: Contents = {
+  return {
     name: application.name,
     description: application.description,
     environments: environments.map((each) => each.slug),
@@ -77,16 +81,43 @@ async function keepContents(subject: Subject, { apiKey }: Keyed, context: Reconc
     secrets: secrets.map(({ name }) => name),
     values,
   };
-  for (const action of planContents(wanted, contents, markOf(object))) {
+}
+
+async function keepContents(subject: Subject, keyed: Keyed, context: ReconcileContext): Promise<Refused[]> {
+  const { object, spec, service } = subject;
+  const slug = slugOf(spec.applicationName);
+  const management = service.management(context.signal);
+  const { wanted, problems } = await readWanted(subject, context);
+  const contents = await readContents(subject, keyed, { wanted, signal: context.signal });
+  const actions = planContents(wanted, contents, markOf(object));
+  const contest = contestOf(subject, actions, context.now());
+  if (contest) {
+    const message = `another writer changes ${nameOfFirst(actions)}, which was put right ${contest.count} times; it is written once a minute at most`;
+    return [{ reason: 'Contested', message, againAfterMs: contest.pauseMs }, ...problems];
+  }
+  const refused = new Set<string>();
+  for (const action of actions) {
     try {
       await apply(action, { slug, mark: markOf(object), management });
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429 || error.status === 401) throw error;
+      refused.add(JSON.stringify(action));
       problems.push({ reason: error.status === 404 ? 'NotFound' : 'ValueRefused', message: `${nameOf(action)}: ${error.message}` });
     }
   }
+  subject.refused.set(keyText(object.metadata), refused);
   return problems;
 }
+
+/** The same actions again are a restoration, unless the service refused them the last time. */
+function contestOf({ object, contention, refused }: Subject, actions: readonly Action[], now: Date): Contest | undefined {
+  const key = keyText(object.metadata);
+  const done = actions.map((action) => JSON.stringify(action)).filter((action) => !refused.get(key)?.has(action));
+  if (done.length === 0) return void contention.settle(`${key} contents`, now);
+  return contention.admit(`${key} contents`, done.join(), now);
+}
+
+const nameOfFirst = ([first]: readonly Action[]): string => (first ? nameOf(first) : 'the contents');
 
 function nameOf(action: Action): string {
   if ('key' in action) return `configuration ${action.environment} ${action.key}`;

@@ -1,6 +1,7 @@
 // SecretApplication: what makes an object due, its status, and what happens in the service when it is gone.
 import { slugOf } from '../../secrets/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
+import { createContention } from '../contention.ts';
 import { SecretApplicationSpec } from '../contract.ts';
 import type { Caches, Changes, Controller, ReconcileContext } from '../manager.ts';
 import { type SecretsService, unlessMissing } from '../secrets-service.ts';
@@ -21,6 +22,8 @@ export function createSecretApplications(service: SecretsService, ownership: Own
   /** Applications that are deleted with their object, by its key: the Secret may go before the object, as with a namespace. */
   const deletable = new Map<string, Kept>();
   const writes = createOwnWrites();
+  const contention = createContention();
+  const refused = new Map<string, ReadonlySet<string>>();
 
   function concernsOfSecret(secret: KubeObject, caches: Caches, isGone: boolean): readonly string[] {
     const { namespace, name } = secret.metadata;
@@ -64,7 +67,11 @@ export function createSecretApplications(service: SecretsService, ownership: Own
     async reconcile(key, context) {
       const { caches, cluster, now } = context;
       const object = caches['SecretApplication']?.get(keyOf(key));
-      if (!object) await removeKept(key, context);
+      if (!object) {
+        await removeKept(key, context);
+        for (const part of [key, `${key} contents`]) contention.forget(part);
+        refused.delete(key);
+      }
       const spec = object && specOf(object);
       if (!object || object.metadata.deletionTimestamp !== undefined) return {};
       if (!spec) {
@@ -74,7 +81,7 @@ export function createSecretApplications(service: SecretsService, ownership: Own
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);
       const owner = await ownership.ownerOf(cluster, object.metadata);
       const mayAdopt = ownership.mayAdopt(object.metadata.namespace);
-      const { againAfterMs, failure, ...status } = await keep({ object, spec, owner, mayAdopt, service, writes }, context);
+      const { againAfterMs, failure, ...status } = await keep({ object, spec, owner, mayAdopt, service, writes, contention, refused }, context);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };

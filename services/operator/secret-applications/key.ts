@@ -3,9 +3,10 @@ import { type ManagementClient, Refusal, InvalidCredential } from '../../secrets
 import { type Application, slugOf } from '../../secrets/contract.ts';
 import type { Key, KubeObject } from '../cluster/cluster.ts';
 import { annotations, type SecretApplicationSpec } from '../contract.ts';
+import type { Contention } from '../contention.ts';
 import type { Caches, ReconcileContext } from '../manager.ts';
 import { type SecretsService, unlessMissing } from '../secrets-service.ts';
-import { annotationOf, encode, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
+import { annotationOf, encode, keyText, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
 import type { Readiness } from '../status.ts';
 import { decideKey, type KeySecret, type Observed } from './reconcile.ts';
 
@@ -18,9 +19,12 @@ export type Subject = {
   readonly mayAdopt: boolean;
   readonly service: SecretsService;
   readonly writes: OwnWrites;
+  readonly contention: Contention;
+  /** Actions on the contents that the service refused the last time, as JSON, by the key of the object. */
+  readonly refused: Map<string, ReadonlySet<string>>;
 };
 export type Keyed = { readonly id: string; readonly apiKey: string; readonly rotatedAt: Date | undefined };
-export type Refused = Pick<Readiness, 'reason' | 'message'>;
+export type Refused = Pick<Readiness, 'reason' | 'message'> & { readonly againAfterMs?: number };
 
 export async function keepKey(subject: Subject, context: ReconcileContext): Promise<Keyed | Refused> {
   const { object, spec, service } = subject;
@@ -32,7 +36,14 @@ export async function keepKey(subject: Subject, context: ReconcileContext): Prom
   if (step.step === 'keep' && application && keySecret?.apiKey !== undefined) {
     await describeSecret(subject, context, { secret, application: application.id });
     await removeFormer(subject, context);
+    subject.contention.settle(keyText(object.metadata), context.now());
     return { id: application.id, apiKey: keySecret.apiKey, rotatedAt: keySecret.rotatedAt };
+  }
+  const isRestoration = step.step === 'rotate' && step.why === 'the Secret does not hold its key';
+  const contest = isRestoration ? subject.contention.admit(keyText(object.metadata), 'the key', context.now()) : undefined;
+  if (contest) {
+    const message = `another writer changes or rotates the key, which was rotated ${contest.count} times for that; it is rotated once a minute at most`;
+    return { reason: 'Contested', message, againAfterMs: contest.pauseMs };
   }
   // A key that its Secret does not take would be lost, and the next one, too.
   const place = { namespace: object.metadata.namespace, name: spec.apiKeySecretRef.name };
@@ -133,7 +144,7 @@ async function describeSecret(subject: Subject, context: ReconcileContext, { sec
   if (!secret) {
     const noted = { [annotations.owner]: ownerOf('SecretApplication', name) };
     const created = await cluster.create(secretResource, { metadata: { ...key, annotations: noted }, type: 'Opaque' });
-    if (created === 'conflict') throw new Error(`the Secret ${key.name} was made by somebody else just now`);
+    if (created === 'conflict') throw new Error(`the Secret ${key.name} has just been made by another writer`);
     return describeSecret(subject, context, { secret: created, application });
   }
   const sealed = {

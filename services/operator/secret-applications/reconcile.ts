@@ -26,7 +26,7 @@ export type Observed = {
 export type KeyStep =
   | { readonly step: 'refuse'; readonly reason: Reason; readonly message: string }
   | { readonly step: 'create' | 'adopt' | 'keep' }
-  | { readonly step: 'rotate'; readonly why: string };
+  | { readonly step: 'rotate'; readonly why: 'the Secret does not hold its key' | 'rotateEvery has passed' };
 
 export function decideKey(spec: SecretApplicationSpec, observed: Observed, now: Date): KeyStep {
   const { secretOwner, owner, mayAdopt, application, keySecret, isKeyAccepted } = observed;

@@ -1,16 +1,17 @@
 // Brings the target of a SyncedSecret to the values of the secrets service, and rolls the workloads that use it.
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { toError } from '../../platform/errors.ts';
 import type { ConsumerClient } from '../../secrets/client.ts';
 import type { KubeObject, Resource } from '../cluster/cluster.ts';
-import { annotations, apiVersion, type SecretApplicationSpec, type SyncedSecretSpec } from '../contract.ts';
+import type { Contest } from '../contention.ts';
+import type { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
 import type { ReconcileContext } from '../manager.ts';
 import { type SecretsService, serviceFailure, unlessMissing } from '../secrets-service.ts';
-import { annotationOf, encodedData, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
+import { keyText, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
-import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf, statusOf } from '../status.ts';
-import { compose, contentHash, maxTargetBytes, namesIn, planRollout, planTarget, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
+import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
+import { compose, maxTargetBytes, namesIn, planRollout, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
+import { removeFormer, type Subject as TargetSubject, targetName, writeTarget, type Written } from './target.ts';
 import { TemplateError } from './template.ts';
 
 export type Outcome = {
@@ -25,12 +26,9 @@ export type Outcome = {
   readonly failure?: Error;
 };
 
-export type Subject = {
-  readonly object: KubeObject;
-  readonly spec: SyncedSecretSpec;
+export type Subject = TargetSubject & {
   readonly service: SecretsService;
   readonly applicationSpec: (object: KubeObject) => SecretApplicationSpec | undefined;
-  readonly writes: OwnWrites;
 };
 
 const refreshMs = ({ refreshInterval }: SyncedSecretSpec) => Math.max(durationMs(refreshInterval), 1000);
@@ -80,24 +78,26 @@ async function write(subject: Subject, { data, versions }: Values, context: Reco
   const { object, spec } = subject;
   const target = targetName(object, spec);
   const written = await writeTarget(subject, data, context);
-  if (!written) {
-    const readiness = notReady(
-      'TargetNotOwned',
-      `the Secret ${target} does not belong to this object or is not of the type ${spec.target.type}, and is left as it is`,
-    );
-    return { readiness, againAfterMs: refreshMs(spec) };
+  if (written === 'not owned') {
+    const message = `the Secret ${target} does not belong to this object or is not of the type ${spec.target.type}, and is left as it is`;
+    return { readiness: notReady('TargetNotOwned', message), againAfterMs: refreshMs(spec) };
   }
+  if ('pauseMs' in written) return { readiness: contested(target, written), againAfterMs: written.pauseMs };
   await removeFormer(subject, context);
   const { hash, changedAt, writtenAt } = written;
   const rolled = await rollOut(subject, { hash, changedAt }, context);
   const count = Object.keys(data).length;
   const message = [`${count} ${count === 1 ? 'key' : 'keys'}`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
-  const readiness: Readiness = { isReady: true, reason: 'Synced', message };
-  const againAfterMs = Math.min(refreshMs(spec), rolled.againAfterMs);
+  // Right after a write in a contest: how it goes on is known after the pause.
+  const contest = subject.contention.contestOf(keyText(object.metadata), context.now());
+  const readiness: Readiness = contest ? contested(target, contest) : { isReady: true, reason: 'Synced', message };
+  const againAfterMs = contest ? contest.pauseMs : Math.min(refreshMs(spec), rolled.againAfterMs);
   return { readiness, target, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs };
 }
 
-export const targetName = (object: KubeObject, { target }: SyncedSecretSpec) => target.name ?? object.metadata.name;
+/** The time of the next write is left out: a status that says it would be written each time. */
+const contested = (target: string, { count }: Contest) =>
+  notReady('Contested', `another writer changes the Secret ${target}, which was restored ${count} times; it is written once a minute at most`);
 
 async function findKey({ object, spec, applicationSpec }: Subject, { readSecret, caches }: ReconcileContext): Promise<string | Readiness> {
   const { namespace } = object.metadata;
@@ -133,78 +133,6 @@ async function readService(client: ConsumerClient, sources: ReturnType<typeof so
   const keys = new Set(namesIn(sources, 'configuration'));
   const entries = keys.size > 0 ? ((await unlessMissing(client.configurations(environment))) ?? []) : [];
   return { secrets, configuration: new Map(entries.filter(({ key }) => keys.has(key)).map(({ key, value }) => [key, value])) };
-}
-
-type Written = { readonly hash: string; readonly changedAt: Date | undefined; readonly writtenAt: string };
-
-/** Undefined when a Secret of that name does not belong to the object, or has another type. */
-async function writeTarget(subject: Subject, data: Readonly<Record<string, string>>, context: ReconcileContext): Promise<Written | undefined> {
-  const { object, spec, writes } = subject;
-  const { cluster, readSecret, now } = context;
-  const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
-  const owner = ownerOf('SyncedSecret', object.metadata.name);
-  const { labels, annotations: noted, type } = spec.target;
-  const found = await readSecret(key);
-  if (!found) return createTarget(subject, data, context);
-  if (annotationOf(found, 'owner') !== owner || found['type'] !== type) return undefined;
-  const { metadata } = found;
-  const salt = annotationOf(found, 'salt') ?? randomBytes(16).toString('hex');
-  const hash = contentHash(data, salt);
-  const isOwnedBy = metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid) ?? false;
-  const target = {
-    resourceVersion: metadata.resourceVersion,
-    data: encodedData(found),
-    labels: metadata.labels ?? {},
-    annotations: metadata.annotations ?? {},
-    isOwnedBy,
-  };
-  const patch = planTarget(
-    target,
-    { data, hash, labels, annotations: { ...noted, [annotations.owner]: owner, [annotations.salt]: salt }, ownerReference: ownerReferenceOf(subject) },
-    now(),
-  );
-  const written = patch ? await cluster.patch(secretResource, key, patch) : found;
-  if (written && patch) writes.note(written);
-  const changed = annotationOf(written, 'contentChangedAt');
-  return { hash, changedAt: changed === undefined ? undefined : new Date(changed), writtenAt: changed ?? metadata.creationTimestamp };
-}
-
-/** By it the Secret goes with the object; undefined where it stays. */
-function ownerReferenceOf({ object: { metadata }, spec }: Subject) {
-  const { name, uid } = metadata;
-  return spec.target.deletionPolicy === 'Delete' ? { apiVersion, kind: 'SyncedSecret', name, uid, controller: true } : undefined;
-}
-
-async function createTarget(subject: Subject, data: Readonly<Record<string, string>>, { cluster, now }: ReconcileContext): Promise<Written | undefined> {
-  const { object, spec, writes } = subject;
-  const { labels, annotations: noted, type } = spec.target;
-  const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
-  const owner = ownerOf('SyncedSecret', object.metadata.name);
-  const ownerReference = ownerReferenceOf(subject);
-  const salt = randomBytes(16).toString('hex');
-  const hash = contentHash(data, salt);
-  // One that was deleted may have held something else: who uses it is rolled.
-  const changedAt = statusOf(object)['target'] === key.name ? now() : undefined;
-  const stamp = changedAt && { [annotations.contentChangedAt]: changedAt.toISOString() };
-  const notes = { ...noted, [annotations.owner]: owner, [annotations.salt]: salt, [annotations.contentHash]: hash, ...stamp };
-  // Never applied: that would change one that somebody made just now.
-  const created = await cluster.create(secretResource, {
-    metadata: { ...key, labels, annotations: notes, ownerReferences: ownerReference ? [ownerReference] : [] },
-    type,
-    data,
-  });
-  if (created === 'conflict') return undefined;
-  writes.note(created);
-  return { hash, changedAt, writtenAt: changedAt?.toISOString() ?? created.metadata.creationTimestamp };
-}
-
-/** A target that the object named before goes as it would go with the object. */
-async function removeFormer({ object, spec }: Subject, { cluster, caches }: ReconcileContext): Promise<void> {
-  const { namespace, name, uid } = object.metadata;
-  for (const secret of caches['Secret']?.list(namespace) ?? []) {
-    const isOurs = ownerNameOf(secret, 'SyncedSecret') === name && secret.metadata.ownerReferences?.some((reference) => reference.uid === uid);
-    if (isOurs && secret.metadata.name !== targetName(object, spec)) await cluster.remove(secretResource, secret.metadata);
-  }
 }
 
 const plurals = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };

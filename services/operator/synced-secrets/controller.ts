@@ -2,12 +2,14 @@
 import { slugOf } from '../../secrets/contract.ts';
 import type { Caches, Changes, Controller } from '../manager.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
+import { createContention } from '../contention.ts';
 import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
 import type { SecretsService } from '../secrets-service.ts';
 import { createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs, faultOf } from '../specs.ts';
-import { report, statusOf } from '../status.ts';
-import { sync, targetName } from './apply.ts';
+import { readyOf, report, statusOf } from '../status.ts';
+import { sync } from './apply.ts';
+import { targetName } from './target.ts';
 
 const resource = resourceOf('SyncedSecret');
 const specOf = createSpecs(SyncedSecretSpec);
@@ -16,6 +18,7 @@ const applicationSpec = createSpecs(SecretApplicationSpec);
 
 export function createSyncedSecrets(service: SecretsService): Controller {
   const writes = createOwnWrites();
+  const contention = createContention();
 
   /** Those whose target it is or should be, by its annotation even where it is gone; and those that read with the key in it. */
   function concernsOfSecret(secret: KubeObject, caches: Caches, isGone: boolean): readonly string[] {
@@ -46,13 +49,21 @@ export function createSyncedSecrets(service: SecretsService): Controller {
     ],
     async reconcile(key, context) {
       const object = context.caches['SyncedSecret']?.get(keyOf(key));
-      if (!object || object.metadata.deletionTimestamp !== undefined) return {};
+      if (!object || object.metadata.deletionTimestamp !== undefined) {
+        contention.forget(key);
+        return {};
+      }
+      // Each change of the other writer comes here: none of them has the values read again.
+      const contest = contention.contestOf(key, context.now());
+      const ready = readyOf(object);
+      const isTold = ready?.reason === 'Contested' && ready.observedGeneration === object.metadata.generation;
+      if (contest && isTold) return { againAfterMs: contest.pauseMs };
       const spec = specOf(object);
       if (!spec) {
         await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), readiness: faultOf(SyncedSecretSpec, object) });
         return {};
       }
-      const { againAfterMs, failure, ...status } = await sync({ object, spec, service, applicationSpec, writes }, context);
+      const { againAfterMs, failure, ...status } = await sync({ object, spec, service, applicationSpec, writes, contention }, context);
       // What was true of the last content stays true of it.
       const before = status.readiness.isReady ? {} : statusOf(object);
       await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...status });
