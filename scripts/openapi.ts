@@ -18,7 +18,7 @@ export async function openapiFiles(): Promise<Record<string, string>> {
     const sources = loaded.flatMap(({ settings }) => Object.values(settings).filter(({ name }) => name.startsWith('Sources__')));
     const environment = Object.fromEntries(sources.map(({ name }) => [name, 'described']));
     const options = { environment, data: directory, portBase: 0, metricsPort: 0, lifecycle, logFor: () => silentLog };
-    const started = await startEverything(loaded, options);
+    const { started } = await startEverything(loaded, options);
     const files = started.map(async ({ name, url }) => {
       const response = await fetch(`${url}/swagger/v1/swagger.json`);
       return [`docs/openapi/${name}.json`, `${JSON.stringify(await response.json(), null, 2)}\n`] as const;

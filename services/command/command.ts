@@ -4,7 +4,7 @@ import { deployables } from './deployables.ts';
 import { processSettings } from '../platform/config/settings.ts';
 import { type Environment, isGiven, readSettings } from '../platform/config/config.ts';
 import { version } from '../platform/version.ts';
-import { dataFolderOption } from './subcommands.ts';
+import { dataFolderOption, withDataFolder } from './subcommands.ts';
 
 export type CommandParts = {
   readonly environment: Environment;
@@ -70,8 +70,12 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
     .description('run one job of a worker and exit with its result')
     .argument('<name>', workerNames.join(', '))
     .addOption(loopOption)
-    .action((name: string, options: { loop?: true }) =>
-      traced(environment, `worker-${name}`, async () => (await import('./serve.ts')).work(call, name, options)),
+    .addOption(new Option('--data <folder>', 'the folder of a running `signalbox up`, for its settings'))
+    .action((name: string, options: { loop?: true; data?: string }) =>
+      traced(environment, `worker-${name}`, async () => {
+        const settings = await besideLaptop(environment, options.data);
+        await (await import('./serve.ts')).work({ ...call, environment: settings }, name, options);
+      }),
     );
 
   command
@@ -79,6 +83,10 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
     .description('reconcile the BrokerConnections, SecretApplications and SyncedSecrets of a Kubernetes cluster')
     .action(() => traced(environment, 'operator', async () => (await import('./serve.ts')).operate(call)));
 }
+
+/** The metrics port of `signalbox up` is taken. */
+const besideLaptop = async (environment: Environment, data: string | undefined): Promise<Environment> =>
+  data === undefined ? environment : { METRICS_PORT: '0', ...(await withDataFolder(environment, data)) };
 
 type MigrateOptions = {
   readonly withBroker?: true;
@@ -177,8 +185,8 @@ function addTrace(command: Command, { environment, print }: CommandParts): void 
     .addOption(dataFolderOption())
     .action(async (id: string, { data }: { data: string }) => {
       if (id.trim() === '') throw new Error('the delivery id is empty');
-      const [{ trace }, { withLaptopSettings }] = await Promise.all([import('./trace.ts'), import('../laptop/data-folder.ts')]);
-      const isFound = await trace(id, { environment: await withLaptopSettings(data, environment), print }, await deployables.loadTracers());
+      const { trace } = await import('./trace.ts');
+      const isFound = await trace(id, { environment: await withDataFolder(environment, data), print }, await deployables.loadTracers());
       if (!isFound) process.exitCode = 1;
     });
 }

@@ -14,7 +14,7 @@ type CommandLine = {
 export const dataFolderOption = () =>
   new Option('--data <folder>', 'of `signalbox up`, used when the environment names no database and no broker').default('.signalbox');
 
-const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
+export const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
   data === undefined ? environment : (await import('../laptop/data-folder.ts')).withLaptopSettings(data, environment);
 
 /** Loads the subcommand that was typed, or all of them to list them. */

@@ -3,12 +3,18 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { hasCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
+import { withVerifiedTls } from '../platform/postgres/pool.ts';
 import { createDatabaseSql, passwordParameter, rolesSql, type RolesWanted } from './roles-sql.ts';
 
 const connectMs = 5000;
 
 async function asking<T>(url: string, work: (client: pg.Client) => Promise<T>, log?: Log): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'signalbox-migrate', connectionTimeoutMillis: connectMs, keepAlive: true });
+  const client = new pg.Client({
+    connectionString: withVerifiedTls(url),
+    application_name: 'signalbox-migrate',
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+  });
   // What broke is told by the question that was under way.
   client.on('error', () => undefined);
   // Such as: an administrator who does not own the database could take nothing from PUBLIC.

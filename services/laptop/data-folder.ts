@@ -1,10 +1,12 @@
 // What a laptop's data folder keeps: the process that holds it, and the credentials of the first start, in a file that only its owner reads.
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, type Environment, isGiven } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
 import { hasCode } from '../platform/errors.ts';
-import { isProcessAlive } from '../platform/process/folder-lock.ts';
+import { createFolderLock } from '../platform/process/folder-lock.ts';
+import { writeWhole } from '../platform/process/whole-file.ts';
+import { every } from '../platform/time.ts';
 import { ownDatabaseUrl } from './postgres-server.ts';
 
 /** The setting of the password of the laptop's own Postgres. */
@@ -21,20 +23,32 @@ export const laptopSettings = (databaseUrl: string, data: string) => ({
   DATABASE_URL: databaseUrl,
 });
 
-/** The process that holds the folder; undefined when it died, or none does. */
-async function holderOf(file: string): Promise<number | undefined> {
-  const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-  return pid > 0 && isProcessAlive(pid) ? pid : undefined;
+const lockOf = (data: string) => createFolderLock(join(data, 'up.lock'));
+const touchEveryMs = 2500;
+
+/** @throws Error that names the process which runs on the folder */
+export async function requireFree(data: string): Promise<void> {
+  const holder = await lockOf(data).holder();
+  if (holder) throw isTaken(data, holder);
 }
 
-/** One `signalbox up` a data folder. @throws Error that names the process which holds it; one that died holds nothing */
-export async function takeInstanceLock(file: string): Promise<{ close(): Promise<void> }> {
-  const holder = await holderOf(file);
-  if (holder !== undefined && holder !== process.pid) {
-    throw new Error(`Signalbox already runs on this folder as process ${holder} (${file}); stop that one first, or give --data another folder`);
-  }
-  await writeFile(file, String(process.pid));
-  return { close: () => rm(file, { force: true }) };
+const isTaken = (data: string, { pid }: { readonly pid: number }) =>
+  new Error(`Signalbox already runs on this folder as process ${pid} (${data}); stop that one first, or give --data another folder`);
+
+/** One `signalbox up` a data folder. @throws Error that names the process which holds it */
+export async function takeInstanceLock(data: string): Promise<{ close(): Promise<void> }> {
+  const lock = lockOf(data);
+  const holder = await lock.hold();
+  if (holder) throw isTaken(data, holder);
+  const closing = new AbortController();
+  const held = every(touchEveryMs, closing.signal, async () => void (await lock.hold().catch(() => undefined))); // a full disk is reported by its writers
+  return {
+    async close() {
+      closing.abort();
+      await held;
+      await lock.close();
+    },
+  };
 }
 
 /**
@@ -72,7 +86,7 @@ export async function withLaptopSettings(data: string, environment: Environment)
   const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
   if (port === '') throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set what --help lists`);
-  if ((await holderOf(join(data, 'pid'))) === undefined) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
+  if ((await lockOf(data).holder()) === undefined) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
   const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data) };
   return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
 }
@@ -86,7 +100,5 @@ function whenMissing(error: unknown): string {
 async function add(file: string, text: string, fresh: readonly (readonly [name: string, value: string])[]): Promise<void> {
   const before = text === '' ? '# Generated on the first start; delete the folder to begin anew.\n' : text.replace(/\n?$/, '\n');
   const lines = fresh.map(([name, value]) => `${name}='${value}'\n`);
-  const draft = `${file}.new`;
-  await writeFile(draft, [before, ...lines].join(''), { mode: 0o600 });
-  await rename(draft, file);
+  await writeWhole(file, (partial) => writeFile(partial, [before, ...lines].join(''), { mode: 0o600 }));
 }

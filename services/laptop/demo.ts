@@ -130,7 +130,9 @@ async function readCredentials(file: string, environment: Environment): Promise<
 }
 
 async function deliver(relay: string, secret: string, deliveryId: string) {
-  const body = await readFile(new URL('example-delivery.json', import.meta.url));
+  const example: unknown = JSON.parse(await readFile(new URL('example-delivery.json', import.meta.url), 'utf8'));
+  // The intake takes an equal payload for the same delivery, sent again.
+  const body = JSON.stringify({ ...z.looseObject({}).parse(example), demo: deliveryId });
   const response = await fetch(`${relay}/Forge`, {
     method: 'POST',
     headers: {

@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { isProcessAlive } from '../platform/process/folder-lock.ts';
 
 const user = 'signalbox';
 
@@ -37,12 +38,21 @@ export async function startPostgresServer(options: { directory: string; password
   const port = await freePort(lastPort > 0 && lastPort < 65_536 ? lastPort : 0).catch(() => freePort(0));
   const flags = Object.entries({ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '', ...settings });
   const serverOptions = flags.map(([name, value]) => `-c ${name}='${value}'`).join(' ');
-  await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', resolve(directory, 'postgres.log'), '-o', serverOptions]);
+  let pid = 0;
+  async function start(): Promise<void> {
+    await run(control, ['start', '-D', data, '-w', '-t', '60', '-l', resolve(directory, 'postgres.log'), '-o', serverOptions]);
+    pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n', 1)[0]);
+  }
+  await start();
   await writeFile(portFile, String(port));
+  const isRunning = () => isProcessAlive(pid);
   return {
     url: ownDatabaseUrl(port, password),
     port,
-    close: stop,
+    isRunning,
+    /** Starts it again on the same port, after it ended by itself. */
+    restart: start,
+    close: async () => (isRunning() ? stop() : undefined),
   };
 }
 
@@ -81,7 +91,7 @@ const succeeds = (work: Promise<unknown>) =>
   );
 
 /** @param wanted 0 is any. @throws when it is taken */
-async function freePort(wanted: number): Promise<number> {
+export async function freePort(wanted: number): Promise<number> {
   const server = createServer().listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,22 +1,20 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
-import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { multistream } from 'pino';
-import { z } from 'zod';
 import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
-import { createLog, type Log } from '../platform/log.ts';
+import type { Log } from '../platform/log.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { explainDatabase } from '../platform/postgres/errors.ts';
-import { migrate } from '../platform/postgres/migrations.ts';
+import { migrate, MigrationChanged } from '../platform/postgres/migrations.ts';
 import { runProcess } from '../platform/process/process.ts';
-import { createRuntimes, type Runtimes } from '../platform/process/runtime.ts';
-import { tableOf } from '../platform/process/table.ts';
+import { createRuntimes, explainPort, type Runtimes } from '../platform/process/runtime.ts';
+import { every, sleepUntil } from '../platform/time.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { credentials, laptopSettings, postgresPassword, takeInstanceLock } from './data-folder.ts';
-import { startPostgresServer } from './postgres-server.ts';
+import { credentials, laptopSettings, postgresPassword, requireFree, takeInstanceLock } from './data-folder.ts';
+import { freePort, startPostgresServer } from './postgres-server.ts';
+import { ofPostgres, openLogs, overview, type Started } from './terminal.ts';
 
 type UpCommand = {
   readonly environment: Environment;
@@ -27,15 +25,19 @@ type UpCommand = {
   readonly warnOfUnknownSettings: (environment: Environment, log: Log) => void;
 };
 
-/** Returns when it has been stopped. */
+/** Returns when it has been stopped. @throws Error before anything is made, when the folder or a port is taken */
 export async function up(command: UpCommand, deployables: readonly Deployable[]): Promise<void> {
   const { environment, data, portBase } = command;
   const begun = performance.now();
   const settings = readSettings(environment, processSettings);
   const metricsPort = command.metricsPort ?? settings.metricsPort;
+  await requireFree(data);
+  for (const { name } of deployables) await requirePort(name, portOf(name, portBase), portSettings.service);
+  await requirePort('metrics', metricsPort, portSettings.metrics);
   await mkdir(data, { recursive: true });
   const logFile = join(data, 'signalbox.log');
-  const logs = openLogs(logFile, settings.logLevel);
+  let isQuiet = () => false;
+  const logs = openLogs(logFile, { level: settings.logLevel, isQuiet: () => isQuiet() });
   const options = {
     log: logs.logFor('laptop'),
     // Under npm one Ctrl-C, or the end of the terminal, comes twice: from the terminal, and passed on by npm at once.
@@ -45,56 +47,42 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
   };
   command.warnOfUnknownSettings(environment, options.log);
   await runProcess(options, async (lifecycle) => {
-    const started = await startEverything(deployables, { environment, data, portBase, metricsPort, lifecycle, logFor: logs.logFor });
-    process.stdout.write(`${overview(started, { metricsPort, logFile })}\nready in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
+    lifecycle.draining.addEventListener('abort', () => (process.stdout.write('stopping\n'), (isQuiet = () => true)));
+    const { started, runtimes, isDatabaseAway } = await startEverything(deployables, {
+      environment,
+      data,
+      portBase,
+      metricsPort,
+      lifecycle,
+      logFor: logs.logFor,
+    });
+    isQuiet = () => lifecycle.draining.aborted || isDatabaseAway();
+    process.stdout.write(`${overview(started, { metricsPort, logFile })}\n`);
+    await sayReady(runtimes, { begun, stopping: lifecycle.draining, logs });
+    runtimes.watchReadiness(options.log);
     return undefined;
   });
   await logs.close();
 }
 
-function overview(started: Awaited<ReturnType<typeof startEverything>>, { metricsPort, logFile }: { metricsPort: number; logFile: string }): string {
-  const addresses = [...started.map(({ name, url }) => [name, url, `${url}/swagger`]), ['metrics', `http://127.0.0.1:${metricsPort}/metrics`]];
-  const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
-  return [
-    '',
-    tableOf(['service', 'address', 'API description'], addresses),
-    tableOf(['credential', 'value'], tokens),
-    `log: ${logFile}    stop: Ctrl-C`,
-    '',
-  ].join('\n');
+async function requirePort(name: string, port: number, setting: string): Promise<void> {
+  if (port !== 0) await freePort(port).catch(explainPort(name, port, setting));
 }
 
-/** Everything into a file, warnings also to the terminal, in words. */
-function openLogs(file: string, level: string) {
-  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
-  const destination = multistream([
-    { level: 'trace', stream },
-    { level: 'warn', stream: { write: (line: string) => process.stderr.write(forPeople(line)) } },
-  ]);
-  return {
-    logFor: (name: string) => createLog({ level, name, destination }),
-    close: () => new Promise<void>((resolve) => stream.end(resolve)),
-  };
-}
+const readyWithinMs = 10_000;
 
-const Line = z.looseObject({
-  level: z.string(),
-  time: z.string(),
-  service: z.string(),
-  msg: z.string().optional(),
-  error: z.looseObject({ message: z.string() }).optional(),
-  /** Of a connection to a broker: its name, and why it failed. */
-  broker: z.string().optional(),
-  connection: z.string().optional(),
-  reason: z.string().optional(),
-});
+type Begun = { readonly begun: number; readonly stopping: AbortSignal; readonly logs: { readonly errors: number } };
 
-/** A line of the log as the terminal shows it: what happened, to what, and why. */
-export function forPeople(line: string): string {
-  const { level, time, service, msg = '', error, broker, connection, reason } = Line.parse(JSON.parse(line));
-  const which = broker ?? connection;
-  const details = [...(which === undefined ? [] : [which]), ...(reason === undefined ? [] : [reason]), ...(error ? [error.message] : [])].join(': ');
-  return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${msg}${details === '' ? '' : ` (${details})`}\n`;
+/** Says when everything is ready, or after 10 s what is not, and why. */
+async function sayReady({ readiness }: Pick<Runtimes, 'readiness'>, { begun, stopping, logs }: Begun): Promise<void> {
+  const deadline = performance.now() + readyWithinMs;
+  do {
+    const { status, checks } = await readiness();
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    if (status === 'ready') return void process.stdout.write(`ready in ${seconds} s${logs.errors > 0 ? ', with errors' : ''}\n`);
+    const failing = Object.entries(checks).flatMap(([name, { ok, detail = 'failed' }]) => (ok ? [] : [`  ${name}: ${detail}\n`]));
+    if (performance.now() > deadline) return void process.stdout.write(`not ready after ${readyWithinMs / 1000} s:\n${failing.join('')}`);
+  } while (await sleepUntil(stopping, 50));
 }
 
 type StartParts = Required<Omit<UpCommand, 'warnOfUnknownSettings'>> & {
@@ -123,15 +111,18 @@ export function portOf(name: string, base: number): number {
 /** @returns what listens where, and the names and values of its credentials; null when the environment gave it */
 export async function startEverything(deployables: readonly Deployable[], parts: StartParts) {
   const { environment, data, portBase, metricsPort, lifecycle, logFor } = parts;
-  lifecycle.opened('lock', await takeInstanceLock(join(data, 'pid')));
+  lifecycle.opened('lock', await takeInstanceLock(data));
   const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);
   const generated = await credentials(join(data, 'credentials.env'), environment, makers);
   const given = readSettings(environment, { databaseUrl: optional(commonSettings.databaseUrl) });
   const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
-  const databaseUrl = given.databaseUrl?.reveal() ?? (await ownPostgres(data, password, lifecycle));
+  const own = given.databaseUrl ? undefined : await ownPostgres(data, password, { lifecycle, log: logFor(ofPostgres) });
+  const databaseUrl = given.databaseUrl?.reveal() ?? own?.url ?? '';
 
-  const addressOf = given.databaseUrl ? 'DATABASE_URL' : `${data}, whose password is ${postgresPassword},`;
-  const explain = (error: unknown) => explainDatabase(error, addressOf);
+  const explain = (error: unknown) => {
+    if (error instanceof MigrationChanged) throw new Error(otherCheckout(own && data), { cause: error });
+    explainDatabase(error, own ? `${data}, whose password is ${postgresPassword},` : 'DATABASE_URL');
+  };
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
   const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
@@ -141,7 +132,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, portSettings, logFor });
   for (const start of configured) await start(runtimes);
   await runtimes.serveMetrics(metricsPort);
-  return deployables.map(({ name, settings }) => ({
+  const started: Started[] = deployables.map(({ name, settings }) => ({
     name,
     url: `http://${host}:${runtimes.portOf(name) ?? 0}`,
     credentials: Object.fromEntries(
@@ -150,11 +141,38 @@ export async function startEverything(deployables: readonly Deployable[], parts:
         .map((setting) => [setting.name, generated[setting.name] ?? null]),
     ),
   }));
+  return { started, runtimes, isDatabaseAway: own?.isAway ?? (() => false) };
 }
 
-async function ownPostgres(data: string, password: string, lifecycle: Lifecycle): Promise<string> {
-  const server = await startPostgresServer({ directory: join(data, 'postgres'), password, settings: postgresSettings });
-  return lifecycle.opened('Postgres', server).url;
+const otherCheckout = (data: string | undefined) =>
+  data === undefined
+    ? 'the database of DATABASE_URL was made by another checkout of Signalbox: give this one a database of its own'
+    : `the data in ${data} were made by another checkout of Signalbox, whose tables differ, and are left as they are: move ${data} away, or start with another --data`;
+
+const lookEveryMs = 500;
+/** How long services take to connect again. */
+const reconnectMs = 5000;
+
+/** Starts Postgres again whenever it ends. */
+async function ownPostgres(data: string, password: string, { lifecycle, log }: { lifecycle: Lifecycle; log: Log }) {
+  const server = lifecycle.opened('Postgres', await startPostgresServer({ directory: join(data, 'postgres'), password, settings: postgresSettings }));
+  let restartedAt = -Infinity;
+  let isTold = false;
+  const watching = every(lookEveryMs, lifecycle.stopping, async () => {
+    if (server.isRunning()) return;
+    if (!isTold) log.error({ toDo: `its log is ${join(data, 'postgres', 'postgres.log')}` }, 'Postgres ended by itself, starting it again');
+    isTold = true;
+    try {
+      await server.restart();
+      restartedAt = performance.now();
+      isTold = false;
+      log.warn('Postgres runs again');
+    } catch (error) {
+      log.error({ error }, 'Postgres does not start, retrying'); // for a moment processes of the dead one hold its memory
+    }
+  });
+  lifecycle.onStop('watch over Postgres', () => watching);
+  return { url: server.url, isAway: () => !server.isRunning() || performance.now() - restartedAt < reconnectMs };
 }
 
 /** Reads all that a deployable and its workers need. @returns what starts them */

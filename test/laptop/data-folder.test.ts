@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { credentials, takeInstanceLock, withLaptopSettings } from '../../services/laptop/data-folder.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
 import { generators, integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
+
+const lockFor = (folder: string, pid: number) => writeFile(join(folder, 'up.lock'), `another ${pid} ${hostname()}\n`);
 
 describe('credentials of a laptop', () => {
   const settings = [
@@ -76,7 +78,7 @@ describe('withLaptopSettings', () => {
     await mkdir(join(folder, 'postgres'));
     await writeFile(join(folder, 'postgres', 'port'), '5433');
     await writeFile(join(folder, 'credentials.env'), "Jwt__Key='made'\n");
-    await writeFile(join(folder, 'pid'), String(process.pid));
+    await lockFor(folder, process.ppid);
   });
   after(() => rm(folder, { recursive: true }));
 
@@ -96,7 +98,7 @@ describe('withLaptopSettings', () => {
     });
 
   it('tells to start what does not run', async () => {
-    await writeFile(join(folder, 'pid'), String(spawnSync('true').pid));
+    await lockFor(folder, spawnSync('true').pid);
     expect(await withLaptopSettings(folder, {}).then(() => undefined, String)).to.contain('start it first (npm start)');
   });
 });
@@ -108,17 +110,24 @@ describe('takeInstanceLock', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
+  const lockedBy = (pid: number) => lockFor(folder, pid);
+
   it('refuses a folder that a living process holds, and names it', async () => {
-    const file = join(folder, 'pid');
-    await writeFile(file, String(process.ppid));
-    const refusal = await takeInstanceLock(file).then(() => undefined, String);
+    await lockedBy(process.ppid);
+    const refusal = await takeInstanceLock(folder).then(() => undefined, String);
     expect(refusal).to.contain(`process ${process.ppid}`);
   });
 
   it('takes over from a process that died', async () => {
-    const file = join(folder, 'pid');
-    await writeFile(file, String(spawnSync('true').pid));
-    await (await takeInstanceLock(file)).close();
-    expect(await stat(file).catch(() => undefined)).to.equal(undefined);
+    await lockedBy(spawnSync('true').pid);
+    await (await takeInstanceLock(folder)).close();
+    expect(await stat(join(folder, 'up.lock')).catch(() => undefined)).to.equal(undefined);
+  });
+
+  it('takes over when the number of a process that died belongs to another program now', async () => {
+    await lockedBy(process.ppid);
+    const then = new Date(Date.now() - 60_000);
+    await utimes(join(folder, 'up.lock'), then, then);
+    await (await takeInstanceLock(folder)).close();
   });
 });

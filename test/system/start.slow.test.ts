@@ -1,8 +1,9 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { parseDotenv } from '../../services/platform/config/dotenv.ts';
 import { createConsumerClient, createManagementClient } from '../../services/secrets/client.ts';
 import { createLeakWatch } from '../services/secrets/leak-watch.ts';
@@ -95,6 +96,8 @@ describe('npm start', function () {
     const audit = startProcess(['secrets', 'audit', '--data', data]);
     expect(await audit.exited).to.include({ code: 0 });
     expect(audit.lines.join('\n')).to.match(/^TIME +OUTCOME/);
+    const cleanup = startProcess(['worker', 'cleanup', '--data', data]);
+    expect(await cleanup.exited, cleanup.lines.join('\n')).to.include({ code: 0 });
   });
 
   it('refuses a second start on the same folder, and says which process has it', async () => {
@@ -109,6 +112,61 @@ describe('npm start', function () {
     const said = second.lines.filter((line) => line.includes(`port ${Number(portBase) + 1} of webhook-relay is taken`));
     expect(said).to.have.length(1);
     expect(said[0]).to.contain('--port-base');
+  });
+
+  it('makes nothing in its folder when a port is taken', async () => {
+    const folder = join(newFolder(), 'data');
+    const second = startProcess(['up', '--data', folder, '--port-base', portBase, '--metrics-port', '0']);
+    expect(await second.exited).to.include({ code: 1 });
+    expect(existsSync(folder)).to.equal(false);
+  });
+
+  it('starts its Postgres again when that is killed, and says so once', async () => {
+    const said = running.lines.length;
+    const pid = Number((await readFile(join(data, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
+    process.kill(pid, 'SIGKILL');
+    await running.waitForLine(/Postgres runs again/, 60_000);
+    await eventually(async () => (await startProcess(['demo', '--data', data, '--port-base', portBase]).exited).code === 0, { withinMs: 60_000 });
+    const lines = running.lines.slice(said).filter((line) => line.trim() !== '');
+    expect(lines.filter((line) => line.includes('Postgres ended by itself, starting it again'))).to.have.length(1);
+    expect(lines.length, lines.join('\n')).to.be.at.most(6);
+  });
+
+  it('says which service is not ready, and why, and nothing but one line when it is stopped', async () => {
+    const folder = newFolder();
+    const options = ['up', '--data', folder, '--port-base', '0', '--metrics-port', '0'];
+    const unready = startProcess(options, { env: { Encryption__MasterKeys: 'short:AAAA' } });
+    await unready.waitForLine(/^not ready after 10 s:$/, 60_000);
+    await unready.waitForLine(/^ {2}secrets\.master keys: /, 1000);
+    unready.signal('SIGINT');
+    expect(await unready.exited).to.include({ code: 0 });
+    expect(unready.lines.slice(unready.lines.indexOf('stopping'))).to.deep.equal(['stopping']);
+  });
+
+  it('says that a broker is away, and is not plainly ready', async () => {
+    const env = { BROKER_URL_1: 'amqp://127.0.0.1:1' };
+    const without = startProcess(['up', '--data', newFolder(), '--port-base', '0', '--metrics-port', '0'], { env });
+    await without.waitForLine(/^ready in \S+ s, with errors$/, 60_000);
+    await without.waitForLine(/webhook-relay: connecting to the broker failed, retrying \(BROKER_URL_1: /, 10_000);
+    await without.kill();
+  });
+
+  it('says that a folder has the data of another checkout, and keeps them', async () => {
+    const folder = newFolder();
+    const options = ['up', '--data', folder, '--port-base', '0', '--metrics-port', '0'];
+    const first = startProcess(options);
+    await first.waitForLine(/^ready in/, 60_000);
+    const port = await readFile(join(folder, 'postgres', 'port'), 'utf8');
+    const [, password = ''] = /Laptop__PostgresPassword='(.+)'/.exec(await readFile(join(folder, 'credentials.env'), 'utf8')) ?? [];
+    const client = new pg.Client({ connectionString: `postgres://signalbox:${password}@127.0.0.1:${port}/postgres` });
+    await client.connect();
+    await client.query(`update intake.migrations set hash = 'another'`);
+    await client.end();
+    first.signal('SIGINT');
+    await first.exited;
+    const second = startProcess(options);
+    expect(await second.exited).to.include({ code: 1 });
+    expect(second.lines.join('\n')).to.contain(`move ${folder} away, or start with another --data`);
   });
 
   it('stops cleanly on Ctrl-C, leaves no process, and finds everything again on the next start', async () => {

@@ -1,12 +1,12 @@
 // `signalbox bookmarks export`: writes all bookmarks as a file that browsers take.
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readSettings } from '../../platform/config/config.ts';
 import { describeError } from '../../platform/errors.ts';
 import { createProgress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
+import { writeWhole } from '../../platform/process/whole-file.ts';
 import { ask } from './service.ts';
 import { exportSettings } from './settings.ts';
 
@@ -34,12 +34,5 @@ export const exportFile: Subcommand = {
 /** The file gets its name only once it is complete. */
 async function write(bytes: AsyncIterable<Uint8Array>, file: string | undefined, signal: AbortSignal): Promise<void> {
   if (file === undefined || file === '-') return pipeline(Readable.from(bytes), process.stdout, { end: false, signal });
-  const partial = `${file}.partial`;
-  try {
-    await pipeline(Readable.from(bytes), createWriteStream(partial), { signal });
-    await rename(partial, file);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
+  await writeWhole(file, (partial) => pipeline(Readable.from(bytes), createWriteStream(partial), { signal }));
 }

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { CheckResult } from '../health.ts';
 import type { Log } from '../log.ts';
-import { type Database, statement, transactionOn } from './pool.ts';
+import { type Database, statement, transactionOn, withVerifiedTls } from './pool.ts';
 import { explainDatabase, isUnmigrated } from './errors.ts';
 import { createTextFunctions } from './text.ts';
 
@@ -37,7 +37,7 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
  */
 export async function migrate(databaseUrl: string, { schema, directory }: MigrationSource, log: Log): Promise<number> {
   const migrations = await readMigrations(directory);
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'signalbox-migrate', connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ connectionString: withVerifiedTls(databaseUrl), application_name: 'signalbox-migrate', connectionTimeoutMillis: 10_000 });
   client.on('error', (error) => log.warn({ error }, 'lost the connection of the migration'));
   await client.connect();
   try {
@@ -61,9 +61,14 @@ export async function migrate(databaseUrl: string, { schema, directory }: Migrat
   }
 }
 
+/** The schema was made by migrations that this program does not have: by another checkout, before a release. */
+export class MigrationChanged extends TypeError {
+  override readonly name = 'MigrationChanged';
+}
+
 function isApplied({ version, name, hash }: Migration, applied: readonly { version: number; hash: string }[]): boolean {
   const before = applied.find((one) => one.version === version);
-  if (before && before.hash !== hash) throw new TypeError(`migration ${name} was changed after it had been applied`);
+  if (before && before.hash !== hash) throw new MigrationChanged(`migration ${name} was changed after it had been applied`);
   return before !== undefined;
 }
 

@@ -72,6 +72,13 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (numeric.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown)), // untyped upstream
 };
 
+/**
+ * Names the strict mode of TLS: pg 8 takes `prefer`, `require` and `verify-ca` for `verify-full`, and pg 9 will not.
+ * A URL with `uselibpqcompat=true` asks for the weaker meaning and keeps it.
+ */
+export const withVerifiedTls = (url: string): string =>
+  url.includes('uselibpqcompat=true') ? url : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/, '$1verify-full');
+
 /** Kept open however long nothing is asked: opening one took above 5 s on a busy node. */
 const keptConnections = 2;
 
@@ -80,7 +87,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
   const { schema, log, metrics, name = 'database', maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs = 0 } = options;
   const sockets = createSockets();
   const driver = new pg.Pool({
-    connectionString: url,
+    connectionString: withVerifiedTls(url),
     stream: sockets.open,
     min: Math.min(keptConnections, maxConnections),
     max: maxConnections,

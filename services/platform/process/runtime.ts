@@ -47,7 +47,7 @@ export function createRuntimes({ lifecycle, metrics, host, portSettings = fromEn
         async listen(app: Pick<App, 'handler'>, port: number, { requestMs }: Pick<ListenOptions, 'requestMs'> = {}): Promise<Pick<Listening, 'port'>> {
           const listening = lifecycle.opened(
             `${name} port`,
-            await open(app, { port, ...(requestMs !== undefined && { requestMs }) }).catch(explain(name, port, portSettings.service)),
+            await open(app, { port, ...(requestMs !== undefined && { requestMs }) }).catch(explainPort(name, port, portSettings.service)),
           );
           ports.set(name, listening.port);
           log.info({ address: listening.address, port: listening.port }, 'listening');
@@ -57,19 +57,21 @@ export function createRuntimes({ lifecycle, metrics, host, portSettings = fromEn
     },
     /** Where a deployable listens, once it does. */
     portOf: (name: string) => ports.get(name),
+    readiness: () => readinessOfAll(healths),
     /** Logs when everything is ready, and every change of that. */
     watchReadiness: (log: Log) => watchReadiness(healths, lifecycle.stopping, log),
     /** Opens the port of metrics and health. */
     async serveMetrics(port: number): Promise<void> {
       lifecycle.opened(
         'metrics port',
-        await open({ handler: createMetricsHandler(metrics, healths) }, { port }).catch(explain('metrics', port, portSettings.metrics)),
+        await open({ handler: createMetricsHandler(metrics, healths) }, { port }).catch(explainPort('metrics', port, portSettings.metrics)),
       );
     },
   };
 }
 
-const explain =
+/** For `catch` of a listen. @throws Error that names a taken port and the setting that chooses another */
+export const explainPort =
   (name: string, port: number, setting: string) =>
   (error: unknown): never => {
     if (hasCode(error, 'EADDRINUSE')) throw new Error(`port ${port} of ${name} is taken by another process; ${setting} chooses another`, { cause: error });

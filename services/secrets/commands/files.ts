@@ -1,8 +1,9 @@
 // Files that a command reads and writes: failures by the name of the file, and a backup only once it is whole.
 import { createWriteStream } from 'node:fs';
-import { realpath, rename, rm, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, hasCode, toError } from '../../platform/errors.ts';
+import { writeWhole } from '../../platform/process/whole-file.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
@@ -50,13 +51,5 @@ async function write(lines: AsyncIterable<string>, file: string | undefined, sig
   // A device or a pipe takes what is written; a rename would put a file in its place.
   if (existing && !existing.isFile()) return pipeline(lines, createWriteStream(file), { signal });
   const whole = existing ? await realpath(file) : file;
-  const partial = `${whole}.partial`;
-  await rm(partial, { force: true });
-  try {
-    await pipeline(lines, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }), { signal });
-    await rename(partial, whole);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
+  await writeWhole(whole, (partial) => pipeline(lines, createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }), { signal }));
 }

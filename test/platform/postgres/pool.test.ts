@@ -3,7 +3,7 @@ import knex from 'knex';
 import pg from 'pg';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { createPool, type Pool, type PoolOptions, statement } from '../../../services/platform/postgres/pool.ts';
+import { createPool, type Pool, type PoolOptions, statement, withVerifiedTls } from '../../../services/platform/postgres/pool.ts';
 import { isUnavailable } from '../../../services/platform/postgres/errors.ts';
 import { startMuteable } from '../../support/muteable.ts';
 import { createTestDatabase, startPostgres, type TestDatabase } from '../../support/postgres.ts';
@@ -299,4 +299,18 @@ describe('createPool', () => {
       await server.close();
     });
   });
+});
+
+describe('withVerifiedTls', () => {
+  for (const [given, wanted] of [
+    ['postgres://db/one?sslmode=require', 'postgres://db/one?sslmode=verify-full'],
+    ['postgres://db/one?schema=a&sslmode=prefer&b=c', 'postgres://db/one?schema=a&sslmode=verify-full&b=c'],
+    ['postgres://db/one?sslmode=verify-ca', 'postgres://db/one?sslmode=verify-full'],
+    ['postgres://db/one?sslmode=disable', 'postgres://db/one?sslmode=disable'],
+    ['postgres://db/one?sslmode=require&uselibpqcompat=true', 'postgres://db/one?sslmode=require&uselibpqcompat=true'],
+    ['postgres://db/one', 'postgres://db/one'],
+  ] as const)
+    it(`makes ${wanted} of ${given}`, () => {
+      expect(withVerifiedTls(given)).to.equal(wanted);
+    });
 });

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Db, PgBoss } from 'pg-boss';
 import { describeError, toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { createSockets, transactionOn, withConnection } from '../../postgres/pool.ts';
+import { createSockets, transactionOn, withConnection, withVerifiedTls } from '../../postgres/pool.ts';
 import { every, withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
 import { pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
@@ -153,7 +153,7 @@ function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' 
   const lost = (reason: Error) => losing.abort(reason);
   const arrivals = new EventEmitter<{ message: [queue: string] }>();
   const connection = {
-    connectionString: url,
+    connectionString: withVerifiedTls(url),
     application_name: name,
     stream: sockets.open,
     connectionTimeoutMillis: connectTimeoutMs,

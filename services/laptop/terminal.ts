@@ -1,0 +1,94 @@
+// The output of `signalbox up`: everything in a log file, and in the terminal the addresses, the credentials, and warnings in words.
+import { createWriteStream } from 'node:fs';
+import { multistream } from 'pino';
+import { z } from 'zod';
+import { createLog } from '../platform/log.ts';
+import { tableOf } from '../platform/process/table.ts';
+
+export type Started = {
+  readonly name: string;
+  readonly url: string;
+  /** Names and values; null when the environment gave it. */
+  readonly credentials: Readonly<Record<string, string | null>>;
+};
+
+export function overview(started: readonly Started[], { metricsPort, logFile }: { metricsPort: number; logFile: string }): string {
+  const addresses = [...started.map(({ name, url }) => [name, url, `${url}/swagger`]), ['metrics', `http://127.0.0.1:${metricsPort}/metrics`]];
+  const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
+  return [
+    '',
+    tableOf(['service', 'address', 'API description'], addresses),
+    tableOf(['credential', 'value'], tokens),
+    `log: ${logFile}    stop: Ctrl-C`,
+    '',
+  ].join('\n');
+}
+
+/** A line like one before it is shown again after this long. */
+const repeatedMs = 60_000;
+/** A warning waits for so long, since a server that ends is noticed by its clients before it is noticed here. */
+const delayMs = 1500;
+
+/** @param isQuiet while true the terminal shows no warnings: those of all services about their one database, or about a stop, say nothing new */
+export function openLogs(file: string, { level, isQuiet }: { level: string; isQuiet: () => boolean }) {
+  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  const shownAt = new Map<string, number>();
+  let errors = 0;
+  const show = (line: Line) => {
+    const key = `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;
+    if (performance.now() - (shownAt.get(key) ?? -Infinity) < repeatedMs) return;
+    shownAt.set(key, performance.now());
+    process.stderr.write(forPeople(line));
+  };
+  const write = (text: string) => {
+    const line = Line.parse(JSON.parse(text));
+    if (line.level === 'error') errors += 1;
+    if (line.level === 'fatal' || line.service === ofPostgres) return show(line);
+    if (!isQuiet()) setTimeout(() => !isQuiet() && show(line), delayMs).unref();
+  };
+  const destination = multistream([
+    { level: 'trace', stream },
+    { level: 'warn', stream: { write } },
+  ]);
+  return {
+    logFor: (name: string) => createLog({ level, name, destination }),
+    /** How many errors were logged. */
+    get errors() {
+      return errors;
+    },
+    close: () => new Promise<void>((resolve) => stream.end(resolve)),
+  };
+}
+
+/** The name in the log of the laptop's own Postgres, whose lines are always shown. */
+export const ofPostgres = 'postgres';
+
+const Line = z.looseObject({
+  level: z.string(),
+  time: z.string(),
+  service: z.string(),
+  msg: z.string().optional(),
+  error: z.looseObject({ message: z.string() }).optional(),
+  /** What the line is about: a connection to a broker, a job, a step of stopping, a file. */
+  broker: z.string().optional(),
+  connection: z.string().optional(),
+  job: z.string().optional(),
+  step: z.string().optional(),
+  file: z.string().optional(),
+  reason: z.string().optional(),
+  /** By the name of a readiness check: why it fails. */
+  checks: z.record(z.string(), z.string()).optional(),
+  toDo: z.string().optional(),
+});
+type Line = z.output<typeof Line>;
+
+const subjectOf = ({ broker, connection, job, step, file }: Line) => broker ?? connection ?? job ?? step ?? file ?? '';
+
+/** A line as the terminal shows it: what happened, to what, why, and what to do. The reason of a fatal error comes first. */
+export function forPeople(line: Line): string {
+  const { level, time, service, msg = '', error, reason, checks = {}, toDo } = line;
+  const failing = Object.entries(checks).map(([name, detail]) => `${name}: ${detail}`);
+  const details = [subjectOf(line), reason, error?.message, failing.join(', ')].filter((text) => text !== undefined && text !== '').join(': ');
+  const [first, second] = level === 'fatal' && details !== '' ? [details, msg] : [msg, details];
+  return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${first}${second === '' ? '' : ` (${second})`}${toDo === undefined ? '' : `; ${toDo}`}\n`;
+}
