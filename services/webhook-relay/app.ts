@@ -68,7 +68,7 @@ export function createRelay(given: RelayParts): App {
   const reports = { name: 'Reports', description: 'Senders, and the health of the relay' };
   const routes: AnyRoute[] = [
     ...tagged(
-      { name: 'Deliveries', description: 'Where GitHub, Gitea and Forgejo send their webhooks' },
+      { name: 'Deliveries', description: 'The webhooks of GitHub, Gitea and Forgejo' },
       deliveryRoutes({ ...config, deliveries, bodyMemory: createBodyMemory(bodyBytes(config), config.maxPayloadBytes) }),
     ),
     ...[

@@ -1,9 +1,9 @@
-// Everything the webhook relay says on the wire: to its clients, and to the consumers of its messages.
+// The wire contract of the webhook relay: with its clients, and with the consumers of its messages.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Count, Timestamp } from '../platform/schema.ts';
 
-/** The durable parts of the relay's flow on every broker connection; declared by the platform on connect. */
+/** Exchanges and queues on every broker connection; the platform declares them on connect. */
 export const forgeTopology = {
   exchange: 'forge-exchange',
   queues: [
@@ -13,7 +13,7 @@ export const forgeTopology = {
   deadLetters: { exchange: 'forge-dead-exchange', queue: 'forge.dead' },
 } as const;
 
-/** What a delivery may hold, and its readers parse, where no setting says otherwise. */
+/** The most values of a delivery that the relay takes and its readers parse, unless a setting says otherwise. */
 export const usualMaxPayloadValues = 1_200_000;
 
 /** Headers of a published message; `traceparent` (W3C) comes beside them. Times are ISO 8601 UTC with milliseconds. */
@@ -56,47 +56,44 @@ const examplePriority = {
   isCoreFunction: true,
 };
 
-/** How a delivery was scored. Action and sender are empty when the payload names none. */
+const text = (description: string) => z.string().meta({ description });
+const number = (description: string) => z.number().meta({ description });
+const flag = (description: string) => z.boolean().meta({ description });
+const messages = (description: string) => Count.meta({ override: { format: 'int64' }, description });
+
 export const Priority = z
   .object({
-    eventType: z.string(),
-    action: z.string(),
-    senderLogin: z.string(),
-    baseScore: z.number(),
-    /** The action's entry and the hints of the payload together. */
-    actionModifier: z.number(),
-    /** baseScore + actionModifier, 1 to 10. */
-    baseCalculatedScore: z.number(),
-    /** 0.3 to 1.2, two decimals. */
-    senderMultiplier: z.number(),
-    /** An integer, 1 to 10: the message's priority. */
-    finalScore: z.number(),
-    description: z.string(),
-    isCoreFunction: z.boolean(),
+    eventType: text("The event in GitHub's word, also for other forges"),
+    action: text("The action in GitHub's word; empty when the payload names none"),
+    senderLogin: text('The login of the sender; empty when the payload names none'),
+    baseScore: number('The points of the event'),
+    actionModifier: number('The points of the action and of the hints in the payload, added to the base'),
+    baseCalculatedScore: number('Base and modifier together, at least 1 and at most 10'),
+    senderMultiplier: number("The factor of the sender's class and frequency, from 0.3 to 1.2 with two decimals"),
+    finalScore: z.int().min(1).max(10).meta({ description: 'The score from 1 to 10: the priority of the message' }),
+    description: text('The score in words'),
+    isCoreFunction: flag('Whether the event is one of the core functions, which have a lowest score'),
   })
-  .meta({
-    id: 'Priority',
-    examples: [examplePriority],
-  });
+  .meta({ id: 'Priority', description: 'How the delivery was scored', examples: [examplePriority] });
 export type Priority = z.output<typeof Priority>;
 
-/** The answer to a delivery, with 202 and with 401. Members are only ever added to it. */
+/** Members are only ever added to it. */
 export const DeliveryResponse = z
   .object({
-    /** Unique per delivery; the published message's id. */
-    id: z.uuid(),
-    /** Unix seconds. */
-    time: z.int().min(0),
-    isSignatureValid: z.boolean(),
+    id: z.uuid().meta({ description: "The relay's own id of the delivery, and the id of its message" }),
+    time: z
+      .int()
+      .min(0)
+      .meta({ override: { format: 'int64' }, description: 'When the delivery came, in seconds since 1970' }),
+    isSignatureValid: flag('Whether the signature is right: true with 202, false with 401'),
     priority: Priority,
-    /** The connection that was used; with 401 the active one. */
-    broker: z.string(),
-    version: z.string(),
-    /** With 401: what is wrong with the signature. */
-    detail: z.string().optional(),
+    broker: text('The connection that confirmed the message; with 401 the active connection'),
+    version: text('The version of Signalbox'),
+    detail: z.string().optional().meta({ description: 'With 401, the fault of the signature and its remedy' }),
   })
   .meta({
     id: 'DeliveryResponse',
+    description: 'The answer to a delivery, with 202 and with 401',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -110,200 +107,200 @@ export const DeliveryResponse = z
   });
 export type DeliveryResponse = z.output<typeof DeliveryResponse>;
 
+const Index = z.int().min(1).meta({ description: 'The position of the connection, from 1, by ascending number of BROKER_URL_n' });
+const Name = text('The name of the connection: its setting');
+
+/** The place of a broker, without user and password. */
+const address = {
+  name: Name,
+  scheme: text('The scheme of the URL: amqp, amqps, postgres or postgresql'),
+  host: text('The host of the URL'),
+  port: z.int().min(1).max(65_535).meta({ description: 'The port of the URL, or the usual one of the scheme' }),
+  virtualHost: text('The virtual host of RabbitMQ, or the database of Postgres'),
+};
+const exampleAddress = { name: 'BROKER_URL_1', scheme: 'amqps', host: 'rabbitmq', port: 5671, virtualHost: '/' };
+
+const usage = {
+  monthlyLimit: messages('The messages that the connection may publish in a calendar month (UTC)'),
+  messageCount: messages('The messages that are reserved or published in the month'),
+  remaining: messages('The messages that may still be published in the month'),
+  limitReached: flag('Whether nothing remains'),
+};
+const exampleUsage = { monthlyLimit: 2_000_000, messageCount: 1234, remaining: 1_998_766, limitReached: false };
+
+export const Connection = z
+  .object({
+    index: Index,
+    ...address,
+    isActive: flag('Whether messages go to this connection first'),
+    isConnected: flag('Whether the connection stands and takes messages'),
+    ...usage,
+    lastPublishedAt: Timestamp.nullable().meta({ description: 'When this process last published a message there; null before the first' }),
+    lastError: z.string().nullable().meta({ description: 'The last fault of the connection; null when there was none' }),
+  })
+  .meta({
+    id: 'Connection',
+    description: 'A connection to a message broker',
+    examples: [
+      { index: 1, ...exampleAddress, isActive: true, isConnected: true, ...exampleUsage, lastPublishedAt: '2026-03-15T12:00:00.000Z', lastError: null },
+    ],
+  });
+
 export const ConnectionList = z
   .object({
-    active: z.string().nullable(),
-    connections: z.array(
-      z.object({
-        /** 1-based, by ascending n of BROKER_URL_n. */
-        index: z.int().min(1),
-        name: z.string(),
-        scheme: z.string(),
-        host: z.string(),
-        port: z.int().min(1).max(65_535),
-        virtualHost: z.string(),
-        isActive: z.boolean(),
-        isConnected: z.boolean(),
-        limitReached: z.boolean(),
-        monthlyLimit: Count,
-        messageCount: Count,
-        remaining: Count,
-        lastPublishedAt: Timestamp.nullable(),
-        lastError: z.string().nullable(),
-      }),
-    ),
+    active: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of the active connection; null when none is configured', examples: ['BROKER_URL_1'] }),
+    connections: z.array(Connection).meta({ description: 'The configured connections in their order' }),
   })
-  .meta({
-    id: 'ConnectionList',
-    examples: [
-      {
-        active: 'BROKER_URL_1',
-        connections: [
-          {
-            index: 1,
-            name: 'BROKER_URL_1',
-            scheme: 'amqps',
-            host: 'rabbitmq',
-            port: 5671,
-            virtualHost: '/',
-            isActive: true,
-            isConnected: true,
-            limitReached: false,
-            monthlyLimit: 2_000_000,
-            messageCount: 1234,
-            remaining: 1_998_766,
-            lastPublishedAt: '2026-03-15T12:00:00.000Z',
-            lastError: null,
-          },
-        ],
-      },
-    ],
-  });
+  .meta({ id: 'ConnectionList', description: 'The configured connections' });
 export type ConnectionList = z.output<typeof ConnectionList>;
 
-/** Messages may wait on one that is configured no more: its queues are the operator's to empty. */
-export const PublishedConnectionList = z
+export const PublishedConnection = z
   .object({
-    connections: z.array(
-      z.object({
-        name: z.string(),
-        scheme: z.string(),
-        host: z.string(),
-        port: z.int().min(1).max(65_535),
-        virtualHost: z.string(),
-        firstPublishedAt: Timestamp,
-        lastPublishedAt: Timestamp,
-        isConfigured: z.boolean(),
-      }),
-    ),
+    ...address,
+    firstPublishedAt: Timestamp.meta({ description: 'When the first message was published there' }),
+    lastPublishedAt: Timestamp.meta({ description: 'When the last message was published there, to the minute' }),
+    isConfigured: flag('Whether the settings still have a connection to this broker'),
   })
   .meta({
-    id: 'PublishedConnectionList',
-    examples: [
-      {
-        connections: [
-          {
-            name: 'BROKER_URL_1',
-            scheme: 'amqps',
-            host: 'rabbitmq',
-            port: 5671,
-            virtualHost: '/',
-            firstPublishedAt: '2026-01-02T08:15:00.000Z',
-            lastPublishedAt: '2026-03-15T12:00:00.000Z',
-            isConfigured: true,
-          },
-        ],
-      },
-    ],
+    id: 'PublishedConnection',
+    description: 'A broker that messages were published to. On one that is configured no more, messages may wait: its queues are to be emptied by hand',
+    examples: [{ ...exampleAddress, firstPublishedAt: '2026-01-02T08:15:00.000Z', lastPublishedAt: '2026-03-15T12:00:00.000Z', isConfigured: true }],
   });
-export type PublishedConnectionList = z.input<typeof PublishedConnectionList>;
+
+export const PublishedConnectionList = z
+  .object({ connections: z.array(PublishedConnection).meta({ description: 'The brokers, the one that was published to last first' }) })
+  .meta({ id: 'PublishedConnectionList', description: 'The brokers that messages were published to' });
+export type PublishedConnectionList = z.output<typeof PublishedConnectionList>;
 
 export const SwitchResult = z
-  .object({ previous: z.string(), active: z.string(), index: z.int().min(1) })
-  .meta({ id: 'SwitchResult', examples: [{ previous: 'BROKER_URL_1', active: 'BROKER_URL_2', index: 2 }] });
+  .object({ previous: text('The connection that was active before'), active: text('The connection that is active now'), index: Index })
+  .meta({ id: 'SwitchResult', description: 'A change of the active connection', examples: [{ previous: 'BROKER_URL_1', active: 'BROKER_URL_2', index: 2 }] });
 export type SwitchResult = z.output<typeof SwitchResult>;
+
+const names = (description: string) => z.array(z.string()).meta({ description });
 export const ReloadResult = z
   .object({
-    added: z.array(z.string()),
-    removed: z.array(z.string()),
-    changed: z.array(z.string()),
-    active: z.string().nullable(),
-  })
-  .meta({ id: 'ReloadResult', examples: [{ added: ['BROKER_URL_2'], removed: [], changed: [], active: 'BROKER_URL_1' }] });
-export type ReloadResult = z.output<typeof ReloadResult>;
-
-export const BrokerUsage = z
-  .object({
-    broker: z.string(),
-    messageCount: Count,
-    monthlyLimit: Count,
-    limitSource: z.enum(['environment', 'default']),
-    remaining: Count,
-    limitReached: z.boolean(),
+    added: names('The connections that were not configured before'),
+    removed: names('The connections that are configured no more'),
+    changed: names('The connections with another URL or limit'),
+    active: z.string().nullable().meta({ description: 'The active connection; null when none is configured' }),
   })
   .meta({
-    id: 'BrokerUsage',
-    examples: [{ broker: 'BROKER_URL_1', messageCount: 1234, monthlyLimit: 2_000_000, limitSource: 'default', remaining: 1_998_766, limitReached: false }],
+    id: 'ReloadResult',
+    description: 'The changes of a reload, by the names of connections',
+    examples: [{ added: ['BROKER_URL_2'], removed: [], changed: [], active: 'BROKER_URL_1' }],
   });
+export type ReloadResult = z.output<typeof ReloadResult>;
+
+export const LimitSource = z
+  .enum(['environment', 'default'])
+  .meta({ id: 'LimitSource', description: 'Where the limit comes from: `BROKER_LIMIT_n`, or `Broker__MonthlyMessageLimit`' });
+
+export const BrokerUsage = z.object({ broker: Name, ...usage, limitSource: LimitSource }).meta({
+  id: 'BrokerUsage',
+  description: 'The usage of a connection in a month',
+  examples: [{ broker: 'BROKER_URL_1', ...exampleUsage, limitSource: 'default' }],
+});
 export type BrokerUsage = z.output<typeof BrokerUsage>;
 
-/** A calendar month in UTC: `2026-01`. */
 export const Period = z
   .string()
   .regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: 'must be a month as yyyy-MM' })
-  .meta({ examples: ['2026-01'] });
+  .meta({ description: 'A calendar month in UTC', examples: ['2026-01'] });
 
-export const PeriodUsage = z.object({ period: Period, brokers: z.array(BrokerUsage) }).meta({ id: 'PeriodUsage' });
+export const PeriodUsage = z
+  .object({ period: Period, brokers: z.array(BrokerUsage).meta({ description: 'The connections in their order' }) })
+  .meta({ id: 'PeriodUsage', description: 'The usage of all connections in a month' });
 export type PeriodUsage = z.output<typeof PeriodUsage>;
-export const UsageHistory = z.object({ periods: z.array(PeriodUsage) }).meta({ id: 'UsageHistory' });
-export const Deleted = z.object({ deleted: Count }).meta({ id: 'Deleted', examples: [{ deleted: 3 }] });
+export const UsageHistory = z
+  .object({ periods: z.array(PeriodUsage).meta({ description: 'The months, the newest first' }) })
+  .meta({ id: 'UsageHistory', description: 'The usage of all stored months' });
+export const Deleted = z
+  .object({ deleted: Count.meta({ description: 'How many records were deleted or reset' }) })
+  .meta({ id: 'Deleted', description: 'A number of deleted records', examples: [{ deleted: 3 }] });
 
-/** By login. */
+const exampleSender = {
+  eventCount: 42,
+  firstActivity: '2026-03-01T08:15:00.000Z',
+  lastActivity: '2026-03-15T12:00:00.000Z',
+  timeSpanMinutes: 20385,
+  eventsPerMinute: 0.002,
+  frequencyMultiplier: 1,
+  isBot: false,
+};
+
+export const SenderActivity = z
+  .object({
+    eventCount: messages('The deliveries of the sender that were accepted'),
+    firstActivity: Timestamp.meta({ description: 'When the first of them came' }),
+    lastActivity: Timestamp.meta({ description: 'When the last of them came' }),
+    timeSpanMinutes: number('The minutes between the first and the last'),
+    eventsPerMinute: number('The deliveries of the last ten minutes, divided by ten'),
+    frequencyMultiplier: number('The factor of the score that follows from them'),
+    isBot: flag('Whether the sender is a bot'),
+  })
+  .meta({ id: 'SenderActivity', description: 'The activity of a sender', examples: [exampleSender] });
+
 export const SenderStatistics = z
-  .record(
-    z.string(),
-    z.object({
-      eventCount: Count,
-      firstActivity: Timestamp,
-      lastActivity: Timestamp,
-      timeSpanMinutes: z.number(),
-      eventsPerMinute: z.number(),
-      frequencyMultiplier: z.number(),
-      isBot: z.boolean(),
-    }),
-  )
-  .meta({
-    id: 'SenderStatistics',
-    examples: [
-      {
-        octocat: {
-          eventCount: 42,
-          firstActivity: '2026-03-01T08:15:00.000Z',
-          lastActivity: '2026-03-15T12:00:00.000Z',
-          timeSpanMinutes: 20385,
-          eventsPerMinute: 0.002,
-          frequencyMultiplier: 1,
-          isBot: false,
-        },
-      },
-    ],
-  });
+  .record(z.string(), SenderActivity)
+  .meta({ id: 'SenderStatistics', description: 'The activity of senders, by login', examples: [{ octocat: exampleSender }] });
 export type SenderStatistics = z.output<typeof SenderStatistics>;
+
+export const HealthStatus = z.enum(['Healthy', 'Degraded', 'Unhealthy']).meta({
+  id: 'HealthStatus',
+  description: 'Unhealthy: no connection is reachable and below its limit. Degraded: some connection is not, or the database is down',
+});
+
+const exampleBrokerHealth = { broker: 'BROKER_URL_1', isActive: true, isConnected: true, limitReached: false };
+export const BrokerHealth = z
+  .object({
+    broker: Name,
+    isActive: flag('Whether messages go to this connection first'),
+    isConnected: flag('Whether the connection stands and takes messages'),
+    limitReached: flag('Whether the monthly limit is reached'),
+  })
+  .meta({ id: 'BrokerHealth', description: 'The health of a connection', examples: [exampleBrokerHealth] });
 
 export const HealthReport = z
   .object({
-    status: z.enum(['Healthy', 'Degraded', 'Unhealthy']),
-    version: z.string(),
-    brokers: z.array(z.object({ broker: z.string(), isActive: z.boolean(), isConnected: z.boolean(), limitReached: z.boolean() })),
-    /** Down, nothing can be reserved and deliveries are spooled; the brokers' counts are then the last known. */
-    isDatabaseReachable: z.boolean(),
+    status: HealthStatus,
+    version: text('The version of Signalbox'),
+    brokers: z.array(BrokerHealth).meta({ description: 'The configured connections in their order' }),
+    isDatabaseReachable: flag('Whether the database answers. While it does not, deliveries are spooled and the limits are the last known'),
   })
   .meta({
     id: 'HealthReport',
-    examples: [
-      {
-        status: 'Healthy',
-        version: '0.1.0',
-        brokers: [{ broker: 'BROKER_URL_1', isActive: true, isConnected: true, limitReached: false }],
-        isDatabaseReachable: true,
-      },
-    ],
+    description: 'The health of the relay and of its connections',
+    examples: [{ status: 'Healthy', version: '0.1.0', brokers: [exampleBrokerHealth], isDatabaseReachable: true }],
   });
 export type HealthReport = z.output<typeof HealthReport>;
+
+const LimitedConnection = z.object({ broker: Name, messageCount: usage.messageCount, monthlyLimit: usage.monthlyLimit }).meta({
+  id: 'LimitedConnection',
+  description: 'A connection at its limit',
+  examples: [{ broker: 'BROKER_URL_1', messageCount: 2_000_000, monthlyLimit: 2_000_000 }],
+});
 
 export const Problems = problems({
   limitsReached: {
     status: 503,
     title: 'Every broker connection has reached its monthly limit',
     members: z
-      .object({ period: Period, connections: z.array(z.object({ broker: z.string(), messageCount: Count, monthlyLimit: Count })) })
+      .object({ period: Period, connections: z.array(LimitedConnection).meta({ description: 'The connections that were checked' }) })
       .meta({ examples: [{ period: '2026-01', connections: [{ broker: 'BROKER_URL_1', messageCount: 2_000_000, monthlyLimit: 2_000_000 }] }] }),
   },
-  /** Its member `spooled` says whether the delivery is kept on disk and will be published later. */
   notPublished: {
     status: 400,
     title: 'The delivery could not be published',
-    members: z.object({ id: z.uuid(), spooled: z.boolean() }).meta({ examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', spooled: true }] }),
+    members: z
+      .object({
+        id: z.uuid().meta({ description: "The relay's own id of the delivery" }),
+        spooled: flag('Whether the delivery is on disk and will be published later'),
+      })
+      .meta({ examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', spooled: true }] }),
   },
   connectionMissing: { status: 404, title: 'No such broker connection' },
   currentPeriod: { status: 400, title: 'Usage of the current month cannot be deleted' },

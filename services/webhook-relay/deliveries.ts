@@ -223,20 +223,26 @@ const forgeHeaders = {
     isRequired: true,
     example: `sha256=${'0123456789abcdef'.repeat(4)}`,
   },
-  'X-GitHub-Event': { description: 'The kind of the event; also X-Forge-Event, X-Gitea-Event, X-Forgejo-Event', example: 'issues' },
+  'X-GitHub-Event': { description: 'The event, in the word of the forge; also X-Forge-Event, X-Gitea-Event, X-Forgejo-Event', example: 'issues' },
   'X-GitHub-Delivery': {
     description: "The forge's own id of the delivery; also X-Forge-Delivery, X-Gitea-Delivery, X-Forgejo-Delivery",
     example: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
   },
-  'X-GitHub-Hook-ID': { description: 'The webhook; also X-Forge-Hook-ID', example: '292430182' },
-  'X-GitHub-Hook-Installation-Target-ID': { description: 'Where it is installed; also X-Forge-Hook-Installation-Target-ID', example: '79929171' },
-  'X-GitHub-Hook-Installation-Target-Type': { description: 'What that is; also X-Forge-Hook-Installation-Target-Type', example: 'repository' },
+  'X-GitHub-Hook-ID': { description: 'The id of the webhook; also X-Forge-Hook-ID', example: '292430182' },
+  'X-GitHub-Hook-Installation-Target-ID': {
+    description: 'The id of the repository, organization or app that the webhook belongs to; also X-Forge-Hook-Installation-Target-ID',
+    example: '79929171',
+  },
+  'X-GitHub-Hook-Installation-Target-Type': {
+    description: 'The kind of that target; also X-Forge-Hook-Installation-Target-Type and X-Gitea-Hook-Installation-Target-Type',
+    example: 'repository',
+  },
   traceparent: { description: 'W3C trace context, passed on with the message' },
 };
 
 const ForgeDelivery = z.looseObject({}).meta({
   id: 'ForgeDelivery',
-  description: 'The JSON of the forge, any object',
+  description: 'The JSON object of the forge',
   examples: [
     {
       action: 'opened',
@@ -247,7 +253,7 @@ const ForgeDelivery = z.looseObject({}).meta({
   ],
 });
 
-const deliveryDescription = `Headers of GitHub, Gitea and Forgejo are taken alike. The signature is over the bytes of the body, so a delivery is best tried in a shell:
+const deliveryDescription = `The relay publishes the delivery to a message broker and answers 202 when the broker has confirmed it. Headers of GitHub, Gitea and Forgejo are taken alike. The signature is over the bytes of the body, so a delivery is best tried in a shell:
 
 \`\`\`sh
 body='{"action":"opened"}'
@@ -263,7 +269,7 @@ export const deliveryRoutes = ({ deliveries, budgetMs, maxPayloadBytes, bodyMemo
     path: '/Forge',
     operationId: 'receiveDelivery',
     access: 'checkedByHandler',
-    summary: 'Receives a delivery of the forge and publishes it',
+    summary: 'Receives a delivery of a forge',
     description: deliveryDescription,
     describedHeaders: forgeHeaders,
     describedBody: { 'application/json': ForgeDelivery },

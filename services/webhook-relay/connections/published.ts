@@ -65,7 +65,8 @@ export const publishedRoute = (published: PublishedConnections, connections: Con
     method: 'get',
     path: '/Broker/published',
     operationId: 'listPublishedConnections',
-    summary: 'The connections that were published to, configured or not',
+    summary: 'Lists the brokers that were published to',
+    description: 'Messages may wait on a broker after its connection has left the settings. The answer never has a user or a password.',
     answers: { 200: PublishedConnectionList },
     handle: () => answerInTime(published.list(connections.all)),
   });

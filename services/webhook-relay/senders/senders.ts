@@ -213,7 +213,8 @@ export const senderRoute = (senders: Pick<Senders, 'statistics'>) =>
     path: '/Stats',
     operationId: 'listSenders',
     access: 'open',
-    summary: 'Activity of each sender',
+    summary: 'Shows the activity of senders',
+    description: 'The answer has the 10 000 senders that were active last, over all replicas, at most a second late. Only accepted deliveries count.',
     answers: { 200: SenderStatistics },
     handle: async () => new Content('application/json; charset=utf-8', textOfStatistics(await answerInTime(senders.statistics()))),
   });
