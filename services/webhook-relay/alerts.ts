@@ -9,7 +9,7 @@ export type Alerts = ReturnType<typeof createAlerts>;
 
 const timeoutMs = 5000;
 const everyMs = 1000;
-/** Of a flood, so many deliveries are named. */
+/** An alert about a flood names so many deliveries. */
 const mostNamed = 100;
 
 export function createAlerts(url: string | undefined, log: Log) {
@@ -42,7 +42,7 @@ export function createAlerts(url: string | undefined, log: Log) {
   }
 
   return {
-    /** Sent at once; a flood is told in one alert a second. Never throws, never waits. */
+    /** Sent at once; a flood makes one alert a second. Never throws, never waits. */
     limitsReached(alert: LimitAlert): void {
       if (url === undefined) return;
       pending.push(alert);

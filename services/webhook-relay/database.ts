@@ -7,7 +7,7 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 
 // Two pools, since not everything may wait for as long.
 
-/** For all but reservations: statistics, rejected deliveries, the table of the spool. Those who wait for an answer bound that themselves. */
+/** For all but reservations: statistics, rejected deliveries, the table of the spool. Callers that wait for an answer bound the wait themselves. */
 export const generalPool = { schema: 'relay', ...requestLimits };
 
 /**
@@ -22,7 +22,7 @@ export const usagePool = (budgetMs: number) => ({
   answerMs: Math.round(budgetMs * 0.6),
 });
 
-/** What a person, a dashboard or a probe waits for it: the limits of the pools leave housekeeping its time. */
+/** The longest wait of a person, a dashboard or a probe; the limits of the pools leave housekeeping its time. */
 export const readTimeoutMs = 2000;
 
 /** @throws Problem 503 when `asked` has not settled in time; what it does goes on */
@@ -54,7 +54,7 @@ export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stop
     stopping,
   });
   const state = {
-    /** False from the first failure until the database has answered again: nobody waits for it meanwhile. */
+    /** False from the first failure until the database has answered again: nothing waits for it meanwhile. */
     isUp: true,
     failed,
   };

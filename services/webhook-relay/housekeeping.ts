@@ -1,4 +1,4 @@
-// What the relay deletes, and when.
+// Deletes expired rows and files of the relay.
 import type { Log } from '../platform/log.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';

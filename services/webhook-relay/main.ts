@@ -32,7 +32,7 @@ async function start(runtime: Runtime, config: RelayConfig): Promise<void> {
 
 const fileCheckedEveryMs = 1000;
 
-/** Those of the environment and its file, which is followed as it changes. None of them needs to be connected yet. */
+/** The connections of the environment and of its file, which is followed as it changes. None needs to be connected yet. */
 async function openConnections({ environment, lifecycle, log }: Runtime, { environmentFile, monthlyLimit, queueType }: RelayConfig): Promise<Connections> {
   const brokers = createBrokerSettings(environment, environmentFile, log);
   const connections = await createConnections({

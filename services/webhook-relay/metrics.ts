@@ -90,7 +90,7 @@ export function measureQueues(metrics: Metrics, connections: Pick<Connections, '
   });
 }
 
-/** What can be told now. Gauges that are collected at the same time share one question. */
+/** The depths that brokers tell now. Gauges that are collected at the same time share one question. */
 function createDepths(connections: Pick<Connections, 'all'>, nowMs: () => number) {
   /** When a queue was last found empty, by broker and queue; when it was looked at first, until then. */
   const emptyAtMs = new Map<string, number>();

@@ -30,7 +30,7 @@ async function* filesOf(folder: string, id: string, state: string) {
   }
 }
 
-/** Of a file whose payload is not read. */
+/** The first line of a file, without its payload. */
 async function firstLineOf(path: string): Promise<string> {
   const stream = createReadStream(path);
   try {

@@ -37,7 +37,7 @@ export function createAdministration(connections: Connections, { usage, store, l
       const { name, index: position } = chosen.target;
       const stored = await store.activate(name);
       usage.changed();
-      // What is stored may be configured no more; then the first one was active.
+      // The stored name may be configured no more; then the first connection was active.
       const previous = (connections.all.find(({ target }) => target.name === stored) ?? connections.all[0] ?? chosen).target.name;
       log.info({ previous, active: name }, 'active connection switched');
       return { previous, active: name, index: position };

@@ -56,13 +56,13 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
   let lastError: string | null = null;
 
   return {
-    /** Another one after a reload that moved it in the list or changed its limit. Its URL does not print. */
+    /** Replaced by a reload that moved it in the list or changed its limit. Its URL does not print. */
     target,
-    /** It stands, and has answered since the last delivery that it failed: one that hangs does not count. Others are not published to. */
+    /** The connection stands, and has answered since the last delivery that failed on it. Messages are published on usable connections only. */
     get isUsable() {
       return isUsable();
     },
-    /** Until it has stood, or its time for that is over; `connecting` resolves then. */
+    /** True until it has stood, or its time for that is over; `connecting` resolves then. */
     get isConnecting() {
       return isConnecting;
     },
@@ -86,7 +86,7 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
       else if (breaker.openings > 0) breaker.succeeded();
       return result;
     },
-    /** Messages waiting in a queue of the topology; undefined when it cannot be told now. */
+    /** Messages waiting in a queue of the topology; undefined while the broker does not answer. */
     async depth(queue: string): Promise<number | undefined> {
       if (!isUsable()) return undefined;
       const asked: Promise<number | undefined> = broker.depth(queue).catch(() => undefined);

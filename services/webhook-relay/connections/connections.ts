@@ -6,7 +6,7 @@ import { forgeTopology, type ReloadResult } from '../contract.ts';
 import type { Quota } from '../usage/store.ts';
 import { type Connection, openConnection } from './connection.ts';
 
-/** What a reload changes, by the names of the connections. */
+/** The changes of a reload, by the names of the connections. */
 type Changes = Omit<ReloadResult, 'active'>;
 
 export type Connections = Awaited<ReturnType<typeof createConnections>>;
@@ -52,7 +52,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     };
   }
 
-  /** Workers that run empty a connection that goes, from memory: what a restart of theirs leaves there is the operator's to find. */
+  /** Running workers empty a removed connection, from memory: after a restart of theirs its messages are left to the operator. */
   async function warnOfMessagesLeft({ target, depth }: Connection): Promise<void> {
     const depths = await Promise.all(forgeTopology.queues.map(({ name }) => depth(name)));
     const messages = depths.includes(undefined) ? 'unknown' : Math.max(...depths.filter((found) => found !== undefined));
@@ -62,7 +62,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
     log.warn(found, 'broker connection removed without BROKER_LIMIT_n=0 before or with messages in its queues: they are consumed by running workers only');
   }
 
-  /** Closes it once what it has in hand is settled. */
+  /** Closes it once its publications in flight are settled. */
   async function retire(connection: Connection): Promise<void> {
     try {
       await warnOfMessagesLeft(connection);
@@ -73,13 +73,13 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
   }
 
   async function load(isReload: boolean): Promise<Changes> {
-    if (isClosed) return { added: [], removed: [], changed: [] }; // what it opened nobody would close
+    if (isClosed) return { added: [], removed: [], changed: [] }; // a connection that it opened would never be closed
     const targets = await read(isReload);
     const previous = current.all;
     const changes = changesTo(targets);
     const next = targets.map((target) => ({ target, connection: connectionTo(target) }));
     const all = next.map(({ connection }) => connection);
-    // Those that go work until those that come are there: no delivery has to be spooled in between.
+    // Removed connections work until the added ones stand: no delivery has to be spooled in between.
     if (isReload) await Promise.allSettled(all.filter((one) => !previous.includes(one)).map((added) => added.ready(handOverMs)));
     for (const { target, connection } of next) connection.target = target;
     current.all = all;
@@ -89,7 +89,7 @@ export async function createConnections({ read, connect, defaultLimit, clock, lo
       limitSource: target.limit === undefined ? 'default' : 'environment',
     }));
     retired.push(...previous.filter((one) => !all.includes(one)).map(retire));
-    // Those that came up before they were among all, and limits that were raised.
+    // Added connections may have come up already, and limits may have been raised.
     usable();
     if (all.length === 0) log.warn('no BROKER_URL_n is set, deliveries are spooled');
     if (isReload) log.info(changes, 'broker connections reloaded');

@@ -62,7 +62,7 @@ const secretNames = /auth|cookie|credential|secret|token|passw|key|sign|digest|h
 // For headers whose name does not tell: an authorization scheme, a labelled digest, or hexadecimal digits of a digest's length.
 const secretValues = /^\s*(basic|bearer|token|digest|negotiate)\s|\b(md5|sha-?\d+)[=:]|[0-9a-f]{40}|eyJ[\w-]+\./i;
 
-/** What of a rejected request's headers may be kept: everything but credentials and signatures. */
+/** The headers of a rejected request without the values of credentials and signatures. */
 export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const shown = Object.entries(headers).map(([name, value]): [string, string] => {
     const text = storable([value].flat().join(', '));

@@ -12,7 +12,7 @@ type ScoreInput = {
   readonly event: string;
   /** Any parsed JSON: what is missing or of another type than expected counts as absent. */
   readonly payload: unknown;
-  /** Of this sender, over the last ten minutes. */
+  /** Events of this sender a minute, over the last ten minutes. */
   readonly eventsPerMinute: number;
 };
 

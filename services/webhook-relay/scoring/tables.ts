@@ -25,7 +25,7 @@ const Frequency = z
   .refine((steps) => steps[0]?.from === 0, 'must begin with an entry from 0')
   .refine((steps) => steps.every(({ from }, n) => n === 0 || from > (steps[n - 1]?.from ?? from)), 'must be in ascending order of from');
 
-/** What `tables.yaml` says; each part is explained there. */
+/** The schema of `tables.yaml`, which explains each part. */
 const Tables = z.strictObject(
   {
     base: z.record(Pattern, Points, map),

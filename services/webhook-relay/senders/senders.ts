@@ -192,7 +192,7 @@ function describe(rows: readonly SenderRow[], frequencyFactor: (eventsPerMinute:
   return Object.fromEntries(described);
 }
 
-/** Those that no longer count go, so that an outage does not let them grow. */
+/** Buckets that no longer count are deleted, so that an outage does not let them grow. */
 function count(buckets: Buckets, bucket: number, events: number): void {
   buckets.set(bucket, (buckets.get(bucket) ?? 0) + events);
   for (const other of buckets.keys()) if (other <= bucket - windowMs) buckets.delete(other);

@@ -77,7 +77,7 @@ export const createSenderStore = (database: Database) => ({
       await inTransaction.run(addToBuckets, increments);
     }),
 
-  /** Of all replicas; a sender without events in that time is not in it. */
+  /** Counts of all replicas; a sender without events in that time is not in them. */
   countsOf: (logins: readonly string[], from: Date, to: Date) => database.all(countsOf, [...logins], from, to),
   /** The `limit` senders that were active last, by login; recentCount is over `from` to `to`. */
   latest: (from: Date, to: Date, limit: number) => database.all(latest, from, to, limit),

@@ -37,7 +37,7 @@ const claim = statement<FailedPayload, [limit: number, owner: string]>(
   select id, header, bytes from claimed order by spooled_at, id`,
 );
 
-// The lease is renewed here: a row may have waited behind others of its claim. No row when somebody else has it now.
+// The lease is renewed here: a row may have waited behind others of its claim. No row when another replica has it now.
 const payload = statement<{ payload: Buffer }, [id: string, owner: string]>(
   'relay.failedPayloads.payload',
   `
@@ -83,7 +83,7 @@ export function createFailedPayloads(database: Database) {
     insert: async ({ message, reason, spooledAt }: SpooledDelivery, tries: number) => {
       await database.run(insert, message.id, JSON.stringify(headerOf(message)), message.body, reason, spooledAt, tries);
     },
-    /** Oldest first, none that anybody holds a lease on, this owner included. */
+    /** Oldest first, without rows that have a lease, one of this owner included. */
     claimDue: (limit: number) => database.all(claim, limit, owner),
     /** Undefined when the lease was lost. */
     async load({ id, header }: FailedPayload): Promise<{ readonly message: Message } | 'corrupt' | undefined> {
@@ -92,11 +92,11 @@ export function createFailedPayloads(database: Database) {
       if (!parsed.success) return row && 'corrupt';
       return row && { message: { ...parsed.data, body: row.payload } };
     },
-    /** 0 when the lease was lost: whoever has it now publishes once more, which consumers recognise. */
+    /** 0 when the lease was lost: the replica that has it now publishes once more, which consumers recognise. */
     markReplayed: (id: string) => database.run(markReplayed, id, owner),
     /** @returns true when that was the last try that it is given */
     countRefusal: async (id: string, mostTries: number) => (await database.first(countRefusal, id, owner, mostTries))?.refused ?? false,
-    /** What was claimed and not published is free for every replica, at once. */
+    /** Rows that were claimed and not published are free for every replica, at once. */
     release: () => database.run(release, owner),
     /** @returns how many were deleted */
     deleteOld: (replayedBefore: Date, refusedBefore: Date) => database.run(deleteOld, replayedBefore, refusedBefore),

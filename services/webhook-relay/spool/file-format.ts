@@ -18,7 +18,7 @@ export const MessageHeader = z.object({
   headers: z.record(z.string(), z.string()),
 });
 
-/** What a MessageHeader is read from: id, priority and times are kept, so that a replay is the same delivery to every consumer. */
+/** The source of a MessageHeader: id, priority and times are kept, so that a replay is the same delivery to every consumer. */
 export const headerOf = ({ body: _, ...header }: Message): z.output<typeof MessageHeader> => header;
 
 /** A delivery that could not be published when it came. */
@@ -41,7 +41,7 @@ const FirstLine = z.object({
 
 const digest = (payload: Buffer): string => createHash('sha256').update(payload).digest('hex');
 
-/** What to write, in order; the payload is not copied. */
+/** The bytes to write, in order; the payload is not copied. */
 export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): readonly [firstLine: Buffer, payload: Buffer] {
   const { body } = message;
   const payload = { length: body.length, sha256: digest(body) };
@@ -49,10 +49,10 @@ export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): 
   return [Buffer.from(`${JSON.stringify(firstLine)}\n`), body];
 }
 
-/** What will be found so at every look. */
+/** A fault that every later read would find again. */
 export type Corrupt = { readonly corrupt: string };
 
-/** What a file says of its payload; undefined where it is none of ours, or damaged. */
+/** The header of a file; undefined when it is damaged or no spool file. */
 export const decodeFirstLine = (line: string) => FirstLine.safeParse(tryToParse(line)).data;
 
 /** The payload of the delivery is a view of `content`. */

@@ -5,7 +5,7 @@ import { type Corrupt, decodeSpooled, parseFileName, type SpooledDelivery, type 
 
 /** A new file, whole and on the disk when this resolves; what a failure leaves behind is the caller's to remove. */
 export async function writeDurably(path: string, chunks: Iterable<Buffer>): Promise<void> {
-  await using file = await open(path, 'wx', 0o600); // payloads may hold what nobody else on the machine should read
+  await using file = await open(path, 'wx', 0o600); // payloads may hold secrets, which no other user of the machine should read
   await file.writeFile(chunks);
   await file.sync();
 }

@@ -21,7 +21,7 @@ type ReplayerParts = {
   readonly lifecycle: Lifecycle;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How long spooled deliveries wait for the next try, where nobody wakes the replayer before. */
+  /** How long spooled deliveries wait for the next try, unless the replayer is woken before. */
   readonly intervalMs: number;
   /** How long a stop may take to put pending files into the database; 0 leaves them on the disk. */
   readonly flushMs?: number;
@@ -86,7 +86,7 @@ export function createReplayer({ spool, failedPayloads, publish, lifecycle, log,
     return !(await spool.own()) || forEachConcurrent(await spool.pending(), concurrency, (file) => replay(entries.ofFile(file)));
   }
 
-  /** What fails here is logged and keeps nothing else. */
+  /** A failure is logged and does not keep the rest from its try. */
   async function guarded(what: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await work();

@@ -16,7 +16,7 @@ import { ifThere, listFiles, readSpooled, syncFolder, writeDurably } from './fol
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };
 
-/** What was found will be the same at every look. */
+/** A fault that every later read would find again. */
 export const corrupt = (what: string): Refusal => ({ reason: `corrupt: ${what}`, toDo: 'redeliver it from the forge, then delete what is kept here' });
 
 /** Bounds open descriptors, not throughput: more writes at once do not make a disk faster. */
@@ -74,7 +74,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
   return {
     /**
      * True when the delivery is on the disk; false, logged and counted, when it could not be put there, or when others held the disk
-     * for all of `waitMs`: where it hangs, bodies that nobody waits for any more must not pile up. Never rejects. Needs no ownership:
+     * for all of `waitMs`: where it hangs, bodies of requests that were given up must not pile up. Never rejects. Needs no ownership:
      * no delivery is lost for that, and the owner replays it.
      */
     write,
@@ -101,7 +101,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     remove: (file: SpoolFile): Promise<void> => rm(pathOf(file), { force: true }),
     /** To the folder `refused`, for a person to look at. Moved back from there, it is tried once more. */
     refuse,
-    /** Back among the pending, each with the tries it had. What is corrupt stays: no connection was ever asked to take it. */
+    /** Back among the pending, each with the tries it had. Corrupt files stay: no connection was ever asked to take them. */
     async restoreRefused(): Promise<void> {
       for (const file of await refused()) if (file.tries > 0) await ifThere(rename(refusedPathOf(file), pathOf(file)));
     },

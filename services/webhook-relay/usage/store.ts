@@ -6,7 +6,7 @@ import type { BrokerUsage } from '../contract.ts';
 /** The calendar month, in UTC, that a message counts in: `2026-01`. */
 export const periodOf = (date: Date): string => date.toISOString().slice(0, 7);
 
-/** What a connection may publish in a month, and who says so. */
+/** The limit of a connection in a month, and the source of the limit. */
 export type Quota = Pick<BrokerUsage, 'broker' | 'monthlyLimit' | 'limitSource'>;
 
 export type UsageRow = Quota & { readonly period: string; readonly messageCount: number };
@@ -36,7 +36,7 @@ const exactWithin = 10_000;
 const granted = (room: string) =>
   `case when ${room} >= $6::bigint + $7::bigint + ${exactWithin} then $6::bigint + $7::bigint else greatest(0, least($6::bigint, ${room})) end`;
 
-// One statement for any number of waiting deliveries. It sees the active connection as of now, whoever switched it.
+// One statement for any number of waiting deliveries. It sees the active connection as of now, whichever replica switched it.
 // The count is decided under the row's lock, on the row as it is then: the snapshot only chooses the connection.
 type ReserveValues = [
   brokers: readonly string[],
@@ -143,7 +143,7 @@ export const createUsageStore = (database: Database) => ({
       wanted,
       ahead,
     ),
-  /** What was reset or deleted meanwhile stays as it is. */
+  /** Counts that were reset or deleted meanwhile stay as they are. */
   refund: (refunds: readonly Refund[]) => database.run(refund, refunds),
   /** Newest period first, then by name. */
   stored: () => database.all(stored),

@@ -1,4 +1,4 @@
-// Usage records: what each connection has used and which one is active, what may be deleted, what a reset does.
+// Usage of connections by month, the active connection, and the deletion and reset of usage.
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { withTimeout } from '../../platform/time.ts';
@@ -32,7 +32,7 @@ export function createUsage({ store, reservations, connections, database, clock 
     const asOf = changes;
     const [rows, active] = await reservations.withoutStock(() => Promise.all([store.ofPeriod(currentPeriod()), store.active()]));
     const answer = { rows, active };
-    // What was asked before a change may come after what was asked behind it.
+    // An answer from before a change may come after one from behind it.
     if (asOf === changes) {
       known = answer;
       askedAt = performance.now();
@@ -55,7 +55,7 @@ export function createUsage({ store, reservations, connections, database, clock 
     };
   }
 
-  /** Something was changed from here: what was asked until now is no longer recent. */
+  /** To be called after a change: earlier answers are no longer recent. */
   function changed(): void {
     reservations.changed();
     changes++;

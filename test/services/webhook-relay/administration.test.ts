@@ -21,7 +21,7 @@ describe('administration', () => {
     database = await createTestDatabase({ schema: 'relay', migrations });
     await write(third(), first(), 'BROKER_LIMIT_3=5');
     const environment = { Broker__EnvironmentFile: file, Broker__MonthlyMessageLimit: '70' };
-    // What is new is looked at right after a reload, also where it takes long to connect.
+    // A new connection is looked at right after a reload, also where it takes long to connect.
     relay = await startRelay({ databaseUrl: database.url, environment, handOverMs: 60_000 });
   });
   after(async () => {

@@ -120,7 +120,7 @@ describe('large bodies of deliveries', () => {
     }
   }
 
-  it('is not kept up by senders that nobody knows, who announce much and send little', () => unlessLate(sendBesideStrangers));
+  it('is not kept up by unknown senders that announce much and send little', () => unlessLate(sendBesideStrangers));
 
   it('cuts a slow body off with 408 while the forge still waits, and closes its connection', async () => {
     const begun = performance.now();
@@ -140,10 +140,10 @@ describe('large bodies of deliveries', () => {
 const reserveMs = 1000;
 /** A body may take so long to arrive. */
 const bodyMs = 3375;
-/** And what becomes of it must be told within this. */
+/** The answer must come within this. */
 const budgetMs = 4500;
 
-/** What one of a flood is answered. A machine too slow for these times tells so: kept, or lost and said to be; what came sooner has no such excuse. */
+/** The answer to one of a flood. On a machine too slow for these times it is kept or late; a sooner answer has no such excuse. */
 function wordOf({ status, response, body }: Sent, ms: number): string {
   if (status === 503 && response.headers['retry-after'] !== undefined) return '503 with Retry-After';
   if (status === 408 && ms > bodyMs) return 'late';

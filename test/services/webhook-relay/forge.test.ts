@@ -28,7 +28,7 @@ describe('POST /Forge', () => {
     await database.drop();
   });
 
-  /** What a queue hands out, once there are so many. */
+  /** The messages of a queue, once there are so many. */
   async function received(queue: string, messages: number): Promise<readonly Delivery[]> {
     const broker = connectBroker(database.url, forgeTopology, { log: silentLog, name: 'test' });
     const deliveries: Delivery[] = [];
@@ -93,7 +93,7 @@ describe('POST /Forge', () => {
     const before = await shownUsage();
     await Promise.all(Array.from({ length: 30 }, () => deliver(relay.url)));
     expect(await shownUsage()).to.equal(before + 30);
-    // What was reserved ahead goes back when the traffic pauses.
+    // Reservations ahead go back when the traffic pauses.
     await eventually(async () => expect(await counts(relay.database)).to.deep.equal({ BROKER_URL_1: before + 30 }));
   });
 

@@ -1,4 +1,4 @@
-// What the relay's housekeeping deletes, and what it leaves.
+// The rows and files that the relay's housekeeping deletes, and the ones that it leaves.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

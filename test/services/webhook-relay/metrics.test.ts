@@ -1,4 +1,4 @@
-// Metrics of the queues, with brokers that answer as they are told.
+// Metrics of the queues, with obedient brokers.
 import { expect } from 'chai';
 import type { Broker } from '../../../services/platform/broker/broker.ts';
 import { silentLog } from '../../../services/platform/log.ts';

@@ -1,4 +1,4 @@
-// What becomes of deliveries while a broker or the database is away: the outcome table, line by line.
+// Deliveries while a broker or the database is away: the outcome table, line by line.
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -207,14 +207,14 @@ describe('a database that hangs', () => {
     await eventually(async () => (await deliver(relay.url)).status === 202, { withinMs: 60_000 });
   });
 
-  it('holds up nobody who only reads it: 503 with Retry-After', async () => {
+  it('does not hold up requests that only read it: 503 with Retry-After', async () => {
     await deliver(relay.url);
     proxy.mute();
     const begun = performance.now();
     const paths = ['/Stats', '/Broker/connections', '/broker/usage', '/broker/usage/current'];
     const answers = await Promise.all(paths.map((path) => administer(relay.url, 'GET', path)));
     for (const { status, headers } of answers) expect([status, headers.get('retry-after')]).to.deep.equal([503, '5']);
-    expect(performance.now() - begun).to.be.below(8000); // the pool's own patience is 10 s and more
+    expect(performance.now() - begun).to.be.below(8000); // the pool's own timeout is 10 s and more
   });
 });
 

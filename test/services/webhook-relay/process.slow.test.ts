@@ -133,7 +133,7 @@ describe('relay processes', () => {
     });
   });
 
-  it('answer what is in work when they are told to stop, and exit 0', async () => {
+  it('answer requests in flight at SIGTERM, and exit 0', async () => {
     const { process, url } = await start({ BROKER_URL_1: database.url });
     let isOver = false;
     const answered: number[] = [];

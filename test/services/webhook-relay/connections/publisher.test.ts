@@ -1,4 +1,4 @@
-// What becomes of one message: reservations kept or given back, connections tried in turn; on a real database, with brokers that do as told.
+// One message: reservations kept or given back, connections tried in turn; on a real database, with obedient brokers.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Broker, Message, PublishResult } from '../../../../services/platform/broker/broker.ts';
@@ -20,7 +20,7 @@ import { counts, findConnection, migrations } from '../relay.ts';
 const confirmed: PublishResult = { outcome: 'confirmed' };
 const failed = (outcome: 'unpublished' | 'refused' | 'unknown'): PublishResult => ({ outcome, reason: outcome });
 
-/** A broker that answers what a test tells it to, and remembers what it was given. */
+/** A broker that gives the answers of a test, and remembers the messages. */
 function createObedientBroker(answers: PublishResult[]) {
   const published: Message[] = [];
   const broker: Broker = {

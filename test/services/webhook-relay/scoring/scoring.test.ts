@@ -140,7 +140,7 @@ describe('the final score', () => {
     const { score: scoreHalves } = createScoring({ tables: halves, ownerLogins: [], ownBotLogins: [] });
     const finalScore = (event: string, login: string) => scoreHalves({ event, payload: { sender: { login } }, eventsPerMinute: 0 }).finalScore;
     expect(finalScore('fork', 'somebody')).to.equal(3); // 2.5
-    expect(finalScore('star', 'somebody')).to.equal(2); // 1.5
+    expect(finalScore('star', 'a-person')).to.equal(2); // 1.5
     expect(finalScore('fork', 'dependabot[bot]')).to.equal(2); // 2.45
   });
 

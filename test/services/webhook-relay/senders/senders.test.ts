@@ -147,7 +147,7 @@ describe('senders', () => {
   });
 
   describe('in memory', () => {
-    /** Of a database that answers nothing, and remembers what it was asked for. */
+    /** The store of a database that answers nothing; it remembers the questions. */
     function createAlone() {
       const asked: (readonly string[])[] = [];
       const countsOf = (logins: readonly string[]) => (asked.push(logins), Promise.resolve([]));

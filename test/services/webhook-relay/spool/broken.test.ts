@@ -96,7 +96,7 @@ describe('a spool entry that can never be read', () => {
     });
   }
 
-  it('stays where it is, and is not told again, when the relay stops and flushes the rest', async () => {
+  it('stays where it is, and is not logged again, when the relay stops and flushes the rest', async () => {
     const { directory, name, stop } = await replayDamaged((path) => truncate(path, 30));
     await eventually(async () => (await readdir(join(directory, 'refused'))).includes(name));
     await stop();

@@ -82,7 +82,7 @@ describe('a spool in a directory without write permission', () => {
     directory = newDirectory();
     mkdirSync(directory);
     if (!isRoot) return;
-    // Root may write everywhere: this process is somebody else meanwhile.
+    // Root may write everywhere, so this process runs as another user meanwhile.
     for (const path of [dirname(directory), directory]) await chown(path, nobody, nobody);
     process.seteuid?.(nobody);
   });

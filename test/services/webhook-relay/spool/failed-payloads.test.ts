@@ -124,7 +124,7 @@ describe('the rows of failed_payloads', () => {
     expect(tried.filter((id) => id === message?.id)).to.have.length(3);
   });
 
-  it('are given up at once when nobody can read them: told and counted once, and the others are published', async () => {
+  it('are given up at once when they cannot be read: logged and counted once, and the others are published', async () => {
     const [damaged, ...sound] = await flushTo(database, 3);
     await database.run(damage, damaged?.id ?? '');
     const { log, lines } = captureLog();

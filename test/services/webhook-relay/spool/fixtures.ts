@@ -1,4 +1,4 @@
-// What the spool's tests share: deliveries, folders, replicas, and the rows of failed_payloads.
+// Deliveries, folders, replicas and rows of failed_payloads for the spool's tests.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Message } from '../../../../services/platform/broker/broker.ts';
@@ -72,7 +72,7 @@ export type ReplicaOptions = {
   readonly flushMs?: number;
   readonly intervalMs?: number;
   readonly log?: Log;
-  /** What of the spool and of the table fails, as a disk or a database does at times. */
+  /** The parts of the spool and of the table that fail, as a disk or a database does at times. */
   readonly faults?: { readonly spool?: (whole: Spool) => Spool; readonly rows?: (whole: FailedPayloads) => FailedPayloads };
 };
 
@@ -120,7 +120,7 @@ export const clear = statement('test.clear', 'delete from failed_payloads');
 
 export const unavailable = () => Promise.resolve<ReplayOutcome>('unavailable');
 
-/** What a relay leaves in the database that stops with `count` pending deliveries. */
+/** The rows of a relay that stops with `count` pending deliveries. */
 export async function flushTo(database: Pool, count: number): Promise<Message[]> {
   const directory = newDirectory();
   const replica = startReplica({ directory, database, publish: unavailable, flushMs: 8000 });

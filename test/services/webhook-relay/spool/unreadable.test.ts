@@ -22,7 +22,7 @@ function startReader(directory: string): { lines: Line[]; published: () => unkno
 }
 
 describe('a spool file that the relay may not read', () => {
-  it('is told once, holds up nothing, and is published when it may be read', async function () {
+  it('is logged once, holds up nothing, and is published when it may be read', async function () {
     if (process.platform === 'win32') this.skip(); // no permissions of this kind there
     const directory = newDirectory();
     const messages = await fill(openSpool(directory).spool, 3);

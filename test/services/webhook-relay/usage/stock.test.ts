@@ -191,7 +191,7 @@ describe('the stock of reservations', () => {
     const reserve = async (...given: Parameters<UsageStore['reserve']>) => {
       const candidates = await store.reserve(...given);
       const [, , { wanted, ahead }] = given;
-      if (isSlow && wanted + ahead > 0) await answered.promise; // one for nobody reserves nothing
+      if (isSlow && wanted + ahead > 0) await answered.promise; // a statement without waiting deliveries reserves nothing
       return candidates;
     };
     const reservations = create({ store: { ...store, reserve } });
