@@ -19,6 +19,8 @@ export const appveyor: Source = {
         repositoryName: 'railway/signals',
         branch: 'main',
         commitMessage: 'Pull the other lever',
+        started: '1/5/2026 8:00 AM',
+        finished: '1/5/2026 8:04 AM',
         buildUrl: 'https://appveyor.example/project/railway/signals/builds/7001',
       },
     },
@@ -27,7 +29,13 @@ export const appveyor: Source = {
     event: lineAt(payload, 'eventName'),
     action: lineAt(payload, 'eventData', 'status'),
     repository: lineAt(payload, 'eventData', 'repositoryName'),
-    key: [lineAt(payload, 'eventData', 'buildId'), lineAt(payload, 'eventData', 'status')],
+    // A build that runs again keeps its id, and may end alike.
+    key: [
+      lineAt(payload, 'eventData', 'buildId'),
+      lineAt(payload, 'eventData', 'status'),
+      lineAt(payload, 'eventName'),
+      lineAt(payload, 'eventData', 'finished') ?? lineAt(payload, 'eventData', 'started') ?? '',
+    ],
     isFailure: memberAt(payload, 'eventData', 'failed') === true,
   }),
   notice: (payload) => ({

@@ -52,7 +52,7 @@ function readEvent(source: Source, { body, headers }: Request, receivedAt: Date)
   const isForm = headers['content-type']?.trim().toLowerCase().startsWith(formType) === true;
   const payload = isForm ? parseMembers(body) : parseObject(body);
   const kept = keptHeaders(source, headers);
-  const { event, action, repository, key, isFailure } = source.read({ payload, header: (name) => kept[name] });
+  const { event, action, repository, key, isFailure, isKeyUnsigned = false } = source.read({ payload, header: (name) => kept[name] });
   return {
     id: uuidv7({ msecs: receivedAt.getTime() }),
     source: source.name,
@@ -63,7 +63,7 @@ function readEvent(source: Source, { body, headers }: Request, receivedAt: Date)
     action: action?.slice(0, maxEventLength).toWellFormed() ?? null,
     originalAction: null,
     relayId: null,
-    digest: null,
+    digest: isKeyUnsigned ? digest(Buffer.concat([Buffer.from(`${source.name}\n`), body])) : null,
     payload,
     repository: repository ?? null,
     number: null,

@@ -1,13 +1,16 @@
 // A route for each direct source that has a secret; without one its path does not exist.
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import type { Secret } from '../../platform/config/secret.ts';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
 import type { Area } from '../../platform/http/credentials.ts';
 import { answer, type AnyRoute, asksDatabase, type RawBody, rawBody, route } from '../../platform/http/route.ts';
 import { createSignatures, type SignatureForm } from '../../platform/http/signatures.ts';
+import { textAt } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { Received } from '../contract.ts';
 import { formType, type Receive } from './receiving.ts';
-import { type ConfiguredSource, refused, type Source } from './source.ts';
+import { type ConfiguredSource, refused, sharedToken, type SignatureVerification, type Source } from './source.ts';
 
 const maxBytes = 1_048_576;
 /** Vendors give up on an answer after 10 s and more. */
@@ -53,21 +56,31 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }:
       ...(verification.inQuery && { query: TokenQuery }),
       handle: async (request) => answer(202, await receive(source, request)),
     });
-  const { header, form } = verification;
-  const signatures = createSignatures(secrets, form);
+  const { header, form, orToken } = verification;
+  const isVerified = createVerifier(verification, secrets);
   return route({
     method: 'post',
     path: `/${name}`,
     access: 'checkedByHandler',
     ...described,
-    describedHeaders: { [header]: { description: meaningOf(form), isRequired: true }, ...headersOf(source) },
+    describedHeaders: { [header]: { description: meaningOf(form), isRequired: orToken !== true }, ...headersOf(source) },
+    ...(orToken && { query: TokenQuery }),
     problems: [Common.unauthorized],
     async handle(request) {
-      const given = request.headers[header.toLowerCase()];
-      if (!signatures.isValid(request.body, typeof given === 'string' ? given : undefined)) throw refused(header);
+      if (!(await isVerified(request.body, request.headers, textAt(request.query, 'token')))) throw refused(header);
       return answer(202, await receive(source, request));
     },
   });
+}
+
+function createVerifier({ header, form, orToken }: SignatureVerification, secrets: readonly Secret[]) {
+  const signatures = createSignatures(secrets, form);
+  const guard = orToken ? sharedToken.createGuard(secrets) : undefined;
+  return async (body: Buffer, headers: IncomingHttpHeaders, token: string | undefined): Promise<boolean> => {
+    const given = headers[header.toLowerCase()];
+    if (given !== undefined || !guard) return signatures.isValid(body, typeof given === 'string' ? given : undefined);
+    return (await guard.check(headers, token === undefined ? '' : `token=${encodeURIComponent(token)}`)) !== undefined;
+  };
 }
 
 /** For the API description. What a vendor adds is taken too. */

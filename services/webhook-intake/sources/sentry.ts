@@ -42,7 +42,7 @@ export const sentry: Source = {
   read({ payload, header }) {
     const resource = header('Sentry-Hook-Resource');
     const action = lineAt(payload, 'action');
-    return { event: resource, action, key: [header('Request-ID')], isFailure: isFailure(resource, action) };
+    return { event: resource, action, key: [header('Request-ID')], isKeyUnsigned: true, isFailure: isFailure(resource, action) };
   },
   notice(payload) {
     const title = titlePaths.map((path) => lineAt(payload, ...path)).find((text) => text !== undefined);

@@ -23,6 +23,8 @@ export type SourceEvent = {
   readonly key: readonly (string | undefined)[];
   /** Something broke, and somebody should look. */
   readonly isFailure: boolean;
+  /** The key comes from headers that nobody signed: the same body under another key is a duplicate, too. */
+  readonly isKeyUnsigned?: true;
 };
 
 export type Source = {
@@ -45,7 +47,13 @@ export type ConfiguredSource = { readonly source: Source; readonly secrets: read
 
 /** By a signature of the body, or by a credential that is looked at before the body is read. */
 export type Verification =
-  | { readonly by: 'signature'; readonly header: string; readonly form: SignatureForm }
+  | {
+      readonly by: 'signature';
+      readonly header: string;
+      readonly form: SignatureForm;
+      /** Where a delivery without the signature may have the shared token. */
+      readonly orToken?: true;
+    }
   | {
       readonly by: 'credential';
       /** Whether it may come as `token` in the query. */
@@ -53,7 +61,9 @@ export type Verification =
       readonly createGuard: (secrets: readonly Secret[]) => Guard;
     };
 
-export const signature = (header: string, form: Partial<SignatureForm> = {}): Verification => ({
+export type SignatureVerification = Extract<Verification, { readonly by: 'signature' }>;
+
+export const signature = (header: string, form: Partial<SignatureForm> = {}): SignatureVerification => ({
   by: 'signature',
   header,
   form: { algorithm: 'sha256', prefix: '', ...form },
@@ -62,7 +72,7 @@ export const signature = (header: string, form: Partial<SignatureForm> = {}): Ve
 const tokenHeader = 'X-Source-Token';
 
 /** In the header X-Source-Token or, for senders that cannot set headers, in the query as `token`; given twice it is refused. */
-export const sharedToken: Verification = {
+export const sharedToken: Extract<Verification, { readonly by: 'credential' }> = {
   by: 'credential',
   inQuery: true,
   createGuard: (secrets) =>
@@ -100,6 +110,9 @@ const guard = (secrets: readonly Secret[], { header, description, ...sent }: Sho
     challenge: header,
     ...sent,
   });
+
+/** A signature, or the shared token. */
+export const signatureOrToken = (header: string, form: Partial<SignatureForm> = {}): SignatureVerification => ({ ...signature(header, form), orToken: true });
 
 /** @param header where the signature belongs */
 export const refused = (header: string) => credentialRefused({ forms: [`${header}: <value>`], challenges: [header] });

@@ -27,7 +27,8 @@ export const uptimerobot: Source = {
   },
   read: ({ payload }) => ({
     event: alertType(payload),
-    key: [lineAt(payload, 'monitorID'), lineAt(payload, 'alertDateTime')],
+    // A monitor may be down and up again within the same second.
+    key: [lineAt(payload, 'monitorID'), lineAt(payload, 'alertType'), lineAt(payload, 'alertDateTime')],
     isFailure: alertType(payload) !== 'up',
   }),
   notice: (payload) => ({

@@ -58,7 +58,7 @@ describe('receiving of direct sources', () => {
   });
 
   it('takes the shared token in the query too, and from one place only', async () => {
-    const send = (query: string, headers = {}) => statusOf(post(at(codacy), { body: '{}', query, headers }));
+    const send = (query: string, headers = {}) => statusOf(post(at(dockerhub), { body: '{}', query, headers }));
     expect(await send(`?token=${secret}`)).to.equal(202);
     expect(await send(`?a=1&token=${secret}`)).to.equal(202);
     for (const query of ['?token=', '?token=wrong', `?Token=${secret}`, `?token=${secret}&token=${secret}`, `?token=wrong&token=${secret}`])
@@ -81,7 +81,7 @@ describe('receiving of direct sources', () => {
 
   it('looks at a token before it looks at the body', async () => {
     for (const headers of [{ 'Content-Type': 'text/plain' }, {}, { 'Content-Encoding': 'gzip' }])
-      expect(await statusOf(post(at(codacy), { body: 'x'.repeat(mebibyte + 1), headers: { ...headers, 'X-Source-Token': 'wrong' } }))).to.equal(401);
+      expect(await statusOf(post(at(dockerhub), { body: 'x'.repeat(mebibyte + 1), headers: { ...headers, 'X-Source-Token': 'wrong' } }))).to.equal(401);
   });
 
   it('answers 405 to other methods where the source has a secret', async () => {
@@ -126,12 +126,12 @@ describe('receiving of direct sources', () => {
     const body = 'monitorID=77001&monitorFriendlyName=Signals+%26+more&alertType=1&alertDateTime=1767225600&monitorURL=https%3A%2F%2Fsignals.example';
     const reply = await post(at(uptimerobot), { body, query: `?token=${secret}`, headers: form });
     expect(reply.status).to.equal(202);
-    expect(await event()).to.deep.include({ source: 'uptimerobot', event: 'down', deliveryId: '77001 1767225600' });
+    expect(await event()).to.deep.include({ source: 'uptimerobot', event: 'down', deliveryId: '77001 1 1767225600' });
     const shown = await fetch(`${ground.url}/api/v1/events/${idOf(reply)}`, { headers: { Authorization: `token ${tokens[0]}` } });
     const { payload } = z.object({ payload: z.record(z.string(), z.string()) }).parse(await shown.json());
     expect(payload).to.deep.include({ monitorFriendlyName: 'Signals & more', alertType: '1' });
     // The same alert as JSON is the same alert.
-    const asJson = await post(at(uptimerobot), { body: JSON.stringify({ monitorID: 77001, alertDateTime: 1767225600 }), headers: token });
+    const asJson = await post(at(uptimerobot), { body: JSON.stringify({ monitorID: 77001, alertType: 1, alertDateTime: 1767225600 }), headers: token });
     expect(JSON.parse(asJson.text)).to.deep.equal({ id: idOf(reply), duplicate: true });
   });
 
@@ -153,7 +153,7 @@ describe('receiving of direct sources', () => {
     expect(await send(100_001)).to.equal(413);
     expect(await database.count('events')).to.equal(0);
     expect(await send(100_000)).to.equal(202);
-    expect(await event()).to.deep.include({ event: 'down', deliveryId: '77001 1767225600' });
+    expect(await event()).to.deep.include({ event: 'down', deliveryId: '77001 1 1767225600' });
   });
 
   it('keeps the headers that the source reads, and never a credential', async () => {
@@ -278,5 +278,48 @@ describe('receiving of direct sources', () => {
       { source: 'signalling', event: 'clear', key: '7' },
     ]);
     await more.close();
+  });
+
+  describe('deliveries that differ in what nobody signed', () => {
+    const send = async (source: Source, body: object, headers: Readonly<Record<string, string>> = {}) => {
+      const text = JSON.stringify(body);
+      const reply = await post(`${ground.url}/${source.name}`, { body: text, headers: { ...credential(source, secrets[0], text), ...headers } });
+      return z.object({ duplicate: z.boolean() }).parse(JSON.parse(reply.text)).duplicate;
+    };
+
+    it('of Sentry are one: its request id and time are not signed', async () => {
+      const body = { action: 'created', data: { issue: { id: 'sentry-1' } } };
+      expect(await send(sources.sentry, body, { 'Request-ID': 'one' })).to.equal(false);
+      expect(await send(sources.sentry, body, { 'Request-ID': 'another' })).to.equal(true);
+    });
+
+    it('of UptimeRobot are two: down and up within a second', async () => {
+      const body = { monitorID: 5, alertDateTime: 1_767_225_660 };
+      expect([await send(sources.uptimerobot, { ...body, alertType: 1 }), await send(sources.uptimerobot, { ...body, alertType: 2 })]).to.deep.equal([
+        false,
+        false,
+      ]);
+    });
+
+    it('of AppVeyor are two: a build that failed again', async () => {
+      const body = (finished: string) => ({ eventName: 'build_failure', eventData: { buildId: 9, status: 'failed', finished } });
+      expect([await send(sources.appveyor, body('8:00')), await send(sources.appveyor, body('9:00'))]).to.deep.equal([false, false]);
+    });
+
+    it('of Codacy have a signature, or the token of older ones', async () => {
+      const body = JSON.stringify({ commit: { data: { uuid: 'abc' }, results: { fixed_count: 1, new_count: 3 } } });
+      const url = `${ground.url}/codacy`;
+      const withToken = await post(url, { body, query: `?token=${secrets[1]}` });
+      expect(withToken.status).to.equal(202);
+      expect((await post(url, { body, headers: { 'X-Source-Token': secrets[0] } })).status).to.equal(202);
+      const refusals = [
+        await post(url, { body }),
+        await post(url, { body, query: '?token=wrong' }),
+        await post(url, { body, headers: { 'X-Codacy-Signature': 'sha256=' } }),
+      ];
+      // A wrong signature is not mended by a right token.
+      refusals.push(await post(url, { body, query: `?token=${secrets[0]}`, headers: { 'X-Codacy-Signature': `sha256=${'0'.repeat(64)}` } }));
+      expect(refusals.map(({ status }) => status)).to.deep.equal([401, 401, 401, 401]);
+    });
   });
 });

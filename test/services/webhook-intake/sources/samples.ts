@@ -57,17 +57,19 @@ const expected: readonly Expected[] = [
   },
   {
     source: sources.codacy,
-    event: 'commit_result',
-    deliveryId: 'f00dfeedf00dfeedf00dfeedf00dfeedf00dfeed 0 2',
-    score: 4,
-    notice: { title: 'Codacy: commit f00dfeedf00d', text: '0 new issues, 2 fixed', url: 'https://codacy.example/railway/signals/commit?cid=1' },
+    event: 'commit.analyzed',
+    action: 'failed',
+    repository: 'railway/signals',
+    deliveryId: '7d9f2a60-5b43-4e7c-9d54-1a2b3c4d5e6f',
+    score: 8,
+    notice: { title: 'Codacy: commit.analyzed railway/signals failed', text: 'main, f00dfeedf00d', url: null },
   },
   {
     source: sources.appveyor,
     event: 'build_failure',
     action: 'failed',
     repository: 'railway/signals',
-    deliveryId: '7001 failed',
+    deliveryId: '7001 failed build_failure 1/5/2026 8:04 AM',
     score: 8,
     notice: {
       title: 'AppVeyor: signals 1.0.31 build_failure',
@@ -93,7 +95,7 @@ const expected: readonly Expected[] = [
   {
     source: sources.uptimerobot,
     event: 'up',
-    deliveryId: '77001 1767225660',
+    deliveryId: '77001 2 1767225660',
     score: 4,
     notice: { title: 'Signals is up', text: 'HTTP 200 - OK', url: 'https://signals.example/' },
   },
