@@ -7,7 +7,7 @@ import { Count, Timestamp } from '../platform/schema.ts';
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z
     .object({
-      items: z.array(item),
+      items: z.array(item).meta({ description: 'The items of this page' }),
       next: z
         .string()
         .nullable()
@@ -40,41 +40,34 @@ const exampleEvent = {
 /** A delivery in the event log. */
 export const Event = z
   .object({
-    id: z.uuid(),
-    /** `forge`, or the name of a direct source. */
-    source: z.string(),
-    /** The host of the forge; null for a direct source. */
-    forge: z.string().nullable(),
-    /** In GitHub's word, where a forge sent it. */
-    event: z.string(),
-    /** In the forge's own word. */
-    originalEvent: z.string().nullable(),
-    action: z.string().nullable(),
-    originalAction: z.string().nullable(),
-    /** owner/name */
-    repository: z.string().nullable(),
-    sender: z.string().nullable(),
-    senderClass: z.string().nullable(),
-    /** The id of the relay's answer to the delivery. */
-    relayId: z.string().nullable(),
-    deliveryId: z.string(),
-    hookId: z.string(),
-    targetId: z.string(),
-    score: z.int().min(1).max(10),
-    isCoreFunction: z.boolean(),
-    /** Of the payload. */
-    bytes: Count,
-    /** By the relay; of a direct source by the intake. */
-    receivedAt: Timestamp,
-    storedAt: Timestamp,
+    id: z.uuid().meta({ description: 'The id of the event' }),
+    source: z.string().meta({ description: '`forge`, or the name of a direct source' }),
+    forge: z.string().nullable().meta({ description: 'The host of the forge; null for a direct source' }),
+    event: z.string().meta({ description: "The kind of the event, in GitHub's word for every forge" }),
+    originalEvent: z.string().nullable().meta({ description: "The kind in the forge's own word; null for a direct source" }),
+    action: z.string().nullable().meta({ description: "The action, in GitHub's word for every forge; null where there is none" }),
+    originalAction: z.string().nullable().meta({ description: "The action in the forge's own word; null where there is none" }),
+    repository: z.string().nullable().meta({ description: '`owner/name`; null where the event is about none' }),
+    sender: z.string().nullable().meta({ description: 'The login of the account that caused it; null where none is named' }),
+    senderClass: z.string().nullable().meta({ description: 'owner, person, bot or own-bot; null where no sender is named' }),
+    relayId: z.string().nullable().meta({ description: "The id of the relay's answer to the delivery; null for a direct source" }),
+    deliveryId: z.string().meta({ description: 'The id that the forge or the source gave the delivery' }),
+    hookId: z.string().meta({ description: 'The id of the webhook; 0 where none is named' }),
+    targetId: z.string().meta({ description: 'The id of what the webhook belongs to; 0 where none is named' }),
+    score: z.int().min(1).max(10).meta({ description: 'The priority, from 1 to 10' }),
+    isCoreFunction: z.boolean().meta({ description: 'Whether it is one of the core functions, whose score has a floor' }),
+    bytes: Count.meta({ description: 'The size of the payload' }),
+    receivedAt: Timestamp.meta({ description: 'When the relay received it; of a direct source when the intake did' }),
+    storedAt: Timestamp.meta({ description: 'When it was stored' }),
   })
   .meta({ id: 'Event', examples: [exampleEvent] });
 export type Event = z.output<typeof Event>;
 export const EventPage = listOf(Event);
 
 export const EventDetail = Event.extend({
-  /** Those of the relay's message; of a direct source those that it sent and this service reads, without its credential. */
-  headers: z.record(z.string(), z.string()),
+  headers: z
+    .record(z.string(), z.string())
+    .meta({ description: "The headers of the relay's message; of a direct source those that are kept, without a credential" }),
   payload: z.unknown().meta({ description: 'The JSON value as it was received; null once its retention is over' }),
 }).meta({
   id: 'EventDetail',
@@ -84,11 +77,10 @@ export type EventDetail = z.output<typeof EventDetail>;
 
 export const StatisticsPoint = z
   .object({
-    start: Timestamp,
-    received: Count,
-    /** Deliveries that came again; not in the other counts. */
-    duplicates: Count,
-    bytes: Count,
+    start: Timestamp.meta({ description: 'When the six hours or the day begin' }),
+    received: Count.meta({ description: 'How many events were received' }),
+    duplicates: Count.meta({ description: 'How many deliveries were repeats; they are in no other count' }),
+    bytes: Count.meta({ description: 'The size of all payloads' }),
   })
   .meta({ id: 'StatisticsPoint', examples: [{ start: '2026-03-15T12:00:00.000Z', received: 118, duplicates: 2, bytes: 964_000 }] });
 export type StatisticsPoint = z.output<typeof StatisticsPoint>;
@@ -98,8 +90,18 @@ export const bucketHours = 6;
 /** Series by source, then event; points in order of time, only where something was received. */
 export const Statistics = z
   .object({
-    bucketHours: z.literal(bucketHours),
-    series: z.array(z.object({ source: z.string(), event: z.string(), points: z.array(StatisticsPoint) })),
+    bucketHours: z.literal(bucketHours).meta({ description: 'The hours of a bucket' }),
+    series: z
+      .array(
+        z
+          .object({
+            source: z.string().meta({ description: '`forge`, or the name of a direct source' }),
+            event: z.string().meta({ description: 'The kind of the event' }),
+            points: z.array(StatisticsPoint).meta({ description: 'In order of time, where something was received' }),
+          })
+          .meta({ id: 'StatisticsSeries' }),
+      )
+      .meta({ description: 'In order of source and event' }),
   })
   .meta({
     id: 'Statistics',
@@ -113,24 +115,29 @@ export const Statistics = z
 export type Statistics = z.output<typeof Statistics>;
 
 export const processingStates = ['NEW', 'PROCESSING', 'PROCESSED', 'UPDATED', 'RE_REQUESTED'] as const;
-export const ProcessingState = z.enum(processingStates);
+export const ProcessingState = z.enum(processingStates).meta({ id: 'ProcessingState' });
 export type ProcessingState = z.output<typeof ProcessingState>;
 
-/** How many rows of a typed table are in each state; 1000 stands for as many and more. */
+/** How many rows of a typed table are in each state; 1000 means 1000 or more. */
 export const ProcessingCounts = z
-  .object({ NEW: Count, PROCESSING: Count, PROCESSED: Count, UPDATED: Count, RE_REQUESTED: Count })
+  .object({
+    NEW: Count.meta({ description: 'Rows that were inserted and not processed yet' }),
+    PROCESSING: Count.meta({ description: 'Rows that a worker processes now' }),
+    PROCESSED: Count.meta({ description: 'Rows whose newest change was processed' }),
+    UPDATED: Count.meta({ description: 'Rows that changed after they had been processed' }),
+    RE_REQUESTED: Count.meta({ description: 'Rows that were requested again, as by a rerun' }),
+  })
   .meta({ id: 'ProcessingCounts', examples: [{ NEW: 3, PROCESSING: 1, PROCESSED: 240, UPDATED: 2, RE_REQUESTED: 0 }] });
 export type ProcessingCounts = z.output<typeof ProcessingCounts>;
 
 export const Sender = z
   .object({
-    sender: z.string(),
-    /** As of the newest event. */
-    senderClass: z.string().nullable(),
+    sender: z.string().meta({ description: 'The login' }),
+    senderClass: z.string().nullable().meta({ description: 'owner, person, bot or own-bot, as of the newest event' }),
     /** 1000 stands for as many and more. */
-    events: Count.meta({ description: 'How many are in the log; 1000 stands for as many and more' }),
-    firstEventAt: Timestamp,
-    lastEventAt: Timestamp,
+    events: Count.meta({ description: 'How many are in the log; 1000 means 1000 or more' }),
+    firstEventAt: Timestamp.meta({ description: 'When the first event in the log was received' }),
+    lastEventAt: Timestamp.meta({ description: 'When the newest event was received' }),
   })
   .meta({
     id: 'Sender',
@@ -139,23 +146,19 @@ export const Sender = z
 export type Sender = z.output<typeof Sender>;
 
 export const workerNames = ['service', 'database-service', 'cleanup', 'maintenance'] as const;
-const WorkerName = z.enum(workerNames);
+const WorkerName = z.enum(workerNames).meta({ id: 'WorkerName' });
 export type WorkerName = z.output<typeof WorkerName>;
 
 export const WorkerRun = z
   .object({
-    runId: z.uuid(),
-    worker: WorkerName,
-    status: z.enum(['accepted', 'running', 'succeeded', 'failed']),
-    /** Null while it is accepted only. */
-    startedAt: Timestamp.nullable(),
-    /** Null until it has ended. */
-    finishedAt: Timestamp.nullable(),
-    /** What it stored, deleted, sent back or asked for. */
-    processed: Count,
-    /** What it could not. */
-    failed: Count,
-    error: z.string().nullable(),
+    runId: z.uuid().meta({ description: 'The id of the run' }),
+    worker: WorkerName.meta({ description: 'The worker' }),
+    status: z.enum(['accepted', 'running', 'succeeded', 'failed']).meta({ description: 'accepted until it starts, running, then succeeded or failed' }),
+    startedAt: Timestamp.nullable().meta({ description: 'When it started; null while it is accepted' }),
+    finishedAt: Timestamp.nullable().meta({ description: 'When it ended; null until then' }),
+    processed: Count.meta({ description: 'How much it stored, deleted, sent back or requested' }),
+    failed: Count.meta({ description: 'How much of its work failed' }),
+    error: z.string().nullable().meta({ description: 'Why it failed; null otherwise' }),
   })
   .meta({
     id: 'WorkerRun',
@@ -175,24 +178,29 @@ export const WorkerRun = z
 export type WorkerRun = z.output<typeof WorkerRun>;
 
 export const AcceptedRun = z
-  .object({ runId: z.uuid(), worker: WorkerName, status: z.literal('accepted') })
+  .object({
+    runId: z.uuid().meta({ description: 'The id of the run' }),
+    worker: WorkerName.meta({ description: 'The worker' }),
+    status: z.literal('accepted').meta({ description: 'The run starts now' }),
+  })
   .meta({ id: 'AcceptedRun', examples: [{ runId: '019b76da-a800-7000-8000-5f3c1e2d4a6b', worker: 'cleanup', status: 'accepted' }] });
 export type AcceptedRun = z.output<typeof AcceptedRun>;
 
 export const WorkerState = z
   .object({
-    worker: WorkerName,
-    /** Runs that have not ended, in all processes; a worker that stays is one long run. */
-    running: Count,
-    /** The newest one. */
-    lastRun: WorkerRun.nullable(),
+    worker: WorkerName.meta({ description: 'The worker' }),
+    running: Count.meta({ description: 'How many runs have not ended, in all processes; a worker that stays is one long run' }),
+    lastRun: WorkerRun.nullable().meta({ description: 'The newest run; null before the first' }),
   })
   .meta({ id: 'WorkerState', examples: [{ worker: 'cleanup', running: 0, lastRun: null }] });
 export type WorkerState = z.output<typeof WorkerState>;
 
 /** A delivery of a direct source is stored: as a new event, or it was already. */
 export const Received = z
-  .object({ id: z.uuid(), duplicate: z.boolean() })
+  .object({
+    id: z.uuid().meta({ description: 'The id of the event; of a duplicate that of the event that it repeats' }),
+    duplicate: z.boolean().meta({ description: 'Whether the delivery was stored already' }),
+  })
   .meta({ id: 'Received', examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', duplicate: false }] });
 
 export const Problems = problems({

@@ -13,9 +13,12 @@ const SenderQuery = z.object(namePage(sendersList));
 
 const RecentQuery = z.object({ limit: queryInteger({ min: 1, max: 50, default: 10 }).meta({ description: 'The most items of each kind' }) });
 
+const pathOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 const newest: Readonly<Record<string, z.ZodArray>> = {
-  events: z.array(Event),
-  ...Object.fromEntries(Object.entries(typedTables).map(([name, { item }]) => [name, z.array(item)])),
+  events: z.array(Event).meta({ description: 'The newest events' }),
+  ...Object.fromEntries(
+    Object.entries(typedTables).map(([name, { item }]) => [name, z.array(item).meta({ description: `The ${pathOf(name)} that changed last` })]),
+  ),
 };
 /** Newest events, and of each typed table what changed last. */
 const Recent = z.object(newest).meta({ id: 'Recent' });
@@ -26,6 +29,7 @@ export const overviewRoutes = (store: DashboardStore): AnyRoute[] => [
     path: '/api/v1/senders',
     operationId: 'listSenders',
     summary: 'Who caused the events in the log, by login',
+    description: 'Senders in the order of their logins, each with its class and how many events it caused.',
     query: SenderQuery,
     answers: { 200: listOf(Sender) },
     async handle({ query: { limit, after } }) {
@@ -38,6 +42,7 @@ export const overviewRoutes = (store: DashboardStore): AnyRoute[] => [
     path: '/api/v1/recent',
     operationId: 'listRecent',
     summary: 'The newest events and typed rows at a glance',
+    description: 'One list for the event log and one for each typed table, the newest first.',
     query: RecentQuery,
     answers: { 200: Recent },
     // One question after the other: a dashboard that refreshes must not take every connection of the pool.

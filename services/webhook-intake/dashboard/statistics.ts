@@ -41,6 +41,7 @@ export const statisticsRoute = (store: DashboardStore): AnyRoute =>
     path: '/api/v1/statistics',
     operationId: 'getStatistics',
     summary: 'How much was received, by source and event; in buckets of six hours, or with by=day in days of a time zone',
+    description: 'Buckets begin at 0, 6, 12 and 18 hours UTC. With `by=day` a bucket belongs to the day of `X-Timezone` in which it begins.',
     query: StatisticsQuery,
     headers: DashboardHeaders,
     answers: { 200: Statistics },

@@ -21,6 +21,7 @@ const listRoute = (table: TypedTable, store: DashboardStore) =>
     path: `/api/v1/${table.path}`,
     operationId: `list${pascalOf(table)}`,
     summary: `The ${table.name.replace('_', ' ')}, by their last change, newest first`,
+    description: 'The newest known state of each object, in whatever order its deliveries came. Deleted ones stay, with `deletedAt`.',
     query: table.query,
     answers: { 200: table.page },
     handle: ({ query }) => rowPage(store, table, query),
@@ -42,7 +43,9 @@ const RepositoryPath = z.object({
 });
 type RepositoryPath = z.output<typeof RepositoryPath>;
 const PullRequestPath = RepositoryPath.extend({ n: z.string().meta({ description: 'The number of the pull request' }) });
-const PullRequestHistory = EventPage.extend({ pullRequest: pullRequests.item.nullable() }).meta({ id: 'PullRequestHistory' });
+const PullRequestHistory = EventPage.extend({
+  pullRequest: pullRequests.item.nullable().meta({ description: 'Its state now; null where the repository is none of `Intake__OwnRepositories`' }),
+}).meta({ id: 'PullRequestHistory' });
 
 const repositoryRoutes = (store: DashboardStore) => [
   route({
@@ -50,6 +53,7 @@ const repositoryRoutes = (store: DashboardStore) => [
     path: '/api/v1/repositories/{owner}/{repo}/pulls',
     operationId: 'listRepositoryPullRequests',
     summary: 'The pull requests of a repository, by their last change, newest first',
+    description: 'The name of the repository matches in any case; where two forges have one of this name, `forge` chooses.',
     params: RepositoryPath,
     query: typedQuery(pullsFilters, pullsList),
     answers: { 200: pullRequests.page },
@@ -60,6 +64,7 @@ const repositoryRoutes = (store: DashboardStore) => [
     path: '/api/v1/repositories/{owner}/{repo}/pulls/{n}',
     operationId: 'getPullRequestHistory',
     summary: 'The history of one pull request: its state now, and the events about it, newest first',
+    description: 'A repository that is none of `Intake__OwnRepositories` has events, and no state.',
     params: PullRequestPath,
     query: z.object({ forge: forgeFilter, ...timePage(historyList) }),
     answers: { 200: PullRequestHistory },
@@ -91,6 +96,7 @@ export const processingRoutes = (store: DashboardStore): AnyRoute[] => [
     path: '/api/v1/processing-state',
     operationId: 'countProcessingStates',
     summary: 'How many rows of each typed table are in each processing state; 1000 means 1000 or more',
+    description: 'A row is PROCESSED once the event log has the event of its last change.',
     answers: { 200: ProcessingState },
     handle: () => store.processingCounts(),
   }),
@@ -105,6 +111,7 @@ function processingRoute(table: TypedTable, store: DashboardStore) {
     path: `/api/v1/${list}`,
     operationId: `listUnprocessed${pascalOf(table)}`,
     summary: `The ${table.name.replace('_', ' ')} not yet PROCESSED, or those in one state; first seen first`,
+    description: 'For clients that work through new and changed rows.',
     query: z.object({ state: queryChoice(processingStates).optional().meta({ description: 'Those in this state only' }), ...idPage(list) }),
     answers: { 200: table.page },
     async handle({ query: { state, limit, after } }) {

@@ -40,6 +40,7 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }:
   const described = {
     operationId: `receive${named}`,
     summary: `Receives a webhook of ${vendor}`,
+    description: `Stores the delivery and its notifications in the same request. A repeat is answered 202, too, with \`duplicate\`. Without \`${settingOf(name)}\` the path is 404.`,
     body: rawBody({ mediaTypes: ['application/json', ...(takesForms ? [formType] : [])], maxBytes, timeoutMs: bodyMs, memory }),
     describedBody: {
       ...(takesForms && { [formType]: sent }),
@@ -82,6 +83,8 @@ function createVerifier({ header, form, orToken }: SignatureVerification, secret
     return (await guard.check(headers, token === undefined ? '' : `token=${encodeURIComponent(token)}`)) !== undefined;
   };
 }
+
+const settingOf = (name: string) => `Sources__${name.replace(/^./, (letter) => letter.toUpperCase())}Secrets`;
 
 /** For the API description. What a vendor adds is taken too. */
 const Delivery = z.looseObject({});

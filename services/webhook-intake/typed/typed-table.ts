@@ -7,44 +7,26 @@ import type { ForgeDelivery } from '../delivery.ts';
 import { filterText, forgeFilter, type TimePage, timePage } from '../paging.ts';
 
 // The kinds of members of an item. One that is not nullable is required: an object without it has no row.
-/** @param example for the API description */
-export const text = (example: string | null) =>
-  z
-    .string()
-    .nullable()
-    .meta({ examples: [example] });
-export const integer = (example: number) =>
-  z
-    .int32()
-    .nullable()
-    .meta({ examples: [example] });
-export const bigInteger = (example: number) =>
-  z
-    .int()
-    .nullable()
-    .meta({ examples: [example] });
-export const flag = z
-  .boolean()
-  .nullable()
-  .meta({ examples: [false] });
-export const time = Timestamp.nullable();
-export const account = z.object({ login: text('octocat') }).nullable();
+const described = <S extends z.ZodType>(schema: S, description: string, example?: unknown) =>
+  schema.nullable().meta({ description, ...(example !== undefined && { examples: [example] }) });
+export const text = (example: string | null, description: string) => described(z.string(), description, example);
+export const integer = (example: number, description: string) => described(z.int32(), description, example);
+export const bigInteger = (example: number, description: string) => described(z.int(), description, example);
+export const flag = (description: string) => described(z.boolean(), description, false);
+export const time = (description: string) => described(Timestamp, description);
+const Account = z.object({ login: text('octocat', 'The login') }).meta({ id: 'Account' });
+export const account = (description: string) => described(Account, description);
 
 /** What all typed rows have on the wire; the object's own main members come after it, under the forge's names. */
 export const TypedItem = z.object({
-  id: z.uuid().meta({ examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
-  /** The host of the forge; its kind where nothing names the host. */
-  forge: z.string().meta({ examples: ['github.com'] }),
-  /** The forge's own id of the object; a branch's name, a push's new head. */
-  forgeId: z.string().meta({ examples: ['73464126'] }),
-  /** owner/name; null where the object is in none. */
-  repository: text('me/mine'),
-  processingState: ProcessingState,
-  firstSeenAt: Timestamp,
-  /** The object's own time of change; where it has none, when the relay received it. */
-  updatedAt: Timestamp,
-  /** Set on what the forge has deleted. */
-  deletedAt: time.meta({ examples: [null] }),
+  id: z.uuid().meta({ description: 'The id of the row', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
+  forge: z.string().meta({ description: 'The host of the forge, within which its ids count; its kind where nothing names the host', examples: ['github.com'] }),
+  forgeId: z.string().meta({ description: "The forge's id of the object; a branch's name, a push's new head", examples: ['73464126'] }),
+  repository: text('me/mine', '`owner/name`, as it is called now; null where the object is in no repository'),
+  processingState: ProcessingState.meta({ description: 'Whether the newest change was processed' }),
+  firstSeenAt: Timestamp.meta({ description: 'When the relay received the first delivery about it' }),
+  updatedAt: Timestamp.meta({ description: "The object's own time of change; where it has none, when the relay received it" }),
+  deletedAt: time('When it was deleted on the forge, by itself or with its repository; null while it is there').meta({ examples: [null] }),
 });
 export type TypedItem = z.output<typeof TypedItem>;
 
@@ -58,7 +40,7 @@ const filterSchemas = {
   kind: queryChoice(commentKinds).optional().meta({ description: 'Comments of this kind only' }),
   status: filterText.meta({ description: 'Runs of this status only, such as `completed`' }),
   conclusion: filterText.meta({ description: 'Runs of this conclusion only, such as `failure`' }),
-  sender: filterText.meta({ description: 'The login of who made it' }),
+  sender: filterText.meta({ description: 'The login of the account that made it' }),
   login: filterText.meta({ description: 'The login' }),
   account: filterText.meta({ description: 'The login of the account' }),
   processingState: queryChoice(processingStates).optional().meta({ description: 'Those in this processing state only' }),
