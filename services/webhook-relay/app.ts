@@ -25,7 +25,7 @@ import { createDeliveries, type Deliveries, deliveryRoutes } from './deliveries.
 import { createHealthReport, reportRoutes } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createDeliveryCounter, measureConnections, measureQueues } from './metrics.ts';
-import { createRejected } from './rejected/rejected.ts';
+import { createRejected, rejectedRoutes } from './rejected/rejected.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { createScoring, type Scoring } from './scoring/scoring.ts';
 import { createSenders, senderRoute, type Senders } from './senders/senders.ts';
@@ -78,6 +78,7 @@ export function createRelay(given: RelayParts): App {
       ]),
       ...tagged({ name: 'Usage', description: 'Messages that were published to each broker, by month' }, usageRoutes(usage)),
       ...tagged(reports, [senderRoute(senders)]),
+      ...tagged({ name: 'Rejected', description: 'Deliveries without a valid signature' }, rejectedRoutes(createRejectedStore(parts.database))),
     ].map(asksDatabase),
     ...tagged(reports, reportRoutes(createHealthReport(connections, usage, databaseState))),
   ];

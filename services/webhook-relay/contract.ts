@@ -43,6 +43,7 @@ export const messageHeaders = {
   scoreDescription: 'x-score-description',
 } as const;
 
+const exampleId = '019b76da-a800-7000-8000-5f3c1e2d4a6b';
 const examplePriority = {
   eventType: 'issues',
   action: 'opened',
@@ -94,16 +95,7 @@ export const DeliveryResponse = z
   .meta({
     id: 'DeliveryResponse',
     description: 'The answer to a delivery, with 202 and with 401',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        time: 1773576000,
-        isSignatureValid: true,
-        priority: examplePriority,
-        broker: 'BROKER_URL_1',
-        version: '0.1.0',
-      },
-    ],
+    examples: [{ id: exampleId, time: 1773576000, isSignatureValid: true, priority: examplePriority, broker: 'BROKER_URL_1', version: '0.1.0' }],
   });
 export type DeliveryResponse = z.output<typeof DeliveryResponse>;
 
@@ -284,6 +276,44 @@ const LimitedConnection = z.object({ broker: Name, messageCount: usage.messageCo
   examples: [{ broker: 'BROKER_URL_1', messageCount: 2_000_000, monthlyLimit: 2_000_000 }],
 });
 
+const exampleRejected = {
+  id: exampleId,
+  receivedAt: '2026-03-15T12:00:00.000Z',
+  event: 'issues',
+  deliveryId: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+  hookId: '292430182',
+  targetId: '79929171',
+  payloadBytes: 7324,
+};
+export const RejectedDelivery = z
+  .object({
+    id: z.uuid().meta({ description: "The relay's own id of the delivery" }),
+    receivedAt: Timestamp.meta({ description: 'When the delivery came' }),
+    event: text('The event in the word of the forge; empty where no header names it'),
+    deliveryId: text('The id that the forge gave the delivery'),
+    hookId: text('The id of the webhook; 0 where no header names it'),
+    targetId: text('The id of the target of the webhook; 0 where no header names it'),
+    payloadBytes: messages('The length of the whole payload'),
+  })
+  .meta({ id: 'RejectedDelivery', description: 'A delivery without a valid signature', examples: [exampleRejected] });
+export const RejectedList = z
+  .object({
+    items: z.array(RejectedDelivery).meta({ description: 'The deliveries, the newest first' }),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'The cursor of the next page; null on the last one', examples: [null] }),
+  })
+  .meta({ id: 'RejectedList', description: 'A page of deliveries without a valid signature' });
+export const RejectedDetail = RejectedDelivery.extend({
+  headers: z.record(z.string(), z.string()).meta({ description: 'The headers of the request; credentials and signatures are hidden' }),
+  payload: text('The first 64 KiB of the payload'),
+}).meta({
+  id: 'RejectedDetail',
+  description: 'A delivery without a valid signature, with its headers and payload',
+  examples: [{ ...exampleRejected, headers: { 'x-github-event': 'issues' }, payload: '{"action":"opened"}' }],
+});
+
 export const Problems = problems({
   limitsReached: {
     status: 503,
@@ -300,8 +330,9 @@ export const Problems = problems({
         id: z.uuid().meta({ description: "The relay's own id of the delivery" }),
         spooled: flag('Whether the delivery is on disk and will be published later'),
       })
-      .meta({ examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', spooled: true }] }),
+      .meta({ examples: [{ id: exampleId, spooled: true }] }),
   },
+  rejectedMissing: { status: 404, title: 'No such rejected delivery' },
   connectionMissing: { status: 404, title: 'No such broker connection' },
   currentPeriod: { status: 400, title: 'Usage of the current month cannot be deleted' },
   connectionsUnusable: { status: 409, title: 'The configured connections are not usable; the ones in use stay' },

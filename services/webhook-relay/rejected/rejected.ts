@@ -1,9 +1,14 @@
 // Logs deliveries without a valid signature. Anyone can send those: what they can cost is bounded, in memory and in the database.
 import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
 import { type BatchLimits, createBatchWriter } from '../../platform/batches.ts';
+import { route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { storable } from '../../platform/json.ts';
+import { encodeCursor, isGuid, queryCursor, queryInteger } from '../../platform/schema.ts';
+import { Problems, RejectedDetail, RejectedList } from '../contract.ts';
+import { answerInTime } from '../database.ts';
 import type { RejectedRow, RejectedStore } from './store.ts';
 
 type RejectedDelivery = Pick<RejectedRow, 'id' | 'receivedAt' | 'payload'> & {
@@ -70,3 +75,42 @@ export function shownHeaders(headers: IncomingHttpHeaders): Record<string, strin
   });
   return Object.fromEntries(shown);
 }
+
+const page = {
+  limit: queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' }),
+  after: queryCursor('rejected', z.tuple([z.int(), z.uuid()])),
+};
+
+export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [
+  route({
+    method: 'get',
+    path: '/Broker/rejected',
+    operationId: 'listRejectedDeliveries',
+    summary: 'Lists deliveries without a valid signature',
+    description:
+      'The newest come first. The relay keeps as many, and for as long, as `Retention__RejectedDeliveriesRows` and `Retention__RejectedDeliveriesDays` say.',
+    query: z.object(page),
+    answers: { 200: RejectedList },
+    async handle({ query: { limit, after } }) {
+      const rows = await answerInTime(store.list(limit + 1, after && { receivedAt: new Date(after[0]), id: after[1] }));
+      const items = rows.slice(0, limit);
+      const last = rows.length > limit ? items.at(-1) : undefined;
+      return { items, next: last ? encodeCursor('rejected', [last.receivedAt.getTime(), last.id]) : null };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/Broker/rejected/{id}',
+    operationId: 'getRejectedDelivery',
+    summary: 'Shows a delivery without a valid signature',
+    description: 'The answer has the headers and the beginning of the payload. Nothing of it was verified: anyone may have sent it.',
+    params: z.object({ id: z.string().meta({ description: 'The id of the rejected delivery' }) }),
+    answers: { 200: RejectedDetail },
+    problems: [Problems.rejectedMissing],
+    async handle({ params: { id } }) {
+      const row = isGuid(id) ? await answerInTime(store.find(id)) : undefined;
+      if (!row) throw Problems.rejectedMissing();
+      return { ...row, payload: row.payload.toString('utf8') };
+    },
+  }),
+];

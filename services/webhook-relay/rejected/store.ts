@@ -46,6 +46,22 @@ const deleteBefore = statement<unknown, [limit: Date]>(
   delete from rejected_deliveries where received_at < $1`,
 );
 
+const listed =
+  'id, received_at as "receivedAt", event, delivery_id as "deliveryId", hook_id as "hookId", target_id as "targetId", payload_bytes as "payloadBytes"';
+type ListedRow = Omit<RejectedRow, 'headers' | 'payload'>;
+
+const newest = statement<ListedRow, [limit: number]>(
+  'rejected.newest',
+  `select ${listed} from rejected_deliveries order by received_at desc, id desc limit $1`,
+);
+const olderThan = statement<ListedRow, [receivedAt: Date, id: string, limit: number]>(
+  'rejected.olderThan',
+  `
+  select ${listed} from rejected_deliveries where (received_at, id) < ($1, $2::uuid)
+  order by received_at desc, id desc limit $3`,
+);
+const one = statement<RejectedRow, [id: string]>('rejected.one', `select ${listed}, headers, payload from rejected_deliveries where id = $1::uuid`);
+
 export type RejectedStore = ReturnType<typeof createRejectedStore>;
 
 export const createRejectedStore = (database: Database) => ({
@@ -55,6 +71,10 @@ export const createRejectedStore = (database: Database) => ({
       await inTransaction.run(insert, rows);
       await inTransaction.run(keepNewest, maxRows);
     }),
+  /** The newest first. @param after the last row of the page before */
+  list: (limit: number, after?: Pick<RejectedRow, 'receivedAt' | 'id'>) =>
+    after ? database.all(olderThan, after.receivedAt, after.id, limit) : database.all(newest, limit),
+  find: (id: string) => database.first(one, id),
   /** @returns how many older ones were deleted */
   keepNewest: (rows: number) => database.run(keepNewest, rows),
   deleteBefore: (limit: Date) => database.run(deleteBefore, limit),
