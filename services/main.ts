@@ -8,7 +8,7 @@ import { addSubcommands } from './command/subcommands.ts';
 const { names, workerNames } = deployables;
 const writeError = (text: string) => void process.stderr.write(`${text}\n`);
 
-// Unheard, the event would end the process; whoever wrote is told by its write.
+// Without a listener the event would end the process; the callback of each write has its error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 let isPrinted = true;
@@ -16,7 +16,7 @@ const print = (text: string) =>
   void process.stdout.write(text, (error) => {
     if (!error || !isPrinted) return;
     isPrinted = false;
-    // `signalbox migrate | head`: the work goes on when nobody reads what it says.
+    // `signalbox migrate | head`: the work goes on when its output is not read.
     if (hasCode(error, 'EPIPE')) return;
     writeError(`standard output cannot be written: ${error.message}`);
     process.once('exit', () => {
@@ -27,7 +27,7 @@ const print = (text: string) =>
 const parts = { environment: process.env, print, writeError };
 const command = createCommand(parts);
 
-/** Of the link digest; they may be given without its name. */
+/** Commands of the link digest that work without its name. */
 const isShort = ['token', 'hash-password'].includes(process.argv[2] ?? '');
 const argv = isShort ? [...process.argv.slice(0, 2), 'digest', ...process.argv.slice(2)] : process.argv;
 // `signalbox help secrets run`: commander's own help knows the first word only.

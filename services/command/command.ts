@@ -136,7 +136,7 @@ function addInstallation(command: Command, parts: CommandParts): void {
     .addArgument(servicesArgument)
     .option('--with-broker', 'also a role and a schema for the embedded broker')
     .option('--with-backup', 'also a role that reads everything, for pg_dump; Postgres 14 or newer')
-    .option('--close-other-databases', "the server is Signalbox's alone: nobody may connect to its databases postgres and template1")
+    .option('--close-other-databases', "the server is Signalbox's alone: its databases postgres and template1 take no connections")
     .addOption(new Option('--wait <seconds>', 'for a server or a role that is not there yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds))
     .option('--print-roles', 'only print the SQL that makes the roles, for psql; needs no server')
     .action((wanted: string[], options: MigrateOptions) => migrate(parts, wanted, options));

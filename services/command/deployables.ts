@@ -46,7 +46,7 @@ async function loadWorker(name: string): Promise<Worker> {
   return worker;
 }
 
-/** What may have a forge's delivery, in the order of its way. */
+/** The deployables that may hold a forge's delivery, in the order in which it passes them. */
 const loadTracers = async () => ({
   'webhook-relay': await (await import('../webhook-relay/main.ts')).loadTracer(),
   'webhook-intake': await (await import('../webhook-intake/main.ts')).loadTracer(),

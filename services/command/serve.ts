@@ -1,4 +1,4 @@
-// `signalbox serve`, `signalbox worker` and `signalbox operator`: a process that runs until it is told to stop. Loaded only for these words.
+// `signalbox serve`, `signalbox worker` and `signalbox operator`: a process that runs until a signal stops it. Loaded only for these commands.
 import { deployables } from './deployables.ts';
 import { type Environment, readAll, readSettings } from '../platform/config/config.ts';
 import { processSettings } from '../platform/config/settings.ts';

@@ -33,7 +33,7 @@ const inDataFolder = ['DATABASE_URL', 'Ingest__BrokerUrl', 'Encryption__MasterKe
 type Help = {
   readonly settings: Settings;
   readonly families?: readonly SettingFamily[];
-  /** What the list of settings begins with. */
+  /** The line above the list of settings. */
   readonly heading?: string;
   /** Settings that the folder of `signalbox up` gives as well. */
   readonly inDataFolder?: readonly string[];

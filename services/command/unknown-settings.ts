@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Environment } from '../platform/config/config.ts';
 import type { Log } from '../platform/log.ts';
 
-/** Of every deployable and command, by `npm run generate`: a process loads its own alone. */
+/** The settings of every deployable and command, from `npm run generate`: a process loads only its own declarations. */
 const knownNames = () => z.array(z.string()).parse(JSON.parse(readFileSync(new URL('setting-names.json', import.meta.url), 'utf8')));
 
 type Unknown = { readonly name: string; readonly suggestion: string | undefined };
@@ -17,7 +17,7 @@ const mostDifferences = 3;
 /** `Scoring__File`, `TrustedProxies`. */
 const ofOurForm = /__|^[A-Z][a-z]+[A-Z][a-z]+$/;
 
-/** Of the variables of our form those that are nearly a setting, or in the group of some: others are not ours. @param known as `Scoring__OwnerLogins` */
+/** Finds variables in our form that resemble a setting or belong to the group of one; others belong to other programs. @param known as `Scoring__OwnerLogins` */
 export function findUnknownSettings(environment: Environment, known: readonly string[]): Unknown[] {
   const exact = new Set(known);
   const groups = new Set(known.map(groupOf));

@@ -43,7 +43,7 @@ type Values = Readonly<Record<string, string>>;
 
 export type ClusterSecret = ReturnType<typeof createClusterSecret>;
 
-/** What somebody else did meanwhile is a return value. @throws what the library throws; `describeClusterError` tells what it means */
+/** A change by another client in the meantime is a return value. @throws the library's errors; `describeClusterError` explains them */
 export function createClusterSecret(config: KubeConfig, { name, namespace }: { name: string; namespace: string }) {
   const core = config.makeApiClient(CoreV1Api);
   return {

@@ -1,4 +1,4 @@
-// `signalbox credentials`: what a fresh installation needs once, in a Secret of the cluster. What is there is never changed.
+// `signalbox credentials`: creates the credentials of an installation in a Secret of the cluster. Existing values are never changed.
 import { stringify } from 'yaml';
 import type { Deployable } from '../platform/process/deployable.ts';
 import { generators, randomCredential } from '../platform/config/settings.ts';
@@ -11,7 +11,7 @@ type Labels = Readonly<Record<string, string>>;
 type CredentialsCommand = {
   /** The Secret's name. */
   readonly secret: string;
-  /** That of the pod, or of the kubeconfig's context, unless given. */
+  /** Default: the namespace of the pod, or of the kubeconfig's context. */
   readonly namespace?: string;
   /** For a Secret that is created. */
   readonly labels: Labels;
@@ -40,7 +40,7 @@ export async function credentials(command: CredentialsCommand, deployables: read
   }
 }
 
-/** What removes objects that no manifest has — an application of Argo CD that is pruned or deleted, Helm — leaves the Secret: with it the master keys would go. */
+/** Tools that remove objects without a manifest (Helm, a pruned or deleted application of Argo CD) keep the Secret: the master keys would be lost with it. */
 const kept = {
   'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
@@ -70,7 +70,7 @@ async function complete(secret: ClusterSecret, makers: Makers, labels: Labels): 
     const isWritten = missing.length === 0 || (found ? await secret.add(made, found) : await secret.create(made, { labels, annotations: kept }));
     if (isWritten) return [...makers.keys()].map((key) => [key, key in made ? 'created' : found?.keys.get(key) === true ? 'kept' : 'EMPTY']);
   }
-  throw new Error(`it was changed by somebody else ${attempts} times while keys were to be added`);
+  throw new Error(`another client changed it ${attempts} times while keys were to be added`);
 }
 
 const rabbitmqUsers = ['rabbitmq-password', 'rabbitmq-relay-password', 'rabbitmq-intake-password', 'rabbitmq-digest-password'];

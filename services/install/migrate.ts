@@ -18,7 +18,7 @@ export type MigrateCommand = {
   readonly withBackup?: boolean;
   /** Whether the server is Signalbox's alone. */
   readonly closeOtherDatabases: boolean;
-  /** How long a server, or a role that somebody else makes, is waited for. */
+  /** The longest wait for a server, or for a role that an administrator creates. */
   readonly waitMs: number | undefined;
   readonly log: Log;
   readonly print: (text: string) => void;
@@ -34,14 +34,14 @@ const schemasOf = (services: readonly Migrated[], { withBroker }: Pick<MigrateCo
 
 const extensionsOf = (services: readonly Migrated[]) => [...new Set(services.flatMap(({ migrations: { extensions = [] } }) => extensions))];
 
-/** What `migrateSchemas` does as an administrator, for psql. */
+/** Prints the SQL that `migrateSchemas` runs as an administrator, for psql. */
 export function printRoles(command: Omit<MigrateCommand, 'log'>, services: readonly Migrated[]): void {
   const { environment, withBackup = false, closeOtherDatabases: isServerOurs, print } = command;
   const extensions = extensionsOf(services);
   print(rolesScript({ database: readDatabaseName(environment), schemas: schemasOf(services, command), extensions, isServerOurs, withBackup }));
 }
 
-/** On a server of roles everything starts at once; at a desk a wrong address is told at once. */
+/** In a cluster everything starts at once; a person at a terminal wants to see a wrong address immediately. */
 const waitMs = { roles: 300_000, 'one user': 0 };
 
 /** Prints the version of each schema. @throws Error that says in words what is in the way */
@@ -76,13 +76,13 @@ export async function migrateSchemas(command: MigrateCommand, services: readonly
   }
 }
 
-/** What went wrong and why, down to what the server says. @param setting that has the server's address */
+/** The error and its causes, down to the server's own message. @param setting that has the server's address */
 function causes(error: unknown, setting: string): string {
   const reason = describeDatabaseFault(error, setting) ?? describeError(error);
   return error instanceof Error && error.cause !== undefined ? `${reason}: ${causes(error.cause, setting)}` : reason;
 }
 
-/** An administrator has been told what to do, and has not done it yet. */
+/** An administrator has not run the printed SQL yet. */
 class RoleMissing extends Error {}
 
 /** After it has run, every schema has a role that can keep it; it may be run again. */
@@ -98,7 +98,7 @@ async function makeRoles({ adminUrl, passwords, server }: RolesTarget & { readon
   }
 }
 
-/** @returns what throws RoleMissing while somebody else must make a role; the SQL that does it is printed once */
+/** @returns a step that throws RoleMissing until an administrator has created the roles; it prints the SQL for that once */
 function awaitRoles({ urlOf }: RolesTarget, wanted: RolesWanted, print: (text: string) => void): () => Promise<void> {
   let isTold = false;
   return async () => {

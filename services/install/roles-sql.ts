@@ -6,7 +6,7 @@ export type RolesWanted = {
   readonly schemas: readonly string[];
   /** Whether there is a role that reads everything and writes nothing. */
   readonly withBackup?: boolean;
-  /** Of Postgres, each once: only who may create in the database may create one, and every role may use what is in public. */
+  /** Extensions of Postgres, each once: creating one needs the right to create in the database, and every role may use those in public. */
   readonly extensions: readonly string[];
   /** The server is Signalbox's alone: PUBLIC is kept out of its other databases, too. */
   readonly isServerOurs: boolean;
@@ -28,7 +28,7 @@ export function rolesSql({ database, schemas, extensions, isServerOurs, withBack
   return [
     '-- One at a time.',
     `do $$ begin perform pg_advisory_xact_lock(hashtextextended('signalbox.roles', 0)); end $$;`,
-    '-- Nobody but those named below may connect or leave temporary tables, and nobody adds to schema public.',
+    '-- Only the roles below may connect or create temporary tables, and none may create objects in schema public.',
     ...closed.filter((name, index) => closed.indexOf(name) === index).map((name) => `revoke all on database ${identifier(name)} from public;`),
     'revoke create on schema public from public;',
     ...schemas.flatMap((schema) => [
@@ -115,7 +115,7 @@ begin
 end $$;`;
 }
 
-// Of max_connections when this runs; a tenth is left to administrators, backups and exporters.
+// A share of max_connections when this runs; a tenth is left to administrators, backups and exporters.
 function limitsSql(schemas: readonly string[], database: string): string {
   return `-- Nine tenths of the server's connections in equal parts: no role can take those of another.
 do $$
@@ -133,10 +133,10 @@ end $$;`;
 /** The environment variable of a role's password. */
 export const passwordVariable = (schema: string) => `POSTGRES_${schema.toUpperCase()}_PASSWORD`;
 
-/** That of its name, where somebody else makes it. */
+/** The setting with the role's name, for a role that an administrator creates. */
 export const userVariable = (schema: string) => `POSTGRES_${schema.toUpperCase()}_USER`;
 
-/** Those that have a password. */
+/** The roles that have a password. */
 export const rolesOf = ({ schemas, withBackup }: Pick<RolesWanted, 'schemas' | 'withBackup'>): readonly string[] => [
   ...schemas,
   ...(withBackup ? [backupRole] : []),
@@ -160,5 +160,5 @@ export function rolesScript(wanted: RolesWanted): string {
   ].join('\n');
 }
 
-/** Of UTF-8 whatever the server's own databases are. */
+/** The database is encoded in UTF-8, whatever the server's default. */
 export const createDatabaseSql = (database: string) => `create database ${identifier(database)} encoding 'UTF8' template template0`;

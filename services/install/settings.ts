@@ -1,4 +1,4 @@
-// What `signalbox migrate` reads from the environment: one URL for everything, or a server with a role for each schema.
+// The settings of `signalbox migrate`: one URL for everything, or a server with a role for each schema.
 import { ConfigError, type Environment, InvalidSetting, isGiven, readAll, readSettings, type Setting } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
 import { commonSettings, optional, secret, text, url } from '../platform/config/settings.ts';
@@ -19,7 +19,7 @@ const admin = {
 export const migrateSettings = { databaseUrl, postgresUrl, ...admin };
 export const roleFamilies = [
   { name: passwordVariable('<schema>'), shape: 'secret', summary: 'The password of each role' },
-  { name: userVariable('<schema>'), shape: 'text', summary: 'The name of a role that somebody else makes; default: that of the schema' },
+  { name: userVariable('<schema>'), shape: 'text', summary: 'The name of a role that an administrator creates; default: that of the schema' },
 ];
 
 // Anything else would have to be normalised as the server does (SASLprep) before it is hashed here.
@@ -41,9 +41,9 @@ export type RolesTarget = {
   /** `host:port`, for people. */
   readonly server: string;
   readonly database: string;
-  /** Undefined when somebody else makes the roles. */
+  /** Undefined when an administrator creates the roles. */
   readonly adminUrl: string | undefined;
-  /** By role, of those that somebody logs in as or that are made here. */
+  /** By role, for the roles that log in here or are created here. */
   readonly passwords: ReadonlyMap<string, string>;
   readonly urlOf: (schema: string) => string;
 };
@@ -54,7 +54,7 @@ type Target = RolesTarget | { readonly kind: 'one user'; readonly url: string };
 export async function readTarget(environment: Environment, wanted: Pick<RolesWanted, 'schemas' | 'withBackup'>): Promise<Target> {
   const { databaseUrl: direct, postgresUrl: server = '' } = readSettings(environment, { databaseUrl, postgresUrl }, chooseOne);
   if (direct) return { kind: 'one user', url: direct.reveal() };
-  // Nobody logs in as the role of dumps here: its password is needed to make it.
+  // The role of dumps does not log in here: its password is needed to create it.
   const names = isGiven(environment, admin.adminPassword.name) ? rolesOf(wanted) : wanted.schemas;
   const [{ adminUser, adminPassword }, roles, users] = await readAll(
     () => readSettings(environment, admin),

@@ -15,7 +15,7 @@ async function asking<T>(url: string, work: (client: pg.Client) => Promise<T>, l
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
   });
-  // What broke is told by the question that was under way.
+  // The statement in progress rejects with the error.
   client.on('error', () => undefined);
   // Such as: an administrator who does not own the database could take nothing from PUBLIC.
   client.on('notice', ({ severity, message }) => severity === 'WARNING' && log?.warn({ reason: message }, 'the database server warns'));
@@ -67,7 +67,7 @@ const usable = `select to_regnamespace($1) is not null and has_schema_privilege(
 // no such role or password, no right to log in, no such database, no right to connect to it
 const notYet = ['28P01', '28000', '3D000', '42501'];
 
-/** What a role lacks that an administrator must give it; undefined when it can keep its schema. @throws when the server cannot be asked */
+/** The missing right that an administrator must grant to a role; undefined when the role can keep its schema. @throws when the server cannot be asked */
 export async function lacking(url: string, schema: string): Promise<string | undefined> {
   try {
     const isUsable = await asking(url, async (client) => (await client.query<{ usable: boolean }>(usable, [schema])).rows[0]?.usable === true);
@@ -80,7 +80,7 @@ export async function lacking(url: string, schema: string): Promise<string | und
 
 const iterations = 4096;
 
-/** What Postgres keeps of a password, so that none is in a log of the server: RFC 5803, as `\password` of psql sends it. @param password of printable ASCII, which SASLprep (RFC 4013) leaves as it is */
+/** The verifier that Postgres stores for a password (RFC 5803), as `\password` of psql sends it, so that no log of the server has the password. @param password of printable ASCII, which SASLprep (RFC 4013) leaves as it is */
 function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
   const keyed = (text: string) => createHmac('sha256', salted).update(text).digest();

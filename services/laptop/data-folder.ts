@@ -1,4 +1,4 @@
-// What a laptop's data folder keeps: the process that holds it, and the credentials of the first start, in a file that only its owner reads.
+// The data folder of a laptop: its lock, and the credentials of the first start, in a file that only its owner reads.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, type Environment, isGiven } from '../platform/config/config.ts';
@@ -12,7 +12,7 @@ import { ownDatabaseUrl } from './postgres-server.ts';
 /** The setting of the password of the laptop's own Postgres. */
 export const postgresPassword = 'Laptop__PostgresPassword';
 
-/** What every deployable on a laptop has unless the environment says otherwise, beside generated credentials. */
+/** Settings of every deployable on a laptop unless the environment has them, beside generated credentials. */
 export const laptopSettings = (databaseUrl: string, data: string) => ({
   APP_ENV: 'development',
   BROKER_URL_1: databaseUrl,
@@ -96,7 +96,7 @@ function whenMissing(error: unknown): string {
   throw error;
 }
 
-/** What is there stays to the letter: a person may have written it, with quotes of any kind. */
+/** Keeps the existing text unchanged: a person may have written it, with quotes of any kind. */
 async function add(file: string, text: string, fresh: readonly (readonly [name: string, value: string])[]): Promise<void> {
   const before = text === '' ? '# Generated on the first start; delete the folder to begin anew.\n' : text.replace(/\n?$/, '\n');
   const lines = fresh.map(([name, value]) => `${name}='${value}'\n`);

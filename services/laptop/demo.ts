@@ -114,7 +114,7 @@ async function triaged(service: string, token: string) {
     priceMonthly: 1850,
   };
   await ask('/ingest/properties', { method: 'POST', body: JSON.stringify([example]) });
-  // Somebody may have decided on it since it was taken in first.
+  // A user may have approved or recycled it since the first demo.
   const pages = ['inbox', 'approved', 'recycled'].map(async (status) => (await ask(`/properties?status=${status}&search=exampl&routingKeys=D02`)).json());
   const listing = (await Promise.all(pages)).flatMap((page) => Listings.parse(page).items).find(({ sourceId }) => sourceId === example.sourceId);
   if (!listing) throw new Error('The listing was not found; see the log');

@@ -69,7 +69,7 @@ const Line = z.looseObject({
   service: z.string(),
   msg: z.string().optional(),
   error: z.looseObject({ message: z.string() }).optional(),
-  /** What the line is about: a connection to a broker, a job, a step of stopping, a file. */
+  /** The subject of the line: a connection to a broker, a job, a step of stopping, a file. */
   broker: z.string().optional(),
   connection: z.string().optional(),
   job: z.string().optional(),

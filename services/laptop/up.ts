@@ -20,7 +20,7 @@ type UpCommand = {
   readonly environment: Environment;
   readonly data: string;
   readonly portBase: number;
-  /** That of METRICS_PORT unless given. */
+  /** Default: METRICS_PORT. */
   readonly metricsPort?: number;
   readonly warnOfUnknownSettings: (environment: Environment, log: Log) => void;
 };

@@ -1,4 +1,4 @@
-// Two ways to do many things at once: a batcher answers questions that are asked together, a batch writer writes rows that nobody waits for.
+// Two ways to do many things at once: a batcher answers questions that are asked together, a batch writer writes rows in the background.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { Common } from './problem.ts';
 import { sleepUntil, withTimeout } from './time.ts';
@@ -39,7 +39,7 @@ export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<re
       if (answers.length !== group.length) throw new TypeError(`ask must answer each of ${group.length} questions, got ${answers.length} answers`);
       answers.forEach((one, index) => group[index]?.resolve(one));
     } catch (error) {
-      // One of them may be why it failed, and the others are none the worse for it. Of any other failure each would fail anew.
+      // One question may be the reason, and the others are asked again without it. After any other failure each would fail again.
       if (group.length > 1 && isOfOne(error)) for (const one of group) await answer([one]);
       else for (const { reject } of group) reject(error);
     }
@@ -53,7 +53,7 @@ export function createBatcher<Q, A>(ask: (questions: readonly Q[]) => Promise<re
 
   async function work(): Promise<void> {
     free -= 1;
-    // What comes in from other sockets at the same time shares the statement.
+    // Questions from other sockets in the same turn share the statement.
     await endOfTurn();
     while (waiting.length > 0) await answer(nextGroup());
     free += 1;
@@ -133,7 +133,7 @@ export function createBatchWriter<Row>({ write, onFailure, onRefused, limits }: 
     get waiting() {
       return waiting.length;
     },
-    /** False when as many wait as may. The writer takes more all the same: whoever may drop a row asks first. */
+    /** False when `maxWaiting` rows wait. `add` takes more all the same: a caller that may drop a row asks first. */
     get hasRoom() {
       return waiting.length < maxWaiting;
     },

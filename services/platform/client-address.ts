@@ -19,7 +19,7 @@ function parseRange(range: string) {
   return ipaddr.parseCIDR(range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`);
 }
 
-/** An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is the IPv4 address. What is no address stays as it is. */
+/** An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is the IPv4 address. Other text stays as it is. */
 const normalize = (text: string) => (isAddress(text) ? ipaddr.process(text).toString() : text);
 
 /** Some proxies add the client's port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
@@ -66,9 +66,9 @@ export function clientAddress({ socket, headers }: IncomingMessage, addressOf: A
 }
 
 /**
- * What of an address stands for one client: all of IPv4, of IPv6 the /64, in which one host takes as many addresses as it likes (RFC 8981).
- * Link-local addresses stay whole, as all of a link have the same /64; so do those of RFC 6052, which are how IPv4 clients look to a server
- * that has IPv6 only. What is no address stays as it is.
+ * The part of an address that identifies one client: the whole IPv4 address, or the /64 of an IPv6 address, in which one host takes as many
+ * addresses as it likes (RFC 8981). Link-local addresses stay whole, since all hosts of a link share one /64; addresses of RFC 6052, which IPv4
+ * clients have on a server with IPv6 only, become the IPv4 address. Other text stays as it is.
  */
 export function clientIn(text: string): string {
   if (!isAddress(text)) return text;

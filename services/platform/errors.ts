@@ -1,4 +1,4 @@
-// What a caught value is and says: its code, one line for a person, an Error.
+// Readings of a caught value: its code, one line for a person, an Error.
 
 /** The `code` that Node, Postgres and AMQP put on their errors: `ENOENT`, `23505`, 404 … */
 export function codeOf(error: unknown): string | undefined {

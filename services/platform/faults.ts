@@ -1,13 +1,13 @@
-// What is wrong with a value, in words: the `errors` of a problem document, or of one item among many.
+// The faults of a value in words: the `errors` of a problem document, or of one item among many.
 import type { z } from 'zod';
 import { isWrongType } from './schema.ts';
 
 /** Member name to messages: `routingKeys[0]`, `[2].expiresAt`. A map, as callers name them, and `__proto__` must be a name like any other. */
 export type Faults = Map<string, string[]>;
-/** What faults of the whole are filed under, and where. */
+/** The key for faults of the whole value, and its place. */
 export type Place = { readonly root: string; readonly faults: Faults };
 
-/** A body of 1 MiB can have half a million faults: those beyond so many help nobody. */
+/** A body of 1 MiB can have half a million faults: more than these are of no use. */
 const maxFaults = 1000;
 
 /** A value as its schema reads it; undefined when it does not, and the reasons are added to the faults. */
@@ -32,7 +32,7 @@ function wording({ code, path, input, message }: z.core.$ZodIssue): string {
   return code === 'invalid_type' && isWrongType(message) && !message.endsWith(came.replace(/^an? /, '')) ? `${message}, not ${came}` : message;
 }
 
-/** What came, and never its value, which may be secret. */
+/** The type of the value, and never the value itself, which may be secret. */
 function kindOf(input: unknown): string {
   if (input === null || input === undefined) return 'null';
   if (Array.isArray(input)) return 'an array';

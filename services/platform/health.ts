@@ -54,7 +54,7 @@ export function createHealth() {
 
 type Healths = ReadonlyMap<string, Health>;
 
-/** Of each deployable in a process. */
+/** The readiness of each deployable in a process. */
 const readinesses = (healths: Healths) => Promise.all([...healths].map(async ([service, health]) => ({ service, ...(await health.readiness()) })));
 
 /** The readiness of everything in a process: ready when all are, each check as `<name>.<check>`. */
@@ -64,7 +64,7 @@ export async function readinessOfAll(healths: Healths): Promise<Readiness> {
   return { status: all.every(({ status }) => status === 'ready') ? 'ready' : 'unready', checks: Object.fromEntries(checks) };
 }
 
-/** What a probe is told, to look at and to be alerted by. */
+/** The results of readiness checks as a metric, for dashboards and alerts. */
 export function measureHealth(metrics: Metrics, healths: Healths): void {
   metrics.gauge({
     name: 'signalbox_health_check_ok',

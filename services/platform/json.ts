@@ -4,7 +4,7 @@ import { Common } from './problem.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The JSON value of raw bytes, RFC 8259: UTF-8 without a byte order mark, since whoever reads the bytes later may not drop one.
+ * The JSON value of raw bytes, RFC 8259: UTF-8 without a byte order mark, since a later reader of the bytes may not drop one.
  * @throws Problem 400
  */
 export function parseJson(bytes: Buffer): unknown {
@@ -42,7 +42,7 @@ export function refuseCostly(body: Buffer, maxValues: number): void {
 
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What stands at a path of member names; undefined where one is missing. */
+/** The value at a path of member names; undefined where one is missing. */
 export const memberAt = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
 

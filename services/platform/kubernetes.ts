@@ -8,7 +8,7 @@ export function findCluster(): { readonly config: KubeConfig; readonly namespace
   try {
     config.loadFromDefault();
   } catch (cause) {
-    // What the parser says quotes the file, and so its token.
+    // The parser's message quotes the file, and so its token.
     throw new Error(`the kubeconfig cannot be read (${codeOf(cause) ?? 'it is no kubeconfig'})`, { cause });
   }
   // The library's last resort, where nothing listens.

@@ -33,7 +33,7 @@ export const silentLog: Log = pino({ level: 'silent' });
 /** Fewer system calls: a busy service would spend one on every access line. */
 const fullBytes = 16 * 1024;
 const flushEveryMs = 1000;
-/** What a reader that does not read may cost; the newest lines are dropped beyond it. */
+/** The most memory for lines that are not read yet; beyond it the newest lines are dropped. */
 const mostBytes = 8 * 1024 * 1024;
 
 /**

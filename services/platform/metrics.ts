@@ -5,7 +5,7 @@ import { withTimeout } from './time.ts';
 type Definition<L extends string> = { readonly name: string; readonly help: string; readonly labels: readonly L[] };
 type Labels<L extends string> = Partial<Record<L, string | number>>;
 
-/** What a gauge shows from this scrape on. */
+/** Sets the values that a gauge shows from this scrape on. */
 export type Reading<L extends string> = { set(value: number): void; set(labels: Labels<L>, value: number): void };
 
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -4,7 +4,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 /** The clock of production; tests have others. */
 export const systemClock = (): Date => new Date();
 
-/** What the work comes to, or what `late` returns or throws when it has not settled in `ms`; the work itself goes on. */
+/** The result of the work, or of `late` when the work has not settled in `ms`; the work itself goes on. */
 export async function withTimeout<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
   const lateness = Promise.withResolvers<undefined>();
   const timeout = setTimeout(() => lateness.resolve(undefined), ms);

@@ -17,7 +17,7 @@ async function createWhole(): Promise<Command> {
   return command;
 }
 
-/** Those that do something, with all their words. */
+/** Commands that do something, with all their words. */
 const commandsOf = (command: Command, words: readonly string[] = []): { words: string; command: Command }[] =>
   command.commands.flatMap((one) => {
     const all = [...words, one.name()];

@@ -1,4 +1,4 @@
-// What `signalbox serve` and `worker` say of settings that are not usable.
+// The messages of `signalbox serve` and `worker` about unusable settings.
 import { expect } from 'chai';
 import { startProcess } from '../support/processes.ts';
 

@@ -1,4 +1,4 @@
-// Processes that are told to stop while their Postgres hangs: they end by themselves, and what was not acknowledged is there again.
+// Processes that get SIGTERM while their Postgres hangs: they end by themselves, and unacknowledged messages are delivered again.
 import { expect } from 'chai';
 import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { silentLog } from '../../services/platform/log.ts';
@@ -11,7 +11,7 @@ import { adminToken, consume, masterKeys, migrations as secretsMigrations, newAp
 import { message } from '../services/webhook-intake/deliveries.ts';
 import { migrations as intakeMigrations } from '../services/webhook-intake/intake-database.ts';
 
-describe('a process that is told to stop while Postgres hangs ends with 0:', () => {
+describe('a process that gets SIGTERM while Postgres hangs ends with 0:', () => {
   let database: TestDatabase;
   let postgres: Awaited<ReturnType<typeof startMuteable>>;
   let started: RunningProcess | undefined;

@@ -6,7 +6,7 @@ import { useService } from '../services/secrets/service.ts';
 describe('a command that works', () => {
   const running = useService();
 
-  it('is told to stop by a first signal, and ended by a second one where it cannot', async () => {
+  it('stops on a first signal, and is ended by a second one where it cannot', async () => {
     const { driver } = running.service.database;
     const client = await driver.connect();
     await client.query('begin; lock table secrets.audit_entries in access exclusive mode');

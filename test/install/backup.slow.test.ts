@@ -14,7 +14,7 @@ import { refusal, type RolesServer, rows, runMigrate, startRolesServer } from '.
 const installed = '/usr/lib/postgresql';
 const scripts = join(import.meta.dirname, '../../charts/signalbox/files/backup');
 const database = 'signalbox';
-/** Of Debian's package, the newest. */
+/** The newest version of Debian's package. */
 const programs = join(installed, existsSync(installed) ? (readdirSync(installed).sort().at(-1) ?? '') : '', 'bin');
 const debian = {
   name: 'Postgres with pg_dump',
@@ -95,7 +95,7 @@ describeWith(debian, 'backup and restore of an installation', function () {
   };
 
   before(async () => {
-    // That of npm has no pg_dump, and lacks lz4, in which this one keeps large columns.
+    // The Postgres of npm has no pg_dump, and lacks lz4, in which this one keeps large columns.
     const debians = { initdb: join(programs, 'initdb'), pg_ctl: join(programs, 'pg_ctl') };
     [source, target] = await Promise.all([startRolesServer({ programs: debians }), startRolesServer({ programs: debians })]);
     for (const server of [source, target]) await runMigrate(environment(server), { withBackup: true });
@@ -163,7 +163,7 @@ describeWith(debian, 'backup and restore of an installation', function () {
     const cut = join(temporaryDirectory('cut'), 'cut.dump');
     writeFileSync(cut, dump.subarray(0, dump.length * 0.9));
     const empty = await contents(target);
-    // One that ends before it has said all, though nothing that it said was wrong.
+    // A dump that ends early, though everything in it is right.
     const failing = temporaryDirectory('failing');
     writeFileSync(join(failing, 'pg_restore'), `#!/bin/sh\n${join(programs, 'pg_restore')} "$@"\n[ "$1" = --list ]\n`);
     chmodSync(join(failing, 'pg_restore'), 0o755);

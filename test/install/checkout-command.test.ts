@@ -36,7 +36,7 @@ const need = { name: 'bash completion', missing: existsSync(bashCompletion) ? un
 describeWith(need, 'completion in bash', function () {
   this.timeout(30_000);
 
-  /** What a Tab behind the line offers. */
+  /** The words that a Tab behind the line offers. */
   const offered = (line: string) => {
     const script = `
       source ${bashCompletion}; eval "$(signalbox completion bash)"

@@ -135,7 +135,7 @@ describeWith(kubernetes, 'signalbox credentials', () => {
     expect(valuesOf(await read())).to.deep.equal({ one: '1', two: 'theirs' });
   });
 
-  it('takes the namespace that it is told', async () => {
+  it('takes the given namespace', async () => {
     const admin = await run(['--namespace', namespace.name, 'secrets'], server.kubeconfig);
     expect(admin.code, admin.lines.join('\n')).to.equal(0);
     expect(valuesOf(await read())).to.have.property('Management__AdminApiKey');

@@ -65,7 +65,7 @@ describe('signalbox migrate on a server of roles', () => {
     expect(await refusal(as('relay'), 'create table public.mine (id int)')).to.equal(denied);
   });
 
-  it('lets nobody in without a right of his own', async () => {
+  it('lets no role in without a right of its own', async () => {
     await runMigrate(server.environment(database));
     await server.asAdmin('postgres', "create role stranger login password 'stranger-password'");
     expect(await refusal(as('stranger'), 'select 1')).to.equal(denied);
@@ -197,7 +197,7 @@ describe('signalbox migrate on a server of roles', () => {
       expect(await failure()).to.contain('role secrets exists and may do more than a service may');
     });
 
-    it('a schema that belongs to somebody else', async () => {
+    it('a schema that belongs to another role', async () => {
       await server.asAdmin('postgres', `create database ${database}`);
       await server.asAdmin(database, 'create schema relay');
       expect(await failure()).to.contain('schema relay belongs to role signalbox, not to role relay');
@@ -208,7 +208,7 @@ describe('signalbox migrate on a server of roles', () => {
       expect(message).to.match(/^roles on 127\.0\.0\.1:\d+: administrator signalbox is refused .*\(28P01\)$/);
     });
 
-    it('to wait longer than it was told to', async () => {
+    it('to wait longer than its limit', async () => {
       const message = await failure({ ...server.environment(database), POSTGRES_URL: 'postgres://127.0.0.1:1/signalbox' });
       expect(message).to.equal(
         'roles on 127.0.0.1:1: the database of POSTGRES_URL cannot be reached: nothing listens there; is Postgres running, and are host and port right (ECONNREFUSED)',

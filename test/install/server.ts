@@ -37,7 +37,7 @@ const passwords = Object.fromEntries(
   ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker'].map((role) => [`POSTGRES_${role.toUpperCase()}_PASSWORD`, `${role}-password`]),
 );
 
-/** What a user gets for a statement. */
+/** The rows that a user gets for a statement. */
 export async function rows(url: string, sql: string): Promise<readonly unknown[][]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -56,7 +56,7 @@ describe('the target of a migration', () => {
     });
   });
 
-  it('has the name that somebody else gave to a role', async () => {
+  it('has the name that an administrator gave to a role', async () => {
     const target = await readTarget({ POSTGRES_URL: 'postgres://db/one', POSTGRES_SECRETS_PASSWORD: 'a', POSTGRES_SECRETS_USER: 'app-secrets' }, secrets);
     expect(target.kind === 'roles' && target.urlOf('secrets')).to.equal('postgres://app-secrets:a@db/one');
   });

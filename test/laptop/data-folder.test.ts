@@ -93,7 +93,7 @@ describe('withLaptopSettings', () => {
   });
 
   for (const name of ['DATABASE_URL', 'BROKER_URL_2', 'Broker__EnvironmentFile', 'Ingest__BrokerUrl_FILE'])
-    it(`adds nothing beside ${name}: whoever names a server means no other`, async () => {
+    it(`adds nothing beside ${name}: a caller that names a server means no other`, async () => {
       expect(await withLaptopSettings(folder, { [name]: 'elsewhere' })).to.deep.equal({ [name]: 'elsewhere' });
     });
 

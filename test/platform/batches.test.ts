@@ -142,7 +142,7 @@ describe('createBatchWriter', () => {
   });
 });
 
-/** Answers each question with itself when it is told to. */
+/** Answers each question with itself when the test calls `answer`. */
 function asked() {
   const groups: { readonly questions: readonly string[]; answer(): void; fail(error: Error): void }[] = [];
   const ask = (questions: readonly string[]) =>
@@ -201,7 +201,7 @@ describe('createBatcher', () => {
     expect(questions).to.deep.equal([['aa', 'bb'], ['c'], ['dddddd'], ['e']]);
   });
 
-  it('asks each alone when the database refuses several, so that nobody pays for another', async () => {
+  it('asks each alone when the database refuses several, so that none fails because of another', async () => {
     const alone: string[] = [];
     const put = createBatcher(
       (questions: readonly string[]) => {
@@ -217,7 +217,7 @@ describe('createBatcher', () => {
     expect(alone).to.deep.equal(['first', 'a', 'bad', 'b']);
   });
 
-  it('asks each alone after the failures that it is told may be of one question', async () => {
+  it('asks each alone after failures that `isOfOne` ascribes to one question', async () => {
     const slow = new Error('took too long');
     const asks: (readonly string[])[] = [];
     const put = createBatcher(

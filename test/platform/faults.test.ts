@@ -9,12 +9,12 @@ const faultsOf = (schema: z.ZodType, value: unknown) => {
 };
 
 describe('faults of a value', () => {
-  it('are told by member, all at once', () => {
+  it('are listed by member, all at once', () => {
     const schema = z.object({ name: z.string(), tags: z.array(z.string()), size: z.int() });
     expect(faultsOf(schema, { tags: ['a', 5], size: 1.5 })).to.have.all.keys('name', 'tags[1]', 'size');
   });
 
-  it('of the value itself are told of the root', () => {
+  it('of the value itself belong to the root', () => {
     expect(Object.keys(faultsOf(z.string(), 5))).to.deep.equal(['body']);
   });
 
@@ -30,7 +30,7 @@ describe('faults of a value', () => {
     });
   });
 
-  it('are told up to a thousand', () => {
+  it('are listed up to a thousand', () => {
     expect(Object.keys(faultsOf(z.array(z.string()), Array(100_000).fill(5)))).to.have.length(1000);
   });
 });

@@ -1,4 +1,4 @@
-// What parsing JSON would cost, told before it is parsed.
+// The cost of parsing JSON, known before it is parsed.
 import { expect } from 'chai';
 import { countValues } from '../../services/platform/json.ts';
 

@@ -1,4 +1,4 @@
-// What an adapter has to do, and whom it tells whether it is connected. connect.ts makes a broker of it.
+// The contract of an adapter and of the connection state that it reports to. connect.ts makes a broker of it.
 import type { Broker, BrokerOptions, ConsumeOptions, Consumer, DeadLetter, Message, PublishResult, QueueTopology, Topology } from './broker.ts';
 import type { HandOver } from './outcomes.ts';
 
@@ -6,7 +6,7 @@ export type AdapterParts = BrokerOptions & { readonly topology: Topology; readon
 
 export type Adapter = Pick<Broker, 'publish' | 'depth' | 'close'> & {
   consume(source: Source, options: ConsumeOptions, handling: Handling): Consumer;
-  /** Those that are there when it begins, oldest first; what dies meanwhile is not among them. Rejects when not connected, or no longer. */
+  /** The dead letters at the time of the call, oldest first; later ones are not included. Rejects when not connected, or when the connection is lost. */
   deadLetters(): AsyncIterable<WaitingDeadLetter>;
 };
 
@@ -20,17 +20,17 @@ export type Handling = {
 };
 
 export type WaitingDeadLetter = DeadLetter & {
-  /** Undefined when somebody else has taken it. */
+  /** Undefined when another client has taken it. */
   read(): Promise<Message | undefined>;
-  /** False when somebody else has taken it. */
+  /** False when another client has taken it. */
   drop(): Promise<boolean>;
-  /** Without its death. Kept when the server does not accept it; gone when somebody else has taken it. */
+  /** Returns it without the headers of its death. `kept` when the server does not accept it, `gone` when another client has taken it. */
   returnTo(queue: QueueTopology): Promise<'returned' | 'kept' | 'gone'>;
 };
 
 export type ConnectionState = {
   readonly lastError: string | null;
-  /** What a publish is answered at once; null while it is connected. */
+  /** The immediate answer to a publish; null while connected. */
   readonly refusal: PublishResult | null;
   connected(): void;
   disconnected(reason: string): void;

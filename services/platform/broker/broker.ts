@@ -1,4 +1,4 @@
-// What a message broker is to the services: the contract that every adapter keeps and one test suite holds.
+// The message broker as services see it: the contract that every adapter keeps and one test suite holds.
 import type { Log } from '../log.ts';
 
 /** A durable queue, bound to its topology's exchange. */
@@ -53,15 +53,15 @@ export type Outcome = 'ack' | 'requeue' | { readonly retry: string } | { readonl
 export type BatchHandler = (batch: readonly Delivery[], stopping?: AbortSignal) => Promise<readonly Outcome[]>;
 
 export type ConsumeOptions = {
-  /** Most deliveries in one batch; a batch is whatever is at hand, never waited for. */
+  /** Most deliveries in one batch; a batch is never waited for. */
   readonly batchSize: number;
   /** Most deliveries held unacknowledged, the batch in work among them. Small numbers keep priorities meaningful. */
   readonly prefetch: number;
   /** Most bytes of bodies held at once, though one message is always taken; without end unless given. The embedded broker holds one batch,
    *  and bounds what it claims for it. On RabbitMQ what is too much goes back to the queue, and comes again with `redelivered`. */
   readonly maxBytes?: number;
-  /** Asked before a delivery is dead-lettered, whoever gave it up: its handler, the last of its retries, or a consumer that ended by it. Answers
-   *  `ack`, or the reason that it is dead-lettered with. A throw holds the batch as one of the handler does. */
+  /** Called before a delivery is dead-lettered, because of its handler, its last retry, or a consumer that ended while handling it. Returns
+   *  `ack`, or the reason for the dead letter. A throw holds the batch, as a throw of the handler does. */
   readonly giveUp?: (delivery: Delivery, reason: string) => Promise<'ack' | { readonly deadLetter: string }>;
 };
 

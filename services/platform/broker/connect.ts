@@ -119,6 +119,6 @@ function createConnectionState(onConnected: () => void = () => undefined) {
 
 function newWaiting() {
   const waiting = Promise.withResolvers<void>();
-  waiting.promise.catch(() => undefined); // perhaps nobody waits
+  waiting.promise.catch(() => undefined); // there may be no caller that waits
   return waiting;
 }

@@ -1,4 +1,4 @@
-// What can be done with dead letters, on both brokers alike.
+// Listing, reading, returning and dropping dead letters, the same on both brokers.
 import type { Log } from '../log.ts';
 import type { Adapter, WaitingDeadLetter } from './adapter.ts';
 import type { Broker, DeadLetter, DeadLetterReturn, DeadLetterSelection, Message, Topology } from './broker.ts';

@@ -7,11 +7,11 @@ import { tableOf, visible } from '../process/table.ts';
 import { queryInteger } from '../schema.ts';
 import type { Broker, DeadLetter, DeadLetterSelection, Message, Topology } from './broker.ts';
 
-/** For whoever comes for dead letters only. */
+/** For commands, which connect for their one task. */
 export const connectTimeoutMs = 15_000;
 
 type DeadLettersCommand = {
-  /** Of the flow, whatever the settings. */
+  /** All queues of the flow, whatever the settings. */
   readonly queues: Topology['queues'];
   readonly summary: string;
   readonly settings: Settings;

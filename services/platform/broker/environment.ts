@@ -48,7 +48,7 @@ export function createBrokerSettings(environment: Environment, file: string | un
       return connectionsOf(environment, lastRead, { isReload, log });
     },
     /**
-     * Whether the file is another than the one that was read last, whoever asked for that. One that cannot be read has not changed yet.
+     * Whether the file differs from the last one that `read` returned. An unreadable file counts as unchanged.
      * To be polled: Kubernetes swaps a symbolic link two levels up, which file events do not show.
      */
     hasChanged: async (): Promise<boolean> => (await textOf(file).catch(() => lastRead)) !== lastRead,
@@ -113,7 +113,7 @@ function connectionsOf(environment: Environment, text: string | null | undefined
 
 const otherForm = (name: string) => (name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : `${name}_FILE`);
 
-/** Of the URLs that are set, ascending. */
+/** The numbers of the URLs that are set, ascending. */
 function numbers(settings: Environment): number[] {
   const found = Object.entries(settings).flatMap(([name, value]) => {
     const [, kind, number] = settingName.exec(name) ?? [];
@@ -129,7 +129,7 @@ function settingsOf(text: string | null, { isReload = false, log }: ReadingOptio
     log?.warn('the file of broker connections does not exist yet');
     return {};
   }
-  // Truncated by whoever writes it: what is meant has more in it, if only a comment.
+  // Its writer has truncated it and not written yet: a file without connections has at least a comment.
   if (isReload && text.trim() === '') throw new ConfigError(['the file of broker connections is empty']);
   const entries = dotenvEntries(text);
   const lines = entries.filter(({ name }) => !settingName.test(name)).map(({ line }) => line);

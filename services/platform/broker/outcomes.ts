@@ -1,4 +1,4 @@
-// Hands a batch to its handler until there are outcomes, and says what follows from them: retries, dead letters. The same for both adapters.
+// Hands a batch to its handler until there are outcomes, and decides on retries and dead letters. Both adapters use it.
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { describeError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -29,7 +29,7 @@ type Signals = { readonly over: AbortSignal; readonly stopping: AbortSignal };
 
 export type HandOver = ReturnType<typeof createHandOver>;
 
-/** What a handler may still take when its consumer is told to stop: a database that hangs must not hold the process. */
+/** The time left to a handler after its consumer was stopped: a database that hangs must not hold the process. */
 const lastBatchMs = 10_000;
 
 /**
@@ -39,8 +39,7 @@ const lastBatchMs = 10_000;
  */
 export const redeliveredQueue = (queue: string) => `${queue}.redelivered`;
 
-/** One batch after the other, of both consumers of a queue: what is handled alone is alone in memory, too, and has left the queue that it came
- *  from, as its consumer could end before that. */
+/** Serialises both consumers of a queue, so that a redelivered message is the only one in memory and has left its queue before it is handled. */
 export function createTurns(handle: BatchHandler) {
   let last: Promise<unknown> = Promise.resolve();
   /** The next batch is handed over when this is done, too. */
@@ -58,7 +57,7 @@ type Decided<Item> = Item & { readonly decision: Decision };
 export function createHandOver({ queue, isAlone = false, topology, handle, giveUp, log }: HandOverParts) {
   const isDeadLetters = queue === topology.deadLetters.queue;
   const retryDelaysMs = isDeadLetters ? [] : queueOf(topology, queue).retryDelaysMs;
-  /** Its id: whoever is given it a second time has not ended by it, but lost its connection. */
+  /** Its id: a consumer that gets it a second time has lost its connection, and did not end because of it. */
   let lastAlone: string | undefined;
 
   async function decide(delivery: Delivery, outcome: Outcome = { retry: 'no outcome' }): Promise<Decision> {
@@ -72,7 +71,7 @@ export function createHandOver({ queue, isAlone = false, topology, handle, giveU
     if (answer === 'ack') return { kind: 'ack' };
     const reason = headerText(answer.deadLetter);
     log.error({ queue, id, type, attempt, reason }, 'dead-lettered');
-    // One that is a dead letter already keeps the queue it came from.
+    // A dead letter keeps the queue that it came from.
     const from = (isDeadLetters ? delivery.headers['x-dead-queue'] : undefined) ?? queue;
     const cause = (isDeadLetters ? delivery.headers['x-dead-cause'] : undefined) ?? ('retry' in outcome ? 'failed' : 'refused');
     const death = { 'x-dead-reason': reason, 'x-dead-queue': from, 'x-dead-at': new Date().toISOString(), 'x-dead-cause': cause };
@@ -116,7 +115,7 @@ export function createHandOver({ queue, isAlone = false, topology, handle, giveU
       if (await pauseAfterFailure(failures, over)) continue;
       const { fresh = [] } = separate(items);
       if (!isAlone || fresh.length === 0) return undefined;
-      // What was handled alone goes back by a decision: given back as it is, it would count as having ended its consumer.
+      // A delivery that is handled alone goes back by a decision: returned as it is, it would count as the reason that its consumer ended.
       return fresh.map((item) => ({ ...item, decision: { kind: 'alone', attempt: item.delivery.attempt } }));
     }
   };

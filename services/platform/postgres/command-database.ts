@@ -8,7 +8,7 @@ import { createPool, type Database, statement } from './pool.ts';
 /** A statement over the whole of a large table may take its time. */
 const statementMs = 600_000;
 
-// Whoever may not use a schema sees none of its tables, as if they had not been made.
+// A role without the right to use a schema sees none of its tables, as if they did not exist.
 const isClosed = statement<{ isClosed: boolean }, [schema: string]>(
   'command.isClosed',
   `select not has_schema_privilege(oid, 'usage') as "isClosed" from pg_namespace where nspname = $1`,

@@ -1,4 +1,4 @@
-// What an error of Postgres or of the way to it means, to a program and in words: by SQLSTATE; by message only
+// The meaning of errors of Postgres and of its connections, for programs and in words: by SQLSTATE, and by message only
 // where node-postgres gives no code.
 import pg from 'pg';
 import { codeOf, hasCode } from '../errors.ts';
@@ -30,7 +30,7 @@ export function isUnavailable(error: unknown): boolean {
   return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout/i.test(error.message);
 }
 
-// Of every question alike: connection, transaction state, credentials, catalog, rollback for the sake of others, names and rights,
+// Every statement would fail alike: connection, transaction state, credentials, catalog, rollback for the sake of others, names and rights,
 // resources, object state, operator, disk, configuration, corruption.
 const outageStates = /^(08|25|28|3D|3F|40|42|53|55|57|58|F0|XX00[12])/;
 // TLS, and a login that node-postgres itself gives up.
@@ -76,8 +76,8 @@ export function explainDatabase(error: unknown, setting = 'DATABASE_URL'): never
 }
 
 /**
- * What stands between a command and its database, and what to do: a sentence without host, user or password; undefined when something else
- * went wrong than getting there.
+ * The reason that a command cannot reach its database, and what to do: a sentence without host, user or password; undefined for any other
+ * error.
  * @param setting that has the address
  */
 export function describeDatabaseFault(error: unknown, setting?: string): string | undefined {

@@ -12,7 +12,7 @@ export type MigrationSource = {
   readonly schema: string;
   /** Holds `0001_<thought>.sql` and so on, without a gap. */
   readonly directory: URL;
-  /** Of Postgres, that an administrator creates for a role which may not: the migrations create them where they may. */
+  /** Extensions to create; where the role may not, an administrator must. */
   readonly extensions?: readonly string[];
 };
 

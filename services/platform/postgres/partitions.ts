@@ -72,7 +72,7 @@ export async function dropPartitionsBefore(database: Database, table: string, li
   const old = names.filter((name) => isOld(name.slice(table.length + 1)));
   for (const name of old) {
     await database.transaction(async (inTransaction) => {
-      // It needs the whole table for a moment, and whoever comes meanwhile waits behind it.
+      // It locks the whole table for a moment, and other statements wait behind it.
       await ddl(inTransaction, `set local lock_timeout = '5s'`);
       await ddl(inTransaction, `drop table ${name}`);
     });

@@ -21,7 +21,7 @@ export type Columns<Row, Keys extends readonly (keyof Row)[]> = { -readonly [I i
 export const toColumns = <Row, const Keys extends readonly (keyof Row)[]>(rows: readonly Row[], keys: Keys): Columns<Row, Keys> =>
   keys.map((key) => rows.map((row) => row[key])) as Columns<Row, Keys>; // one for each key, in their order; `map` forgets how many there are
 
-/** What knex builds: `toSQL().toNative()`. */
+/** A query of knex. */
 type Built = { toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } } };
 
 /** On a pool or inside a transaction alike. */
@@ -34,7 +34,7 @@ export type Database = {
   select<Row>(query: Built): Promise<Row[]>;
   /** Commits when `work` ends, rolls back when it throws. */
   transaction<T>(work: (inTransaction: Database) => Promise<T>): Promise<T>;
-  /** Runs `work` if nobody else holds the session lock `name`, in any process; undefined when somebody does. */
+  /** Runs `work` unless a process holds the session lock `name`; undefined when one does. */
   whileLocked<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
 };
 
@@ -63,7 +63,7 @@ export type PoolOptions = {
   readonly answerMs?: number;
 };
 
-/** Of every pool that serves requests: a client that waits for an answer longer than 10 s has gone. */
+/** The limits of every pool that serves requests: a client that waits for an answer longer than 10 s has gone. */
 export const requestLimits = { statementMs: 8000, answerMs: 10_000 };
 
 // bigint and numeric arrive as text; here they are JSON numbers, and none of ours passes 2^53.
@@ -153,14 +153,14 @@ export function createSockets() {
       await withTimeout<unknown>(Promise.all([goodbyes, ...closed]), closeMs, () => undefined);
       cut();
     },
-    /** What waits for an answer fails. */
+    /** Statements that wait for an answer fail. */
     cut,
   };
 }
 
 type Runner = { query(question: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> };
 
-/** What can be asked of a pool or of one connection alike. */
+/** The questions that a pool and a single connection answer alike. */
 export function questionsTo(runner: Runner): Omit<Database, 'transaction' | 'whileLocked'> {
   const ask = <Values extends readonly unknown[]>({ name, text, encode }: Statement<unknown, Values>, values: Values) =>
     runner.query({ name, text, values: [...(encode ? encode(values) : values)] });

@@ -59,11 +59,11 @@ export const setExcluded = <Row>(columns: RowColumns<Row>, except: readonly (key
     .map(({ name }) => `${name} = excluded.${name}`)
     .join(', ');
 
-/** What a parameter of a statement is: the columns of its rows, or the type of a single value. */
+/** Each parameter of a statement: the columns of its rows, or the type of a single value. */
 type Parameters<Values extends readonly unknown[]> = {
   readonly [Index in keyof Values]: Values[Index] extends readonly (infer Row extends object)[] ? RowColumns<Row> : string;
 };
-/** What stands for each parameter in the SQL. */
+/** The SQL in place of each parameter. */
 type Placeholders<Values extends readonly unknown[]> = { readonly [Index in keyof Values]: string };
 
 /** An element of an array parameter is text, and `unnest` would flatten an array, so an array travels as its literal. */
@@ -93,7 +93,7 @@ function rowSource(columns: readonly Column[], from: number) {
 }
 
 /**
- * A statement whose parameters are rows or single values: `text` gets for each what stands for it in SQL, a parenthesised
+ * A statement whose parameters are rows or single values: `text` gets the SQL in place of each, a parenthesised
  * query with the columns and `ordinal` (from 1) for rows, a typed parameter for a value.
  * Arrays, since Postgres takes a third more time for the same rows as one JSON text.
  */
@@ -122,7 +122,7 @@ type Insert<Row> = {
   readonly expressions?: Readonly<Record<string, string>>;
   /** Two transactions that insert the same rows in one order wait for each other instead of deadlocking. */
   readonly orderBy?: string;
-  /** What follows `on conflict`. */
+  /** The text after `on conflict`. */
   readonly onConflict?: string;
   readonly returning?: string;
 };

@@ -13,7 +13,7 @@ export type SnapshotLimits = {
   readonly atOnce: number;
   /** For one of these; later it is 503. */
   readonly waitMs: number;
-  /** A reader that is slower is cut. One that takes nothing at all is cut by the server before. */
+  /** A slower reader is disconnected. The server disconnects one that reads nothing sooner. */
   readonly longestMs: number;
 };
 
@@ -21,14 +21,14 @@ export const usualSnapshotLimits: SnapshotLimits = { atOnce: 4, waitMs: 5000, lo
 
 const freeze = statement('snapshot.freeze', 'set transaction isolation level repeatable read, read only');
 
-/** What an answer says before its text, and the text in pieces: the next one is asked for when the last was sent. */
+/** The head of an answer, and its text in pieces: the next piece is read when the last was sent. */
 type Begun<Head> = { readonly head: Head; readonly pieces: AsyncIterable<string> };
 
 export type OpenSnapshot = ReturnType<typeof createSnapshots>;
 
 export function createSnapshots(database: Database, { atOnce, waitMs, longestMs }: SnapshotLimits) {
   const readers = createSemaphore(atOnce);
-  /** What is asked of `snapshot` is of one moment, however long it takes. @throws Problem 503 */
+  /** All questions to `snapshot` see one moment, however long they take. @throws Problem 503 */
   return async <Head>(begin: (snapshot: Database) => Promise<Begun<Head>>): Promise<{ readonly head: Head; readonly text: Readable }> => {
     if (!(await readers.acquire(1, waitMs))) throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
     const opened = Promise.withResolvers<{ head: Head; text: Readable }>();
@@ -38,7 +38,7 @@ export function createSnapshots(database: Database, { atOnce, waitMs, longestMs 
       const text = Readable.from(pieces);
       const cut = setTimeout(() => text.destroy(new Error(`not read within ${longestMs} ms`)), longestMs);
       opened.resolve({ head, text });
-      // It ends too when its reader goes away; what fails it is told by the answer.
+      // It ends too when its reader disconnects; the answer reports its failure.
       await finished(text).finally(() => clearTimeout(cut));
     });
     void reading.catch(opened.reject).finally(() => readers.release(1));

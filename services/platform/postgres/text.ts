@@ -9,11 +9,11 @@ import type { ClientBase } from 'pg';
  *   `where search_text like containing($1)`.
  *
  * The body of another function names them with their schema, since pg_dump restores with an empty search path.
- * What is indexed was computed by these definitions, so a release that changes one needs a migration that rebuilds the indexes.
+ * Indexes hold what these definitions computed, so a release that changes one needs a migration that rebuilds the indexes.
  *
  * A server without ICU (some builds on Alpine Linux) uses a UTF-8 locale of Postgres or of its system; without any of those only ASCII
- * letters lose their case. On a database of locale C a trigram index holds ASCII letters and digits only; what it finds is the same, since
- * Postgres looks at each row found.
+ * letters lose their case. On a database of locale C a trigram index holds ASCII letters and digits only; its results are the same, since
+ * Postgres checks each row found.
  * @throws Error when the database is not encoded in UTF-8
  */
 export async function createTextFunctions(client: ClientBase, schema: string): Promise<void> {

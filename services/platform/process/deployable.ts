@@ -1,4 +1,4 @@
-// What the `signalbox` command knows of each deployable, and what it hands to it.
+// A deployable and a worker as the `signalbox` command knows them.
 import type { Environment, SettingFamily, Settings } from '../config/config.ts';
 import type { MigrationSource } from '../postgres/migrations.ts';
 import type { Runtimes } from './runtime.ts';
@@ -15,12 +15,12 @@ export type Worker<Config = unknown> = {
   once(runtime: Runtime, config: Config): Promise<void>;
 };
 
-/** Whoever holds several of them hands each the configuration that it read itself: methods, so that their types agree. */
+/** A holder of several deployables hands each the configuration that it read itself: methods, so that their types agree. */
 export type Deployable<Config = unknown> = {
   /** Its folder and its name in commands and charts. */
   readonly name: string;
   readonly summary: string;
-  /** What `read` reads, for the settings table and for what can be generated. */
+  /** The settings of `read`, for the settings table and for generated values. */
   readonly settings: Settings;
   /** Settings whose names are numbered or hold a name, for the settings table. */
   readonly settingFamilies?: readonly SettingFamily[];

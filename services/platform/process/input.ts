@@ -1,4 +1,4 @@
-// What a command reads, a file, standard input or a password, and how far it is with it, told on the terminal.
+// The input of a command, a file, standard input or a password, and its progress on the terminal.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';

@@ -28,7 +28,7 @@ export async function runProcess(options: ProcessOptions, start: (lifecycle: Lif
   const lifecycle = createLifecycle(log);
   const signal = awaitSignal(options.isEcho);
   const started = start(lifecycle).catch((error: unknown) => {
-    // What it was at may have been closed under it.
+    // Stopping may have closed what the start was using.
     if (lifecycle.stopping.aborted) log.warn({ error }, 'stopped before startup finished');
     else report(error, options);
     return 'failed' as const;

@@ -1,4 +1,4 @@
-// What a process hands to each deployable in it, one lifecycle and one registry of metrics, a health and a log of its own;
+// The parts that a process hands to each deployable in it, one lifecycle and one registry of metrics, a health and a log of its own;
 // and the port that only operators see, with the metrics and the health of all of them.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Environment } from '../config/config.ts';
@@ -17,7 +17,7 @@ type RuntimesParts = {
   readonly metrics: Metrics;
   /** To listen on; all addresses unless given. */
   readonly host?: string;
-  /** What sets the ports of services and of metrics. */
+  /** The names of the settings for the ports of services and of metrics. */
   readonly portSettings?: { readonly service: string; readonly metrics: string };
   readonly logFor: (name: string) => Log;
 };

@@ -6,7 +6,7 @@ type SubcommandCall = {
   readonly environment: Environment;
   /** Values by the camelCase name of their flag. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** What stands after the options, or after `--`. */
+  /** The words after the options, or after `--`. */
   readonly rest: readonly string[];
   /** To standard output and standard error, as they are. */
   readonly print: (text: string) => void;
@@ -16,15 +16,15 @@ type SubcommandCall = {
 };
 
 export type Subcommand = {
-  /** One line. What it reads of the environment is listed below it, from `settings`. */
+  /** One line. Help lists the settings below it. */
   readonly summary: string;
   /** Two, as they are typed, without `signalbox` and the deployable's word. */
   readonly examples: readonly [string, string];
-  /** What stands after the options, for `--help`: `[file]`, `<command...>`. */
+  /** The words after the options, for `--help`: `[file]`, `<command...>`. */
   readonly operands?: string;
   /** Flags as commander has them: `--environment <slug>`; `--secret <name...>` may come several times. `values`: those that there are, for `--help` and completion. */
   readonly options: readonly { readonly flags: string; readonly summary: string; readonly required?: boolean; readonly values?: readonly string[] }[];
-  /** What it reads of the environment, for `--help` and the settings table. */
+  /** Its settings, for `--help` and the settings table. */
   readonly settings: Settings;
   readonly settingFamilies?: readonly SettingFamily[];
   /** Works on what `signalbox up` keeps, where the environment names neither a database nor a broker: it takes `--data`. */

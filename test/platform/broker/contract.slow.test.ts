@@ -53,7 +53,7 @@ onBothAdapters((given) => {
     await until(() => new Set(ids(deliveries)).size === all.length, 'all have come again');
   });
 
-  it('asks before it gives up what ended its consumers, and the reason that it is told is the one of the dead letter', async () => {
+  it('asks before it gives up a message that ended its consumers, and the given reason becomes that of the dead letter', async () => {
     const { topology, first } = newTopology([]);
     const broker = await connected(topology);
     await publish(broker, message('poison'));

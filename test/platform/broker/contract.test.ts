@@ -104,7 +104,7 @@ onBothAdapters((given) => {
     await until(async () => (await broker.depth(first)) === 0, 'all are consumed');
   });
 
-  it('hands over batches of what is at hand, one at a time', async () => {
+  it('hands over the waiting messages in batches, one at a time', async () => {
     const { topology, first } = newTopology();
     const broker = await connected(topology);
     await publish(broker, ...Array.from({ length: 25 }, (_, index) => message(`m${index}`)));
@@ -161,7 +161,7 @@ onBothAdapters((given) => {
     expect(deadLetters.deliveries[0]?.headers).to.include({ 'x-dead-reason': 'cannot be read', 'x-dead-queue': first });
   });
 
-  it('asks before it dead-letters, and acknowledges what it is told to', async () => {
+  it('asks before it dead-letters, and acknowledges a message where the answer is `ack`', async () => {
     const { topology, first, second, dead } = newTopology([]);
     const broker = await connected(topology);
     await publish(broker, message('kept'), message('known'));

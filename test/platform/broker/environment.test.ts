@@ -31,7 +31,7 @@ describe('readBrokerConnections', () => {
     ]);
   });
 
-  it('keeps the URL at hand, but out of prints and JSON', async () => {
+  it('keeps the URL readable, but out of prints and JSON', async () => {
     const url = 'amqp://user:hunter2@rabbit.example';
     const [connection] = await readBrokerConnections({ BROKER_URL_1: url });
     expect(connection?.url).to.equal(url);

@@ -1,4 +1,4 @@
-// What the broker suites share: topologies of one test's own, collected deliveries, a consumer in a process of its own.
+// Shared by the broker suites: topologies of one test's own, collected deliveries, a consumer in a process of its own.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ import { silentLog } from '../../../services/platform/log.ts';
 import { spawnGuarded } from '../../support/guard.ts';
 import { eventually } from '../../support/wait.ts';
 
-/** What both `startPostgres` and `startRabbitmq` give. */
+/** The result of both `startPostgres` and `startRabbitmq`. */
 export type BrokerServer = {
   readonly url: string;
   stop(): Promise<void>;

@@ -91,7 +91,7 @@ describe('createPool', () => {
     expect(slow).to.be.instanceOf(pg.DatabaseError).and.to.include({ code: '57014' });
   });
 
-  it('gives up a lock that does not come in time, where it is told to', async () => {
+  it('fails a statement that waits too long for a lock, where it has a limit', async () => {
     const one = open(database.url);
     await one.run(insert, 'held');
     await one.transaction(async (inTransaction) => {

@@ -4,7 +4,7 @@ import { temporaryDirectory } from '../../support/guard.ts';
 
 type Drawing = { readonly size: number | undefined; readonly isTTY?: boolean; readonly describe?: (bytes: number) => string };
 
-/** What a person saw by the end of three pieces of a MiB each. */
+/** The terminal after three pieces of a MiB each. */
 async function drawn({ size, isTTY = true, describe }: Drawing): Promise<readonly string[]> {
   const written: string[] = [];
   const progress = createProgress({ isTTY, write: (text) => written.push(String(text)) > 0 }, size, describe);
@@ -29,7 +29,7 @@ describe('progress', () => {
     expect(await drawn({ size: undefined, describe: (bytes) => `${bytes / 1024} lines` })).to.deep.equal(['\r\u001b[K3072 lines', '\n']);
   });
 
-  it('is not drawn where nobody looks', async () => {
+  it('is not drawn outside a terminal', async () => {
     expect(await drawn({ size: 1, isTTY: false })).to.deep.equal([]);
   });
 });

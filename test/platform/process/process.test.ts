@@ -90,7 +90,7 @@ describe('runProcess', () => {
     expect({ code, output }).to.deep.equal({ code: 0, output: ['starting', 'unready', 'port closed', 'database closed', 'stopped'] });
   });
 
-  it('does not writeError of a start that fails because it is told to stop', async () => {
+  it('reports no error of a start that fails because of a stop', async () => {
     const start = `${open} say('starting'); await new Promise((resolve) => lifecycle.onStop('link', resolve)); throw new Error('the link was closed');`;
     const { code, output } = await signalled(run(start), { starting: 'SIGTERM' });
     expect({ code, output }).to.deep.equal({ code: 0, output: ['starting', 'unready', 'port closed', 'database closed', 'stopped'] });

@@ -120,7 +120,7 @@ function createSettle({ queue, topology, publish, log }: SettleParts) {
       const result = await publish(message, moveTimeoutMs, to);
       if (lost.aborted) return;
       if (result.outcome === 'confirmed') return channel.ack(source);
-      // The server itself can still dead-letter what it takes from nobody, though without our headers.
+      // The server itself can still dead-letter messages that no consumer rejected, though without our headers.
       if (result.outcome === 'refused' && queue !== deadLetters.queue) return channel.nack(source, false, false);
       log.warn({ id: message.id, to: to.routingKey || to.exchange, reason: result.reason }, 'moving a message failed, retrying');
       failures += 1;

@@ -4,7 +4,7 @@ import type { Delivery } from '../broker.ts';
 
 /** Which attempt the consumer of a message makes; the first has no header. */
 export const attemptHeader = 'x-attempt';
-/** What RabbitMQ itself adds when a message has waited in a retry queue. */
+/** The headers that RabbitMQ adds when a message has waited in a retry queue. */
 const serverHeader = /^x-(death|first-death-|last-death-|delivery-count$|acquired-count$)/;
 
 export function toDelivery({ content, properties, fields }: AmqpMessage): Delivery {

@@ -53,7 +53,7 @@ export function createPrefetchWindow({ channel, queue, options, take, ended }: P
 
     const replace = async () => {
       await over.promise;
-      // What was on its way has arrived when the server confirms the cancellation.
+      // Deliveries in transit have arrived when the server confirms the cancellation.
       await channel.cancel(tag);
       if (!isFull) width = Math.min(width * 2, prefetch);
       else if (held.count > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
@@ -67,7 +67,7 @@ export function createPrefetchWindow({ channel, queue, options, take, ended }: P
     open,
     /** Nothing comes after what is acknowledged from now on. */
     cancel: async () => channel.cancel(tag),
-    /** What was taken is in memory no more. */
+    /** Call when the deliveries taken are no longer in memory. */
     released(messages: readonly ConsumeMessage[]): void {
       held.count -= messages.length;
       held.bytes -= messages.reduce((sum, message) => sum + weightOf(message), 0);

@@ -66,7 +66,7 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
   let channel: ConfirmChannel | null = null;
   /** False while amqplib's buffer is full: writing on would only grow it. */
   let isWritable = false;
-  /** What the server of this connection has told; another connection's may take more. */
+  /** The limit that the server of this connection reported; another server may take more. */
   let maxBytes = Infinity;
   /** Each with the async context that it was published in: the trace that it is written into. */
   const waiting = new Map<PendingPublish, ReturnType<typeof AsyncLocalStorage.snapshot>>();
@@ -93,7 +93,7 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
     }
   }
 
-  /** Of what was written: `failure` is what amqplib's confirm callback was given. */
+  /** The result of a written message; `failure` is the argument of amqplib's confirm callback. */
   function resultOf(pending: PendingPublish, failure: Error | null): PublishResult {
     if (failure === null && !pending.isReturned) return { outcome: 'confirmed' };
     if (failure === null) return { outcome: 'unpublished', reason: 'returned: no queue is bound to take it' };
@@ -130,7 +130,7 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
     // amqplib has by now answered everything that was written, with an error.
     opened.on('close', () => {
       channel = null;
-      // What was declared may be gone too, unless a message was too large.
+      // The topology may be lost too, unless a message was too large.
       if (sizeLimitIn(reason) === undefined) return reconnect(reason);
       openAgain(model).catch((error: unknown) => reconnect(describeError(error)));
     });

@@ -93,7 +93,7 @@ async function* deadLettersOf({ boss, database }: EmbeddedSession, table: string
     return rows[0] && toDelivery({ data: rows[0].data, retryCount: 0 });
   }
 
-  /** In a transaction of its own. False when somebody else has taken it. */
+  /** Runs in a transaction of its own. False when another client has taken the job. */
   function take(jobId: string, work: (data: StoredMessage, db: Db) => Promise<unknown>): Promise<boolean> {
     return database.transaction(async (db) => {
       const locked = `select data from ${table} where name = $1 and id = $2 and state < 'active' for update skip locked`;

@@ -27,7 +27,7 @@ export type EmbeddedConsumer = ReturnType<typeof createEmbeddedConsumer>;
 // New messages notify; what comes due by itself, a retry or the batch of a dead consumer, is found by looking.
 const lookEveryMs = 500;
 const giveBackMs = 2000;
-/** What Postgres may still take for a statement when the consumer is told to stop. */
+/** The time left to a statement of Postgres after the consumer was stopped. */
 const lastStatementMs = 3000;
 
 export function createEmbeddedConsumer({ source: { queue, from }, table, options, handOver, topology, log }: EmbeddedConsumerParts) {

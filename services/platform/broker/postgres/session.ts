@@ -147,7 +147,7 @@ const ignore = () => undefined;
 
 type EmbeddedDatabase = ReturnType<typeof createEmbeddedDatabase>;
 
-/** What pg-boss asks of a database, on a pool and a listening connection of its own. */
+/** The database as pg-boss wants it, on a pool and a listening connection of its own. */
 function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' | 'name' | 'log'>, sockets: Sockets) {
   const losing = new AbortController();
   const lost = (reason: Error) => losing.abort(reason);

@@ -1,4 +1,4 @@
-// What takes the RabbitMQ adapter seconds to notice: a memory alarm, a server that hangs.
+// Failures that the RabbitMQ adapter notices after seconds: a memory alarm, a server that hangs.
 import { expect } from 'chai';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
 import { describeWith } from '../../../support/need.ts';

@@ -1,4 +1,4 @@
-// What only RabbitMQ does: returns, nacks, size limits, alarms, mismatched queues, lost channels.
+// Behaviour of RabbitMQ alone: returns, nacks, size limits, alarms, mismatched queues, lost channels.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect as connectBare } from 'amqplib';
 import { expect } from 'chai';
@@ -206,7 +206,7 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     });
     await publish(broker, message('a'));
     await until(() => seen.length === 1, 'the batch is in work');
-    // As a batch that took longer than the server's patience ends: the server closes the channel, not the connection.
+    // As a batch that took longer than the server's timeout ends: the server closes the channel, not the connection.
     await server
       .control(
         'eval',

@@ -1,4 +1,4 @@
-// What only the embedded broker has to prove: atomic fanout, live owners, shared tables, Postgres's own limits.
+// Behaviour of the embedded broker alone: atomic fanout, live owners, shared tables, Postgres's own limits.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
