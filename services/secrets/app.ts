@@ -42,12 +42,12 @@ export type SecretsParts = {
 };
 
 const tags = {
-  applications: { name: 'Applications', description: 'Whoever reads secrets, each with a key of its own' },
-  environments: { name: 'Environments', description: 'Of an application: `local`, `production`, …' },
-  secrets: { name: 'Secrets', description: 'Of an application, with versions of their value in each environment' },
-  configurations: { name: 'Configurations', description: 'Of an application: entries that are no secrets' },
-  changes: { name: 'Changes', description: 'What was changed, for whoever keeps copies' },
-  reading: { name: 'Reading', description: 'What applications ask for, each with its own key' },
+  applications: { name: 'Applications', description: 'Programs that read secrets, each with a key of its own' },
+  environments: { name: 'Environments', description: 'Environments of an application: `local`, `production`, …' },
+  secrets: { name: 'Secrets', description: 'Secrets of an application, with versions of their value in each environment' },
+  configurations: { name: 'Configurations', description: 'Configuration entries of an application, which are not secret' },
+  changes: { name: 'Changes', description: 'A feed of changes for programs that keep copies' },
+  reading: { name: 'Reading', description: 'What applications read, each with its own key' },
 };
 
 const administrator = { name: 'administrator', description: 'The token of an administrator: a value of `Management__AdminApiKey`.' };

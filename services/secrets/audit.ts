@@ -3,7 +3,8 @@ import { v7 as newId } from 'uuid';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type BatchLimits, createBatchWriter } from '../platform/batches.ts';
-import { type Columns, type Database, statement, toColumns } from '../platform/postgres/pool.ts';
+import { type Database, statement } from '../platform/postgres/pool.ts';
+import { asMembers, insertRows, type RowColumns } from '../platform/postgres/rows.ts';
 
 /** `command`: `signalbox secrets`, which works on the database itself. */
 export const planes = ['management', 'consumer', 'command'] as const;
@@ -67,36 +68,30 @@ export type AuditEntry = Actor & Target & Ending & { readonly id: string };
 
 export const createEntry = (actor: Actor, target: Target, ending: Ending): AuditEntry => ({ id: newId(), ...actor, ...target, ...ending });
 
-const columns = [
-  'id',
-  'occurredAt',
-  'plane',
-  'keyId',
-  'action',
-  'application',
-  'applicationId',
-  'environment',
-  'subject',
-  'version',
-  'outcome',
-  'detail',
-  'requestId',
-] as const;
+const columns: RowColumns<AuditEntry> = {
+  id: 'uuid',
+  occurredAt: 'timestamptz',
+  plane: 'text',
+  keyId: 'text',
+  action: 'text',
+  application: 'text',
+  applicationId: 'uuid',
+  environment: 'text',
+  subject: 'text',
+  version: 'int',
+  outcome: 'text',
+  detail: 'text',
+  requestId: 'text',
+};
 
-// A batch whose outcome was not known comes again. Arrays: of one JSON text Postgres takes a third more time.
-// Texts of a request are as long as it likes; nothing that exists has a longer one.
-const insert = statement<unknown, Columns<AuditEntry, typeof columns>>(
-  'audit.insert',
-  `
-  insert into audit_entries
-    (id, occurred_at, plane, key_id, action, application, application_id, environment, subject, version, outcome, detail, request_id)
-  select id, occurred_at, plane, key_id, action, left(application, 200), application_id, left(environment, 500), left(subject, 500),
-         version, outcome, detail, request_id
-  from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
-              $8::text[], $9::text[], $10::int[], $11::text[], $12::text[], $13::text[])
-    as e (id, occurred_at, plane, key_id, action, application, application_id, environment, subject, version, outcome, detail, request_id)
-  on conflict (occurred_at, id) do nothing`,
-);
+const insert = insertRows<AuditEntry>('audit.insert', {
+  into: 'audit_entries',
+  columns,
+  // Request text is unbounded; cut above the longest valid name.
+  expressions: { application: 'left(application, 200)', environment: 'left(environment, 500)', subject: 'left(subject, 500)' },
+  // A batch whose outcome was unknown is written again.
+  onConflict: '(occurred_at, id) do nothing',
+});
 
 export type AuditFilter = {
   readonly application?: string | undefined;
@@ -124,8 +119,7 @@ type PageValues = [
 const page = statement<AuditEntry, PageValues>(
   'audit.page',
   `
-  select id, occurred_at as "occurredAt", plane, key_id as "keyId", action, application, application_id as "applicationId",
-         environment, subject, version, outcome, detail, request_id as "requestId"
+  select ${asMembers(columns)}
   from audit_entries
   where ($1::text is null or application = $1) and ($2::text is null or plane = $2)
     and ($3::text is null or action = $3) and ($4::text is null or outcome = $4)
@@ -139,7 +133,7 @@ const role = statement<{ role: string }>('audit.role', 'select current_user as r
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 export const createAuditStore = (database: Database) => ({
-  add: (entries: readonly AuditEntry[]) => database.run(insert, ...toColumns(entries, columns)),
+  add: (entries: readonly AuditEntry[]) => database.run(insert, entries),
   /** The role that this connection has at the database. */
   role: async () => (await database.first(role))?.role ?? '',
   /** Newest first, those after an entry of the page before. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ProblemDocument } from '../platform/problem.ts';
 import { sleepUntil } from '../platform/time.ts';
+import * as consumerContract from './consumer/contract.ts';
 import * as contract from './contract.ts';
 
 export type ClientOptions = {
@@ -58,10 +59,11 @@ export function createConsumerClient(options: ClientOptions) {
   const { get } = createCalls(options, { 'x-api-key': options.credential });
   const within = (environment: string) => `?environment=${encodeURIComponent(environment)}`;
   return {
-    secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), contract.ConsumerSecret),
+    secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), consumerContract.ConsumerSecret),
     configurations: async (environment: string) =>
-      (await get(path('/api/consumer/configurations') + within(environment), contract.ConsumerConfigurations)).items,
-    configuration: (key: string, environment: string) => get(path('/api/consumer/configurations', key) + within(environment), contract.ConsumerConfiguration),
+      (await get(path('/api/consumer/configurations') + within(environment), consumerContract.ConsumerConfigurations)).items,
+    configuration: (key: string, environment: string) =>
+      get(path('/api/consumer/configurations', key) + within(environment), consumerContract.ConsumerConfiguration),
   };
 }
 export type ConsumerClient = ReturnType<typeof createConsumerClient>;

@@ -1,10 +1,10 @@
-// Everything the secrets service says on the wire, on the management plane and on the consumer plane.
+// What the secrets service says on the wire on the management plane, and its problems; the consumer plane has a contract of its own.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { text, Timestamp, TimestampInput } from '../platform/schema.ts';
 import { isStorable } from '../platform/json.ts';
 
-/** The slug of an application or environment, made of its name once; '' when nothing of the name can be part of one. */
+/** The slug of an application or environment, made once from its name; '' when no character of the name can be part of one. */
 export const slugOf = (name: string): string =>
   name
     .toLowerCase()
@@ -26,14 +26,14 @@ const Value = z
   .refine((value) => Buffer.byteLength(value) <= maxValueBytes, { error: `must be at most ${maxValueBytes} bytes of UTF-8` });
 const named = (max: number) => storable({ min: 1, max }).refine((name) => slugOf(name) !== '', { error: 'must hold a letter a–z or a digit' });
 
-// URLs take these for steps, escaped or not: what is named so could never be asked for.
+// URLs take these for steps, escaped or not, so such a name could never be requested.
 const isReachable = (name: string) => name !== '.' && name !== '..';
 const inPath = (limits: { readonly min: number; readonly max: number }) => storable(limits).refine(isReachable, { error: 'must not be . or ..' });
 
-/** In a path or query any text is taken; one that no name can be names nothing. */
+/** In a path or query any text is accepted; text that no name can be matches none. */
 const namesNothing = '';
 const Name = z.string().transform((value) => (isStorable(value) ? value : namesNothing));
-/** In a body an empty one is a fault. */
+/** In a body an empty slug is a fault. */
 const EnvironmentSlug = z
   .string()
   .refine((slug) => slug.trim() !== '', { error: 'must not be empty' })
@@ -55,58 +55,80 @@ const exampleApplication = {
 
 export const Application = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    slug: z.string(),
-    description: z.string().nullable(),
+    id: z.uuid().describe('Its id, which never changes'),
+    name: z.string().describe('Its name for people; several may have the same'),
+    slug: z.string().describe('Its name in URLs, made of the first name; it never changes'),
+    description: z.string().nullable().describe('What it is, in words'),
     /** Absent where the application has none. */
     owner: Owner.optional(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
+    createdAt: Timestamp.describe('When it was created'),
+    updatedAt: Timestamp.describe('When it was last changed'),
   })
   .meta({
     id: 'Application',
+    description: 'A program, or several, that read their secrets with one key.',
     examples: [{ ...exampleApplication, updatedAt: '2026-03-15T12:00:00.000Z' }],
   });
 export type Application = z.output<typeof Application>;
 
-/** The one time that the key of an application is shown. */
-export const PlainKey = z.object({ plainApiKey: z.string() }).meta({ id: 'PlainKey', examples: [{ plainApiKey: 'key_…' }] });
+export const PlainKey = z
+  .object({ plainApiKey: z.string().describe('The key in plain text, in this answer only: the service keeps its hash') })
+  .meta({ id: 'PlainKey', description: 'A new key of an application.', examples: [{ plainApiKey: 'key_…' }] });
 export type PlainKey = z.output<typeof PlainKey>;
 export const CreatedApplication = Application.omit({ updatedAt: true })
   .extend(PlainKey.shape)
   .meta({
     id: 'CreatedApplication',
+    description: 'A new application with its first key.',
     examples: [{ ...exampleApplication, plainApiKey: 'key_…' }],
   });
 export type CreatedApplication = z.output<typeof CreatedApplication>;
 
 export const NewApplication = z
-  .object({ name: named(200), description: Description, owner: Owner.nullish() })
-  .meta({ id: 'NewApplication', examples: [{ name: 'Shop' }] });
+  .object({
+    name: named(200).describe('A name for people, of which the slug is made'),
+    description: Description.describe('What it is, in words'),
+    owner: Owner.nullish().describe('The keeper of the application; without one nobody claims it'),
+  })
+  .meta({ id: 'NewApplication', description: 'An application to create.', examples: [{ name: 'Shop' }] });
 export type NewApplication = z.output<typeof NewApplication>;
-/** The slug stays what it is, so the name need not make one. An owner that is left out stays, null takes it away, a text is taken where there is none or the same. */
+/** The slug stays, so the name need not hold a letter or digit. */
 export const ApplicationUpdate = z
-  .object({ name: storable({ min: 1, max: 200 }), description: Description, owner: Owner.nullish() })
-  .meta({ id: 'ApplicationUpdate', examples: [{ name: 'Shop', description: 'The web shop' }] });
+  .object({
+    name: storable({ min: 1, max: 200 }).describe('The new name; the slug stays'),
+    description: Description.describe('The new description; left out it is cleared'),
+    owner: Owner.nullish().describe('Left out it stays, null removes it; a text is accepted where there is none, or the same'),
+  })
+  .meta({ id: 'ApplicationUpdate', description: 'The members of an application that can change.', examples: [{ name: 'Shop', description: 'The web shop' }] });
 
-export const Environment = z.object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: Timestamp }).meta({
-  id: 'Environment',
-  examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', slug: 'production', name: 'Production', createdAt: '2026-03-15T12:00:00.000Z' }],
-});
+export const Environment = z
+  .object({
+    id: z.uuid().describe('Its id, which never changes'),
+    slug: z.string().describe('Its name in URLs, made of its name'),
+    name: z.string().describe('Its name for people'),
+    createdAt: Timestamp.describe('When it was created'),
+  })
+  .meta({
+    id: 'Environment',
+    description: 'A place where an application runs, with values of its own.',
+    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', slug: 'production', name: 'Production', createdAt: '2026-03-15T12:00:00.000Z' }],
+  });
 export type Environment = z.output<typeof Environment>;
-export const NewEnvironment = z.object({ name: named(100) }).meta({ id: 'NewEnvironment', examples: [{ name: 'Production' }] });
+export const NewEnvironment = z
+  .object({ name: named(100).describe('A name for people, of which the slug is made') })
+  .meta({ id: 'NewEnvironment', description: 'An environment to create.', examples: [{ name: 'Production' }] });
 
 export const Secret = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
+    id: z.uuid().describe('Its id, which never changes'),
+    name: z.string().describe('Its name, by which it is read; unique in its application'),
+    description: z.string().nullable().describe('What it is for, in words'),
+    createdAt: Timestamp.describe('When it was created'),
+    updatedAt: Timestamp.describe('When it, or a value of it, was last added or changed'),
   })
   .meta({
     id: 'Secret',
+    description: 'A named secret of an application, without its values.',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -119,13 +141,21 @@ export const Secret = z
   });
 export type Secret = z.output<typeof Secret>;
 export const NewSecret = z
-  .object({ name: inPath({ min: 1, max: 200 }), description: Description })
-  .meta({ id: 'NewSecret', examples: [{ name: 'database-password' }] });
+  .object({ name: inPath({ min: 1, max: 200 }).describe('Its name, stored as given'), description: Description.describe('What it is for, in words') })
+  .meta({ id: 'NewSecret', description: 'A secret to create; values are added afterwards.', examples: [{ name: 'database-password' }] });
 export const CreatedSecret = Secret.extend({
-  /** One for each environment that the application has. */
-  requiredEnvironments: z.array(z.object({ slug: z.string(), name: z.string(), valueProvided: z.boolean() })),
+  requiredEnvironments: z
+    .array(
+      z.object({
+        slug: z.string().describe('The slug of the environment'),
+        name: z.string().describe('The name of the environment'),
+        valueProvided: z.boolean().describe('Whether the secret has a value there'),
+      }),
+    )
+    .describe('Every environment of the application'),
 }).meta({
   id: 'CreatedSecret',
+  description: 'A new secret, and the environments that wait for a value.',
   examples: [
     {
       id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -142,36 +172,43 @@ export type CreatedSecret = z.output<typeof CreatedSecret>;
 type Span = { readonly expiresAt?: unknown; readonly notBefore?: unknown };
 const isAfterStart = ({ expiresAt, notBefore }: Span) =>
   !(expiresAt instanceof Date) || !(notBefore instanceof Date) || expiresAt.getTime() > notBefore.getTime();
-/** Told together with the faults of other members, which zod by itself would tell first. */
+/** Lets zod report this fault together with those of other members. */
 const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
 
 export const ValueItem = z
   .object({
-    environmentSlug: EnvironmentSlug,
-    value: Value,
-    isEnabled: z.boolean().default(true),
-    expiresAt: TimestampInput.nullish().transform((time) => time ?? null),
-    notBefore: TimestampInput.nullish().transform((time) => time ?? null),
+    environmentSlug: EnvironmentSlug.describe('The slug of the environment'),
+    value: Value.describe('The value, stored encrypted and as given'),
+    isEnabled: z.boolean().default(true).describe('Whether the version is served'),
+    expiresAt: TimestampInput.nullish()
+      .transform((time) => time ?? null)
+      .describe('The version is served until this time, inclusive; null: without end'),
+    notBefore: TimestampInput.nullish()
+      .transform((time) => time ?? null)
+      .describe('The version is served from this time, inclusive; null: at once'),
   })
   .refine(isAfterStart, { path: ['expiresAt'], error: 'must be after notBefore', when: isObject })
-  .meta({ id: 'ValueItem', examples: [{ environmentSlug: 'production', value: 'correct horse battery staple' }] });
+  .meta({
+    id: 'ValueItem',
+    description: 'A value to add as the newest version in an environment.',
+    examples: [{ environmentSlug: 'production', value: 'correct horse battery staple' }],
+  });
 export type ValueItem = z.output<typeof ValueItem>;
-export const ValueItems = z
-  .array(ValueItem, { error: 'must be an array of value items' })
-  .max(maxValueItems, { error: `must hold at most ${maxValueItems} items` });
+const tooManyItems = { error: `must hold at most ${maxValueItems} items` };
+export const ValueItems = z.array(ValueItem, { error: 'must be an array of value items' }).max(maxValueItems, tooManyItems);
 
-/** A version as administrators see it: everything but its value. */
 export const SecretVersion = z
   .object({
-    id: z.string(),
-    version: z.int().min(1),
-    isEnabled: z.boolean(),
-    expiresAt: Timestamp.nullable(),
-    notBefore: Timestamp.nullable(),
-    createdAt: Timestamp,
+    id: z.uuid().describe('Its id, which never changes'),
+    version: z.int32().min(1).describe('Its number in the environment, from 1'),
+    isEnabled: z.boolean().describe('Whether it is served'),
+    expiresAt: Timestamp.nullable().describe('It is served until this time, inclusive; null: without end'),
+    notBefore: Timestamp.nullable().describe('It is served from this time, inclusive; null: at once'),
+    createdAt: Timestamp.describe('When it was created'),
   })
   .meta({
     id: 'SecretVersion',
+    description: 'A version of a secret as administrators see it: everything but its value.',
     examples: [
       { id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', version: 2, isEnabled: true, expiresAt: null, notBefore: null, createdAt: '2026-03-15T12:00:00.000Z' },
     ],
@@ -180,16 +217,17 @@ export type SecretVersion = z.output<typeof SecretVersion>;
 
 export const Configuration = z
   .object({
-    id: z.string(),
-    environmentSlug: z.string(),
-    key: z.string(),
-    value: z.string(),
-    description: z.string().nullable(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
+    id: z.uuid().describe('Its id, which never changes'),
+    environmentSlug: z.string().describe('The slug of its environment'),
+    key: z.string().describe('Its key, unique in its environment'),
+    value: z.string().describe('Its value, which is not encrypted'),
+    description: z.string().nullable().describe('What it is for, in words'),
+    createdAt: Timestamp.describe('When it was created'),
+    updatedAt: Timestamp.describe('When it was last changed'),
   })
   .meta({
     id: 'Configuration',
+    description: 'A configuration entry of an environment.',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -207,21 +245,27 @@ export type Configuration = z.output<typeof Configuration>;
 const ConfigurationValue = Value.refine((value) => !value.includes('\0'), { error: 'must not hold NUL characters' });
 export const NewConfiguration = z
   .object({
-    environmentSlug: EnvironmentSlug,
-    key: inPath({ min: 1, max: 500 }),
-    value: ConfigurationValue,
-    description: Description,
+    environmentSlug: EnvironmentSlug.describe('The slug of the environment'),
+    key: inPath({ min: 1, max: 500 }).describe('Its key, stored as given'),
+    value: ConfigurationValue.describe('Its value, which is not encrypted'),
+    description: Description.describe('What it is for, in words'),
   })
-  .meta({ id: 'NewConfiguration', examples: [{ environmentSlug: 'production', key: 'features/checkout', value: 'on' }] });
+  .meta({
+    id: 'NewConfiguration',
+    description: 'A configuration entry to create.',
+    examples: [{ environmentSlug: 'production', key: 'features/checkout', value: 'on' }],
+  });
 export type NewConfiguration = z.output<typeof NewConfiguration>;
-/** An omitted description stays as it is, null clears it. */
 export const ConfigurationUpdate = z
-  .object({ value: ConfigurationValue, description: storable({ max: 1000 }).nullable().optional() })
-  .meta({ id: 'ConfigurationUpdate', examples: [{ value: 'off' }] });
+  .object({
+    value: ConfigurationValue.describe('The new value'),
+    description: storable({ max: 1000 }).nullable().optional().describe('The new description; left out it stays, null clears it'),
+  })
+  .meta({ id: 'ConfigurationUpdate', description: 'The members of a configuration entry that can change.', examples: [{ value: 'off' }] });
 export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;
 
-const theName = { description: 'The name of the secret' };
-const theKey = { description: 'The key of the entry; a slash in it is sent as %2F' };
+export const theName = { description: 'The name of the secret' };
+export const theKey = { description: 'The key of the entry; a slash in it is sent as %2F' };
 const parts = {
   slug: Name.meta({ description: 'The slug of the application' }),
   environmentSlug: Name.meta({ description: 'The slug of the environment' }),
@@ -234,74 +278,23 @@ export const InEnvironment = z.object({ slug: parts.slug, envSlug: parts.environ
 export const OfSecret = z.object({ slug: parts.slug, name: parts.name });
 export const OfSecretIn = z.object({ slug: parts.slug, name: parts.name, environmentSlug: parts.environmentSlug });
 export const OfConfiguration = z.object({ slug: parts.slug, environmentSlug: parts.environmentSlug, key: parts.key });
-/** Of the consumer plane, which says what names nothing. */
-export const ByName = z.object({ name: z.string().meta(theName) });
-export const ByKey = z.object({ key: z.string().meta(theKey) });
-/** Optional only to the parser: the consumer plane asks for the key before it speaks of the query. */
-export const InQuery = z.object({
-  environment: z
-    .string()
-    .optional()
-    .meta({ description: 'The slug of the environment', param: { required: true } }),
-});
-
-/** In the shape of a common cloud vault, so that its clients need not change. */
-export const ConsumerSecret = z
-  .object({
-    name: z.string(),
-    value: z.string(),
-    properties: z.object({
-      enabled: z.boolean(),
-      expiresOn: Timestamp.nullable(),
-      notBefore: Timestamp.nullable(),
-      version: z.int().min(1),
-      createdOn: Timestamp,
-      updatedOn: Timestamp.nullable(),
-    }),
-  })
-  .meta({
-    id: 'ReadSecret',
-    examples: [
-      {
-        name: 'database-password',
-        value: 'correct horse battery staple',
-        properties: {
-          enabled: true,
-          expiresOn: null,
-          notBefore: null,
-          version: 2,
-          createdOn: '2026-03-15T12:00:00.000Z',
-          updatedOn: '2026-03-15T12:00:00.000Z',
-        },
-      },
-    ],
-  });
-export type ConsumerSecret = z.output<typeof ConsumerSecret>;
-
-/** `label` is the environment's slug. */
-export const ConsumerConfiguration = z
-  .object({ key: z.string(), value: z.string(), label: z.string().meta({ description: "The environment's slug" }) })
-  .meta({ id: 'ReadConfiguration', examples: [{ key: 'features/checkout', value: 'on', label: 'production' }] });
-export type ConsumerConfiguration = z.output<typeof ConsumerConfiguration>;
-export const ConsumerConfigurations = z.object({ items: z.array(ConsumerConfiguration) }).meta({ id: 'ReadConfigurations' });
-
-/** In a URL: the `cursor` of the answer before. Any text is taken; one that is no cursor of ours is as good as one that is too old. */
+/** Any text is accepted as a cursor; an unknown one is answered as one that is too old. */
 export const ChangesAfter = z.object({
-  after: z.string().default('').meta({ description: 'The `cursor` of the answer before; without it from now on' }),
+  after: z.string().default('').meta({ description: 'The `cursor` of the previous answer; without it only the newest cursor is answered' }),
 });
 
-/** Narrowed by what is not null: with an environment alone all of it changed, with none all of the application may have. Never a value. */
 export const Change = z
   .object({
     action: z.string().meta({ description: 'What was done, in the words of the audit: `secret.add-version`, `application.delete`, …' }),
-    application: z.string().meta({ description: 'Its slug' }),
-    environment: z.string().nullable().meta({ description: 'The slug; null: all that the application has' }),
-    secret: z.string().nullable().meta({ description: 'The name' }),
-    configuration: z.string().nullable().meta({ description: 'The key of an entry' }),
-    changedAt: Timestamp,
+    application: z.string().meta({ description: 'The slug of the application' }),
+    environment: z.string().nullable().meta({ description: 'The slug of the environment; null: everything of the application may have changed' }),
+    secret: z.string().nullable().meta({ description: 'The name of the secret; null: all of the environment may have changed' }),
+    configuration: z.string().nullable().meta({ description: 'The key of the configuration entry' }),
+    changedAt: Timestamp.describe('When it was changed'),
   })
   .meta({
     id: 'Change',
+    description: 'A change, narrowed by the members that are not null; it never holds a value.',
     examples: [
       {
         action: 'secret.add-version',
@@ -317,11 +310,10 @@ export type Change = z.output<typeof Change>;
 
 export const ChangesPage = z
   .object({
-    cursor: z.string().meta({ description: 'What to ask for next; it stays what it was where nothing changed', examples: ['0000000000000742-18'] }),
-    /** In the order in which they came into effect. */
-    changes: z.array(Change),
+    cursor: z.string().meta({ description: 'The cursor to ask with next; the same as before where nothing changed', examples: ['0000000000000742-18'] }),
+    changes: z.array(Change).describe('The changes, in the order of their commits'),
   })
-  .meta({ id: 'ChangesPage' });
+  .meta({ id: 'ChangesPage', description: 'Changes after a cursor.' });
 export type ChangesPage = z.output<typeof ChangesPage>;
 
 export const Problems = problems({
@@ -334,7 +326,7 @@ export const Problems = problems({
   environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
   secretTaken: { status: 409, title: 'The application has a secret with this name' },
   configurationTaken: { status: 409, title: 'The environment has an entry with this key' },
-  /** It is too old, of another database, or of a time that a recovery has undone. */
+  /** The cursor is too old, of another database, or of a time that a recovery has undone. */
   cursorGone: { status: 410, title: 'Changes after this cursor are not kept any more: list everything anew' },
   tooManyPolls: { status: 503, title: 'Too many polls of the changes are waiting' },
   applicationBusy: { status: 503, title: 'Another write to this application takes too long' },

@@ -30,7 +30,6 @@ const undescribedYet: Readonly<Record<string, { readonly operations: number; rea
   'bookmarks.json': { operations: 0, members: 2 },
   'link-digest.json': { operations: 0, members: 12 },
   'listings.json': { operations: 0, members: 7 },
-  'secrets.json': { operations: 23, members: 78 },
   'webhook-intake.json': { operations: 39, members: 288 },
   'webhook-relay.json': { operations: 12, members: 80 },
 };

@@ -123,6 +123,8 @@ export const changeRoutes = (polls: ChangePolls) => [
     describedAnswerHeaders: { 200: { 'Cache-Control': '`no-store`: the next poll must ask the service' } },
     isQueryClosed: true,
     summary: 'What was changed after a cursor, at most 100 changes; waits for the first one up to 25 s. Without a cursor: the newest one, at once',
+    description:
+      'Long poll for programs that keep copies of secrets. The answer comes at once when there are changes after the cursor, else with the first change or after 25 seconds without one. Without a cursor it is the newest cursor and no changes.',
     query: ChangesAfter,
     answers: { 200: ChangesPage },
     problems: [Problems.cursorGone, Problems.tooManyPolls],

@@ -1,6 +1,7 @@
 // The change feed's rows: what a write changed, and all SQL of them.
 import { validate as isUuid } from 'uuid';
-import { type Columns, type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { asMembers, namesOf, type RowColumns, rowsStatement } from '../../platform/postgres/rows.ts';
 import type { Target } from '../audit.ts';
 import type { Change } from '../contract.ts';
 
@@ -19,20 +20,26 @@ export function changesOf({ action, application, environment, subject }: Target,
   return [...places].map((place) => ({ action, application, environment: place, ...named, changedAt }));
 }
 
-const members = ['action', 'application', 'environment', 'secret', 'configuration', 'changedAt'] as const;
+const rowColumns: RowColumns<Change> = {
+  action: 'text',
+  application: 'text',
+  environment: 'text',
+  secret: 'text',
+  configuration: 'text',
+  changedAt: 'timestamptz',
+};
 
-// Whoever updates the one row holds it until the commit: numbers become visible in their order.
-const append = statement<unknown, Columns<Change, typeof members>>(
+// The transaction that updates the one row of change_feed holds it until the commit, so numbers become visible in order.
+const append = rowsStatement<unknown, [changes: readonly Change[], count: number]>(
   'changes.append',
-  `
-  with feed as (update change_feed set newest = newest + cardinality($1::text[]) returning newest)
-  insert into changes (number, action, application, environment, secret, configuration, changed_at)
-  select feed.newest - cardinality($1::text[]) + c.position, c.action, c.application, c.environment, c.secret, c.configuration, c.changed_at
-  from feed, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-    with ordinality as c (action, application, environment, secret, configuration, changed_at, position)`,
+  [rowColumns, 'bigint'],
+  (given, count) => `
+  with feed as (update change_feed set newest = newest + ${count} returning newest)
+  insert into changes (number, ${namesOf(rowColumns)})
+  select feed.newest - ${count} + given.ordinal, ${namesOf(rowColumns)} from feed, ${given} as given`,
 );
 
-const columns = 'number, id, action, application, environment, secret, configuration, changed_at as "changedAt"';
+const columns = `number, id, ${asMembers(rowColumns)}`;
 
 const newest = statement<{ id: string }>('changes.newest', 'select id from changes order by number desc limit 1');
 
@@ -62,7 +69,7 @@ export type ChangeStore = ReturnType<typeof createChangeStore>;
 export const createChangeStore = (database: Database) => ({
   /** In a transaction, as its last statement: until it ends no other write ends. */
   async append(changes: readonly Change[]): Promise<void> {
-    if (changes.length > 0) await database.run(append, ...toColumns(changes, members));
+    if (changes.length > 0) await database.run(append, changes, changes.length);
   },
   /** The cursor from which on nothing has happened yet. */
   async newest(): Promise<string> {

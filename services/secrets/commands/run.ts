@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Environment, readSettings } from '../../platform/config/config.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { type ConsumerClient, createConsumerClient, Refusal } from '../client.ts';
-import type { ConsumerConfiguration } from '../contract.ts';
+import type { ConsumerConfiguration } from '../consumer/contract.ts';
 import { exitCodes, runProgram } from './child.ts';
 import { consumerSettings, isOwn } from './settings.ts';
 

@@ -1,5 +1,6 @@
 // All SQL of backup, restore and rewrap.
-import { type Database, type Statement, statement, toColumns } from '../../platform/postgres/pool.ts';
+import { type Database, type Statement, statement } from '../../platform/postgres/pool.ts';
+import { rowsStatement } from '../../platform/postgres/rows.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
 import { createManagementStore } from '../management/store.ts';
 import type { PlainTable } from './backup-file.ts';
@@ -97,11 +98,12 @@ const claim = statement<WrappedKey & { readonly masterKeyId: string }, [activeId
   where master_key_id <> $1 and id > $2 order by id limit $3 for no key update skip locked`,
 );
 
-const move = statement<unknown, [activeId: string, ids: string[], wrappedKeys: Buffer[]]>(
+const move = rowsStatement<unknown, [activeId: string, keys: readonly WrappedKey[]]>(
   'rewrap.move',
-  `
-  update secret_versions v set wrapped_key = moved.wrapped_key, master_key_id = $1
-  from unnest($2::uuid[], $3::bytea[]) as moved (id, wrapped_key) where v.id = moved.id`,
+  ['text', { id: 'uuid', wrappedKey: 'bytea' }],
+  (activeId, keys) => `
+  update secret_versions v set wrapped_key = moved.wrapped_key, master_key_id = ${activeId}
+  from ${keys} as moved where v.id = moved.id`,
 );
 
 export const createRewrapStore = (database: Database) => ({
@@ -109,5 +111,5 @@ export const createRewrapStore = (database: Database) => ({
   left: async (activeId: string) => (await database.first(left, activeId))?.versions ?? 0,
   /** Some of those, locked until the transaction ends; reads go on. */
   claim: (activeId: string, after: string, limit: number) => database.all(claim, activeId, after, limit),
-  move: (activeId: string, keys: readonly WrappedKey[]) => database.run(move, activeId, ...toColumns(keys, ['id', 'wrappedKey'])),
+  move: (activeId: string, keys: readonly WrappedKey[]) => database.run(move, activeId, keys),
 });

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common, type Problem } from '../../platform/problem.ts';
 import { type Audit, createEntry, type Outcome } from '../audit.ts';
-import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, InQuery } from '../contract.ts';
+import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, InQuery } from './contract.ts';
 import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
@@ -64,6 +64,8 @@ export function consumerRoutes(parts: ConsumerParts) {
       path: '/api/consumer/secrets/{name}',
       operationId: 'readSecret',
       summary: 'The newest active version of a secret in an environment',
+      description:
+        'Reads the version with the highest number that is enabled and within its times, with the key of the application. An unknown environment, an unknown secret and one without an active version are the same 404. Every read is recorded in the audit.',
       params: ByName,
       query: InQuery,
       answers: { 200: ConsumerSecret },
@@ -75,6 +77,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       path: '/api/consumer/configurations',
       operationId: 'readConfigurations',
       summary: 'All configuration entries of an environment, by key',
+      description: 'Reads the configuration entries of an environment, with the key of the application.',
       query: InQuery,
       answers: { 200: ConsumerConfigurations },
       problems: [Common.notFound],
@@ -94,6 +97,7 @@ export function consumerRoutes(parts: ConsumerParts) {
       path: '/api/consumer/configurations/{key}',
       operationId: 'readConfiguration',
       summary: 'One configuration entry of an environment',
+      description: 'Reads one configuration entry of an environment, with the key of the application.',
       params: ByKey,
       query: InQuery,
       answers: { 200: ConsumerConfiguration },

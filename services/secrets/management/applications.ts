@@ -24,6 +24,7 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
     path: '/api/management/applications',
     operationId: 'listApplications',
     summary: 'All applications that are not deleted, by slug',
+    description: 'Lists the applications that are not deleted.',
     answers: { 200: z.array(Application) },
     handle: () => store.applications.list(),
   }),
@@ -33,6 +34,8 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
     operationId: 'createApplication',
     describedAnswerHeaders: { 201: { Location: 'The URL of the application', ...describedUnkept } },
     summary: 'Creates an application with an environment named local; the answer alone holds its key',
+    description:
+      'Creates an application and its environment `local` in one step. The answer is the only one that holds the key; the service keeps a hash of it.',
     body: NewApplication,
     answers: { 201: CreatedApplication },
     problems: [Problems.applicationTaken],
@@ -59,6 +62,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
     path: '/api/management/applications/{slug}',
     operationId: 'getApplication',
     summary: 'One application',
+    description: 'Reads one application by its slug.',
     params: InApplication,
     answers: { 200: Application },
     problems: [Problems.applicationMissing],
@@ -69,6 +73,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
     path: '/api/management/applications/{slug}',
     operationId: 'updateApplication',
     summary: 'Changes name, description and owner; the slug stays',
+    description: 'Replaces name and description. An `owner` is accepted where the application has none or the same one; another owner is 409.',
     params: InApplication,
     body: ApplicationUpdate,
     answers: { 200: Application },
@@ -80,11 +85,18 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
         return updated;
       }),
   }),
+  ...endings(write),
+];
+
+/** Routes that end an application or its key. */
+const endings = (write: UnitOfWork) => [
   route({
     method: 'delete',
     path: '/api/management/applications/{slug}',
     operationId: 'deleteApplication',
     summary: 'Hides an application and all that belongs to it; its key stops working, its slug is free again',
+    description:
+      'Hides the application with its environments, secrets and entries. Its key is refused on every replica from the moment of the answer, and its slug can be used by a new application, which inherits nothing.',
     params: InApplication,
     answers: { 204: null },
     problems: [Problems.applicationMissing],
@@ -99,6 +111,7 @@ const oneApplication = (store: ManagementStore, write: UnitOfWork) => [
     operationId: 'rotateApplicationKey',
     describedAnswerHeaders: { 200: describedUnkept },
     summary: 'Gives an application a new key; the old one stops working at once',
+    description: 'Replaces the key of the application. The former key is refused on every replica from the moment of the answer.',
     params: InApplication,
     answers: { 200: PlainKey },
     problems: [Problems.applicationMissing],

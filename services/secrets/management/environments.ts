@@ -13,6 +13,7 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
     path: '/api/management/applications/{slug}/environments',
     operationId: 'listEnvironments',
     summary: 'The environments of an application, oldest first',
+    description: 'Lists the environments of the application.',
     params: InApplication,
     answers: { 200: z.array(Environment) },
     problems: [Problems.applicationMissing],
@@ -25,6 +26,7 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
     // It has no URL of its own.
     describedAnswerHeaders: { 201: {} },
     summary: 'Adds an environment; its slug is made of its name',
+    description: 'Adds an environment. Secrets have no value there until one is added.',
     params: InApplication,
     body: NewEnvironment,
     answers: { 201: Environment },
@@ -46,6 +48,8 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
     path: '/api/management/applications/{slug}/environments/{envSlug}',
     operationId: 'deleteEnvironment',
     summary: 'Deletes an environment with its secret versions and configuration entries, for good',
+    description:
+      'Deletes the environment with all secret versions and configuration entries in it. They cannot be brought back; one created again with the same name starts at version 1.',
     params: InEnvironment,
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.environmentMissing],

@@ -15,6 +15,7 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
     path: '/api/management/applications/{slug}/secrets',
     operationId: 'listSecrets',
     summary: 'The secrets of an application, by name',
+    description: 'Lists the secrets of the application, without values.',
     params: InApplication,
     answers: { 200: z.array(Secret) },
     problems: [Problems.applicationMissing],
@@ -25,6 +26,7 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
     path: '/api/management/applications/{slug}/secrets',
     operationId: 'createSecret',
     summary: 'Adds a secret, and says which environments wait for a value',
+    description: 'Adds a secret without a value, and lists the environments that wait for one.',
     params: InApplication,
     body: NewSecret,
     answers: { 201: CreatedSecret },
@@ -40,11 +42,16 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
       return answer(201, created, { Location: `/api/management/applications/${request.params.slug}/secrets/${encodeURIComponent(name)}` });
     },
   }),
+  ...oneSecret(store, write),
+];
+
+const oneSecret = (store: ManagementStore, write: UnitOfWork) => [
   route({
     method: 'get',
     path: '/api/management/applications/{slug}/secrets/{name}',
     operationId: 'getSecret',
     summary: 'One secret, without values',
+    description: 'Reads one secret, without values.',
     params: OfSecret,
     answers: { 200: Secret },
     problems: [Problems.applicationMissing, Problems.secretMissing],
@@ -55,6 +62,7 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
     path: '/api/management/applications/{slug}/secrets/{name}',
     operationId: 'deleteSecret',
     summary: 'Deletes a secret with all its versions, for good',
+    description: 'Deletes the secret with all its versions in every environment. They cannot be brought back.',
     params: OfSecret,
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.secretMissing],
@@ -77,6 +85,8 @@ export const valueRoutes = (store: ManagementStore, write: UnitOfWork) => [
     path: '/api/management/applications/{slug}/secrets/{name}/values',
     operationId: 'addSecretVersions',
     summary: 'Appends a version for each item, all of them or none',
+    description:
+      'Checks all items, then encrypts and stores them in one transaction. A version gets the next number of its environment and never changes; the highest active one is served.',
     params: OfSecret,
     body: ValueItems,
     maxBodyBytes,
@@ -104,6 +114,7 @@ export const valueRoutes = (store: ManagementStore, write: UnitOfWork) => [
     path: '/api/management/applications/{slug}/secrets/{name}/versions/{environmentSlug}',
     operationId: 'listSecretVersions',
     summary: 'The versions of a secret in an environment, newest first, without values',
+    description: 'Lists the versions with their numbers and times. No administrator can read a value.',
     params: OfSecretIn,
     answers: { 200: z.array(SecretVersion) },
     problems: [Problems.applicationMissing, Problems.secretMissing, Problems.environmentMissing],

@@ -1,5 +1,6 @@
 // All SQL of the management plane.
-import { type Columns, type Database, statement, toColumns } from '../../platform/postgres/pool.ts';
+import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { insertRows } from '../../platform/postgres/rows.ts';
 import type { Application, Configuration, Environment, Secret, SecretVersion } from '../contract.ts';
 import type { Envelope } from '../encryption/envelope.ts';
 
@@ -177,29 +178,24 @@ const newestVersions = statement<{ environmentId: string; version: number }, [se
 
 export type NewVersion = SecretVersion & Envelope & { readonly secretId: string; readonly environmentId: string };
 
-const versionColumns = [
-  'secretId',
-  'id',
-  'environmentId',
-  'version',
-  'isEnabled',
-  'notBefore',
-  'expiresAt',
-  'createdAt',
-  'nonce',
-  'ciphertext',
-  'tag',
-  'wrappedKey',
-  'masterKeyId',
-] as const;
-const insertVersions = statement<unknown, Columns<NewVersion, typeof versionColumns>>(
-  'versions.insert',
-  `
-  insert into secret_versions
-    (secret_id, id, environment_id, version, is_enabled, not_before, expires_at, created_at, nonce, ciphertext, tag, wrapped_key, master_key_id)
-  select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::boolean[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[],
-                       $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::text[])`,
-);
+const insertVersions = insertRows<NewVersion>('versions.insert', {
+  into: 'secret_versions',
+  columns: {
+    secretId: 'uuid',
+    id: 'uuid',
+    environmentId: 'uuid',
+    version: 'int',
+    isEnabled: 'boolean',
+    notBefore: 'timestamptz',
+    expiresAt: 'timestamptz',
+    createdAt: 'timestamptz',
+    nonce: 'bytea',
+    ciphertext: 'bytea',
+    tag: 'bytea',
+    wrappedKey: 'bytea',
+    masterKeyId: 'text',
+  },
+});
 
 const versionsOf = (database: Database) => ({
   /** Newest first. */
@@ -209,7 +205,7 @@ const versionsOf = (database: Database) => ({
     const rows = await database.all(newestVersions, secretId, [...environmentIds]);
     return new Map(rows.map(({ environmentId, version }) => [environmentId, version]));
   },
-  insert: (versions: readonly NewVersion[]) => database.run(insertVersions, ...toColumns(versions, versionColumns)),
+  insert: (versions: readonly NewVersion[]) => database.run(insertVersions, versions),
 });
 
 const configurationColumns = `c.id, e.slug as "environmentSlug", c.key, c.value, c.description, c.created_at as "createdAt", c.updated_at as "updatedAt"`;
