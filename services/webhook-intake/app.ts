@@ -25,7 +25,7 @@ import type { ConfiguredSource } from './sources/source.ts';
 export type IntakeParts = {
   readonly database: Database;
   readonly workers: Workers;
-  /** Of everything below `/api/v1`. */
+  /** The guard of everything below `/api/v1`. */
   readonly tokenHolder: Guard;
   readonly health: Health;
   readonly log: Log;
@@ -35,14 +35,14 @@ export type IntakeParts = {
   /** For payloads on their way to readers. */
   readonly payloadMemory?: PayloadMemory;
   readonly sources?: readonly ConfiguredSource[];
-  /** Who is told of what direct sources send. Default: nobody. */
+  /** The notification rules for events of direct sources. Default: none. */
   readonly rules?: Pick<Rules, 'match'>;
   /** Called when a direct source's event is in the log. */
   readonly onStored?: () => void;
   readonly clock?: () => Date;
 };
 
-/** What the interface document does not describe is refused where it is misspelled; it does describe how a run begins. */
+/** Unknown query parameters are refused, but on the POST that the interface document describes. */
 const ofDashboard = (one: AnyRoute): AnyRoute => ({
   ...asksDatabase(one),
   headers: DashboardHeaders,

@@ -12,13 +12,13 @@ import { readRules } from './notifications/rules-file.ts';
 import type { ConfiguredSource, Source } from './sources/source.ts';
 import * as sources from './sources/sources.ts';
 
-/** Of everything that connects to the brokers. */
+/** Settings of every process that connects to the brokers. */
 export const brokerSettings = {
   environmentFile: optional(text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n, over those of the environment; watched' })),
   queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3', default: 'classic' }),
 };
 
-/** What a queue worker needs; it serves nothing. */
+/** Settings of a queue worker, which serves no port. */
 const workerSettings = {
   databaseUrl: commonSettings.databaseUrl,
   ...brokerSettings,
@@ -40,7 +40,7 @@ const workerSettings = {
 const days = (name: string, summary: string, { value, min = 1 }: { readonly value: number; readonly min?: number }) =>
   integer(`Retention__${name}Days`, { summary, min, max: 36_500, default: value });
 
-/** What cleanup deletes. */
+/** The retentions that cleanup applies. */
 const retentionSettings = {
   payloadDays: days('EventPayloads', 'Days that the payload of an event is kept, and then to the end of its month', { value: 30 }),
   eventDays: days('Events', 'Days that an event is kept, and then to the end of its month', { value: 180 }),
@@ -92,7 +92,7 @@ const maintenanceSettings = {
   }),
 };
 
-/** What no single setting can tell. */
+/** Faults between settings. */
 function checkForge({ forgeApiUrl, forgeApiToken, forgeApiHooks }: Pick<MaintenanceConfig, 'forgeApiUrl' | 'forgeApiToken' | 'forgeApiHooks'>): string[] {
   const wrong = forgeApiHooks.flatMap((hook, index) => (hookPattern.test(hook) ? [] : [index + 1]));
   if (wrong.length > 0) return [`Forge__ApiHooks must hold repos/OWNER/REPO/hooks/ID, orgs/ORG/hooks/ID or app/hook; not so entry ${wrong.join(', ')}`];

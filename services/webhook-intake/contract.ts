@@ -1,4 +1,4 @@
-// What the API says on the wire; the typed items are in typed/tables.ts.
+// The schemas of the API; the typed items are in typed/tables.ts.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Count, Timestamp } from '../platform/schema.ts';
@@ -134,7 +134,6 @@ export const Sender = z
   .object({
     sender: z.string().meta({ description: 'The login' }),
     senderClass: z.string().nullable().meta({ description: 'owner, person, bot or own-bot, as of the newest event' }),
-    /** 1000 stands for as many and more. */
     events: Count.meta({ description: 'How many are in the log; 1000 means 1000 or more' }),
     firstEventAt: Timestamp.meta({ description: 'When the first event in the log was received' }),
     lastEventAt: Timestamp.meta({ description: 'When the newest event was received' }),

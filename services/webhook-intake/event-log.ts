@@ -24,7 +24,7 @@ export type LoggedEvent = {
   readonly originalAction: string | null;
   /** owner/name */
   readonly repository: string | null;
-  /** Of its issue or pull request. */
+  /** The number of its issue or pull request. */
   readonly number: number | null;
   /** A login. */
   readonly sender: string | null;

@@ -65,7 +65,7 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   await listen(createIntakeApp({ database, workers, tokenHolder, sources, rules, onStored, health, log, metrics, addressOf, corsOrigins }), config.port);
 }
 
-/** Of runs that the API begins: they have pools of their own, so that they do not keep the dashboard waiting. */
+/** The jobs of runs that the API starts: they have pools of their own, so that the dashboard does not wait for them. */
 async function openJobs({ environment, log, metrics, lifecycle }: Runtime, config: ServiceConfig) {
   const open = (name: string, pool: typeof batchPool) =>
     lifecycle.opened(name, createPool(config.databaseUrl.reveal(), { ...pool, schema: migrations.schema, name, log, metrics }));
@@ -74,7 +74,7 @@ async function openJobs({ environment, log, metrics, lifecycle }: Runtime, confi
   const checkSchema = await createSchemaCheck(database, migrations);
   const runner = createRunner({ database: upkeepDatabase, log, metrics });
   lifecycle.onStop('runs of workers', () => runner.ended());
-  // Of what a worker has at hand and is connected to, the worker that stays tells, which may be in the same process.
+  // Gauges of work in hand and connections belong to the worker that stays, which may be in the same process.
   const ofRuns = { ...metrics, gauge: createMetrics().gauge };
   const brokers = () => createBrokerSettings(environment, config.environmentFile, log);
   const jobs = [

@@ -11,7 +11,7 @@ const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 const timePosition = z.tuple([milliseconds, z.uuid()]);
 export type TimePosition = z.output<typeof timePosition>;
 
-/** What a page of a list in order of time is asked by. */
+/** The query parameters of a page of a list in order of time. */
 export const timePage = (list: string) => ({ limit, after: queryCursor(list, timePosition) });
 export type TimePage = { readonly limit: number; readonly after?: TimePosition | undefined };
 /** Lists in order of ids, which is that of first sight. */

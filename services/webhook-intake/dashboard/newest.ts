@@ -13,15 +13,15 @@ export type List = {
   readonly table: string;
   /** The list is in its order, then in that of the id. */
   readonly time: string;
-  /** What is selected. */
+  /** The select list. */
   readonly columns: string;
 };
 
 /** An equality whose rows stand together in an index, in the order of the list. */
 export type Leading = {
-  /** What the index begins with, columns or expressions, and their values. */
+  /** The first columns or expressions of the index, and their values. */
   readonly keys: Readonly<Record<string, string | number | boolean>>;
-  /** What the index is limited to. */
+  /** The condition of a partial index. */
   readonly within?: string;
 };
 

@@ -25,7 +25,7 @@ export function timeZone(name: string): string | undefined {
   }
 }
 
-/** Of every route of the dashboard: a zone that is not known is refused also where nothing is counted by days. */
+/** On every route of the dashboard: an unknown zone is refused also where nothing is counted by days. */
 export const DashboardHeaders = z.object({
   'X-Timezone': textFor(timeZone, 'must be an IANA time zone')
     .default('UTC')
@@ -75,7 +75,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 export function createDayStart(zone: string): (instant: Date) => Date {
   // Sweden writes ISO 8601 but for the `T`: 2026-03-04 18:00:00.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-  /** What a clock on the wall shows, as if it were UTC. */
+  /** The local time, as if it were UTC. */
   const wallClock = (ms: number): number => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`);
   const known = new Map<number, Date>();
 

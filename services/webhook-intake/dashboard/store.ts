@@ -17,7 +17,7 @@ export type EventFilter = {
   readonly repository?: string | undefined;
   readonly sender?: string | undefined;
   readonly deliveryId?: string | undefined;
-  /** Of the issue or pull request. */
+  /** The number of the issue or pull request. */
   readonly number?: number | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
@@ -33,7 +33,7 @@ export type Bucket = StatisticsPoint & { readonly source: string; readonly event
 const mostCounted = 1000;
 
 // From one sender to the next by index, then each one's first, newest and number of events by the same index: as a range in its order, since
-// with an equality Postgres may look for the newest of anybody until it comes to that sender.
+// with an equality Postgres may look for the newest of all senders until it reaches that sender.
 const ofSender = 'from events e where e.sender >= logins.sender and e.sender <= logins.sender order by e.sender';
 const senders = statement<Sender, [after: string, rows: number]>(
   'dashboard.senders',
@@ -134,7 +134,7 @@ export const createDashboardStore = (database: Database) => ({
   /** In order of their logins, those behind `after`. */
   senders: (after: string, rows: number) => database.all(senders, after, rows),
 
-  /** What changed last comes first. */
+  /** Sorted by the last change, newest first. */
   newestRows(table: TypedTable, { limit, after, ...query }: TypedQuery): Promise<NewestRows<TypedItem>> {
     const asked = new Map(Object.entries(query));
     const conditions = Object.entries(table.filters).flatMap(([filter, column]) => {
@@ -145,7 +145,7 @@ export const createDashboardStore = (database: Database) => ({
     return newest<TypedItem>(database, { table: table.name, time: 'updated_at', columns: selectList(table) }, { ...all, limit, after });
   },
 
-  /** Those first seen longest ago come first. Each state is read in order by its index, and no more of it than a page. */
+  /** Sorted by first sight, oldest first. Each state is read in order by its index, and no more of it than a page. */
   rowsInStates(
     table: TypedTable,
     { states, limit, after }: { readonly states: readonly ProcessingState[]; readonly limit: number; readonly after: string | undefined },
@@ -171,7 +171,7 @@ export const createDashboardStore = (database: Database) => ({
     );
   },
 
-  /** One that is there before one that was deleted: its repository may have been created again. */
+  /** An existing one before a deleted one: its repository may have been created again. */
   pullRequest: (repository: string, number: number, forge?: string) => database.first(pullRequest, lowered(repository), number, forge ?? null),
 
   async processingCounts(): Promise<Record<string, ProcessingCounts>> {

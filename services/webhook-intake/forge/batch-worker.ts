@@ -1,4 +1,4 @@
-// What both queue workers do with a batch: read each delivery, store them together, give every one its outcome.
+// The work of both queue workers on a batch: read each delivery, store them together, give every one its outcome.
 import type { BatchHandler, Delivery, Outcome } from '../../platform/broker/broker.ts';
 import { describeError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
@@ -102,7 +102,7 @@ async function isolate<Item, Result>(
 
 /** Payloads in work at once, unpacked: each is copied a few times on its way into the database. */
 const maxPartBytes = 16 * 1024 * 1024;
-/** What gzip writes at the end (RFC 1952, ISIZE); a body of one letter repeated packs to a thousandth. */
+/** The unpacked size, which gzip writes at the end (RFC 1952, ISIZE); a body of one letter repeated packs to a thousandth. */
 const weightOf = ({ body, contentEncoding }: Delivery) =>
   contentEncoding === 'gzip' && body.length >= 4 ? Math.max(body.length, body.readUInt32LE(body.length - 4)) : body.length;
 

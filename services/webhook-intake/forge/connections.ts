@@ -15,7 +15,7 @@ type ConnectionsParts = {
   readonly queue: string;
   readonly connect: (connection: Connection) => Broker;
   readonly handle: BatchHandler;
-  /** Of all connections together. */
+  /** Counts deliveries of all connections together. */
   readonly counts?: Counts;
   /** How long the queue of a removed connection must have been empty: longer than any delayed retry, which its depth does not show. */
   readonly quietMs: number;
@@ -35,8 +35,8 @@ type Consumed = {
 };
 
 /**
- * One batch, and as much again at hand: more would blunt the priorities, and half of it costs a tenth of the throughput.
- * Of the largest deliveries 200 would be 5 GB, hence the bound in bytes.
+ * One batch in work and another one fetched: more would blunt the priorities, and half of it costs a tenth of the throughput.
+ * 200 of the largest deliveries would be 5 GB, hence the bound in bytes.
  */
 export const consumeOptions = { batchSize: 100, prefetch: 200, maxBytes: 64 * 1024 * 1024 };
 
@@ -85,16 +85,16 @@ export function createConnections({ queue, connect, handle, counts = { processed
     });
 
   async function isEmpty(one: Consumed): Promise<boolean> {
-    const depth = await one.broker.depth(queue).catch(() => undefined); // not connected: then nobody knows
+    const depth = await one.broker.depth(queue).catch(() => undefined); // not connected: the depth is unknown
     if (depth !== 0) one.busyUntilMs = Math.max(one.busyUntilMs, clock());
     return depth === 0;
   }
 
   /** True, and nothing is consumed any more, when the queue is empty and nothing came for so long; else it goes on. */
   async function isDrained(one: Consumed, quietForMs: number): Promise<boolean> {
-    // What is in work, or between two tries, no depth shows, and stopping would wait for it, or begin its pauses anew.
+    // The depth does not show deliveries in work or between two tries; stopping would wait for them, or restart their pauses.
     if (!one.broker.isConnected || !(await isEmpty(one)) || clock() < one.busyUntilMs + quietForMs) return false;
-    // What the consumer held without having begun it goes back to the queue, and is seen there.
+    // Deliveries that the consumer held without starting them go back to the queue, whose depth shows them.
     await one.consumer.stop();
     if (await isEmpty(one)) return true;
     one.consumer = consume(one);
@@ -128,7 +128,7 @@ export function createConnections({ queue, connect, handle, counts = { processed
   }
 
   return {
-    /** Those that are new are consumed from now on; those that are missing until they are empty. */
+    /** New connections are consumed from now on, missing ones until they are empty. */
     configure(connections: readonly Connection[]): void {
       const urls = new Set(connections.map(({ url }) => url));
       for (const one of consumed.values()) {

@@ -1,4 +1,4 @@
-// A queue worker as a process runs it: a pool, a handler, and every configured broker connection; one run, or until it is told to stop.
+// A queue worker as a process runs it: a pool, a handler, and every configured broker connection; one run, or until it stops.
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { type BrokerSettings, createBrokerSettings, readWithBrokers } from '../../platform/broker/environment.ts';
@@ -18,7 +18,7 @@ import { type Connections, createConnections, followConfigured } from './connect
 
 type Work = {
   readonly handle: BatchHandler;
-  /** What it does beside the queue; called again and again. @returns whether there may be more to do at once */
+  /** Work beside the queue, called again and again. @returns whether there may be more to do at once */
   readonly between?: () => Promise<boolean>;
 };
 
@@ -114,7 +114,7 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
     },
   };
 
-  /** Until it is told to stop. */
+  /** Runs until it is stopped. */
   const stay: Job = {
     name,
     isExclusive: false,

@@ -12,7 +12,7 @@ import { readDelivery } from '../delivery.ts';
 
 type ServiceWorkerParts = BatchWorkerParts & {
   readonly database: Database;
-  /** Who is told of what. Default: nobody. */
+  /** Default: no rules, so no notifications. */
   readonly rules?: Pick<Rules, 'match'>;
 };
 
@@ -47,7 +47,7 @@ async function readEvent(delivery: Delivery, maxValues: number): Promise<LoggedE
 
 const maxInt = 2 ** 31 - 1;
 
-/** Of the issue or pull request it is about. */
+/** The number of the issue or pull request that the event is about. */
 function subjectNumber(payload: unknown): number | null {
   const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
   return number !== undefined && number > 0 && number <= maxInt ? number : null;
@@ -72,12 +72,12 @@ const subjects = [
   'milestone',
   'head_commit',
 ];
-/** What an object is called, in the order of preference. */
+/** Members that name an object, in the order of preference. */
 const titles = ['title', 'display_title', 'name', 'tag_name', 'summary', 'message', 'environment'];
 
 type Told = Pick<LoggedEvent, 'event' | 'action' | 'repository' | 'sender'>;
 
-/** Total: members of another kind than expected count as absent. The texts are the payload's own; whoever sends them cuts and escapes them. */
+/** Total: members of another kind than expected count as absent. The texts are the payload's own; channels cut and escape them. */
 export function noticeOf({ event, action, repository, sender }: Told, payload: unknown): Notice {
   const objects = [...subjects.flatMap((subject) => objectAt(payload, subject) ?? []), ...wikiPageOf(payload)];
   const first = (members: readonly string[]) => firstOf(members.flatMap((member) => objects.map((object) => textAt(object, member))));

@@ -27,7 +27,7 @@ export const createDeadLetters = (settings: typeof brokerSettings): Subcommand =
     },
   });
 
-/** How long a message has been dead before it is sent back, the first time and again. After that it stays until somebody takes it. */
+/** How long a message has been dead before it is sent back, the first time and again. After that it stays until an operator sends it back or drops it. */
 const returnAfterMs = [10 * 60_000, 60 * 60_000, 6 * 60 * 60_000];
 
 /**
@@ -48,7 +48,7 @@ const mostLookedAt = 50_000;
 type ReturnParts = {
   readonly brokers: BrokerSettings;
   readonly config: Pick<Values<typeof brokerSettings>, 'queueType'>;
-  /** Those that were returned are `processed`. */
+  /** `processed` counts the returned ones. */
   readonly counts: Counts;
   readonly stopping: AbortSignal;
   readonly log: Log;

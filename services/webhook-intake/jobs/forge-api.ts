@@ -9,7 +9,7 @@ import { sleepUntil } from '../../platform/time.ts';
 /** One attempt at a delivery, as the forge lists it. */
 const Attempt = z.object({
   id: z.int(),
-  /** Of the delivery: the same for every attempt at it. */
+  /** The delivery's id, the same for every attempt. */
   guid: z.string(),
   delivered_at: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
   /** 0 where no answer came. */
@@ -38,7 +38,7 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
   const authorization = `${isGitea ? 'token' : 'Bearer'} ${token.reveal()}`;
   const headers = { accept: isGitea ? 'application/json' : 'application/vnd.github+json', authorization, 'user-agent': 'signalbox' };
 
-  /** Waits where it is told to. @throws RateLimited when the deadline comes first */
+  /** Waits as the answer asks. @throws RateLimited when the deadline comes first */
   async function ask(method: 'GET' | 'POST', path: string, deadline: AbortSignal): Promise<Response> {
     for (;;) {
       const signal = AbortSignal.any([deadline, AbortSignal.timeout(timeoutMs)]);

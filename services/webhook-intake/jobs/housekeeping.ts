@@ -1,4 +1,4 @@
-// What the intake looks after in its own tables while it serves: partitions, two months ahead, and the records of runs whose process was killed.
+// Housekeeping of the intake's tables while it serves: partitions, two months ahead, and the records of runs whose process was killed.
 import { runPeriodically } from '../../platform/process/periodic-job.ts';
 import type { Lifecycle } from '../../platform/process/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';

@@ -12,12 +12,12 @@ import { createRunner, type Job, type Runner } from './runner.ts';
 
 /** A batch may take its time. One whose answer is lost on the way, as where a network falls silent, is tried again. */
 export const batchPool = { maxConnections: 5, statementMs: 30_000, answerMs: 35_000 };
-/** Of cleanup and maintenance: whatever they wait for, they end soon after they are told to stop. */
+/** For cleanup and maintenance: whatever they wait for, they end soon after a stop. */
 export const upkeepPool = { maxConnections: 5, lockMs: 5000, ...requestLimits };
 
 type RunnerOptions = { readonly migrations: MigrationSource; readonly pool: typeof batchPool };
 
-/** What every worker of the intake works with: a pool, the state of its schema, and the runner. */
+/** The common parts of every worker: a pool, the state of its schema, and the runner. */
 export async function openRunner({ log, metrics, lifecycle, health }: Runtime, databaseUrl: Secret, options: RunnerOptions) {
   const { migrations, pool } = options;
   const database = lifecycle.opened('database', createPool(databaseUrl.reveal(), { ...pool, schema: migrations.schema, log, metrics }));
@@ -49,7 +49,7 @@ export function createJobWorker<Config extends { readonly databaseUrl: Secret }>
       const { log, lifecycle } = runtime;
       const { runner, job } = await open(runtime, config);
       const beat = heartbeat(config, log);
-      // One that is running elsewhere is left to it.
+      // A run elsewhere is left to its process.
       const attempt = () =>
         beat(() => runner.run(job, lifecycle.stopping), lifecycle.stopping).then(
           () => undefined,
@@ -71,7 +71,7 @@ export const runOnce = (runtime: Runtime, runner: Runner, job: Job) => finish(ru
 /** @param running false when the job runs already and may not twice @throws what the run threw, and when it did not run */
 async function finish({ lifecycle }: Runtime, job: Job, running: Promise<boolean>): Promise<void> {
   const ignore = () => undefined;
-  // A run that is told to stop stores its work in hand, and ends before its pool does; its failure reaches the caller below.
+  // A run that is stopped stores its work in hand, and ends before its pool does; its failure reaches the caller below.
   lifecycle.onStop(`run of ${job.name}`, () => running.then(ignore, ignore));
   if (!(await running)) throw new Error(`${job.name} is running already in another process`);
 }

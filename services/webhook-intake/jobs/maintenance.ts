@@ -38,7 +38,7 @@ function maintenanceSteps({ database, config, brokers, log, clock }: Required<Om
   return [
     step('partitions', () => keepPartitions(database, clock())),
     step('runs whose process was killed', async (counts) => void (counts.processed += await createRunStore(database).failStale())),
-    // Those whose holder died are claimed as any other.
+    // A claim whose holder died has expired, and is claimed as any other row.
     step('stale claims', async (_counts, deadline) => {
       while (!deadline.aborted && (await processRows(database)));
     }),

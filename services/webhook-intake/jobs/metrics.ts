@@ -1,4 +1,4 @@
-// Metrics of runs, read from their records: a worker that is a CronJob is gone before anybody scrapes it.
+// Metrics of runs, read from their records: a worker that is a CronJob has ended before it is scraped.
 import { forScrape, type Metrics } from '../../platform/metrics.ts';
 import type { RunStore } from './store.ts';
 

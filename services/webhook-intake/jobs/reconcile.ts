@@ -1,4 +1,4 @@
-// Reconciliation: the typed tables take over the states of objects that the forge's API lists, which makes up for lost deliveries, whoever lost them.
+// Reconciliation: the typed tables take over the states of objects that the forge's API lists, which makes up for lost deliveries.
 import { v7 as uuidv7 } from 'uuid';
 import { forgeOfKind, inGithubForm } from '../../forges/forges.ts';
 import { idOf, type JsonObject, textAt } from '../../platform/json.ts';
@@ -53,7 +53,7 @@ const knownBranches = statement<{ name: string; sha: string | null }, [forge: st
   select name, sha from branches where forge = $1 and repository_id = $2 and deleted_at is null`,
 );
 
-/** What an object of the API means for one table, said as the forge's delivery would. */
+/** An object of the API in the form of a delivery, for one table. */
 type Found = { readonly table: TypedTable; readonly event: string; readonly members: JsonObject };
 
 /** Changes the typed tables until the deadline. @returns how many rows changed, and how many repositories could not be read. @throws when none could be read */

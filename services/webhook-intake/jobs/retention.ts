@@ -1,13 +1,13 @@
-// What the intake deletes, a batch at a time, by indexes that lead to what is expired and to nothing else.
+// The deletions of the intake, a batch at a time, by indexes that lead to expired rows only.
 import { type Database, type Statement, statement } from '../../platform/postgres/pool.ts';
 import { typedTables } from '../typed/tables.ts';
 
-/** Short enough to be done soon after somebody asked to stop. */
+/** Short enough to end soon after a stop. */
 export const batchRows = 2000;
 
 type Expiry = Statement<unknown, [before: Date, rows: number]>;
 
-/** Rows that somebody is at are passed over: a deletion never waits for a worker that waits for it. */
+/** Locked rows are skipped: a deletion never waits for a worker that waits for it. */
 const expiry = (table: string, column: string, condition = ''): Expiry =>
   statement(
     `intake.expire.${table}`,
@@ -29,7 +29,7 @@ export const expiries = {
   // By the last event of them: the object itself may not have changed for years.
   typedRows: Object.values(typed).map(({ name }) => ({ name, deleteBatch: expiry(name, 'event_received_at', processed) })),
   workflowRuns: expiry(workflowRuns.name, 'event_received_at'),
-  // With those whom they told; then what was to be told, once nobody waits for it.
+  // Messages go with their recipients; then notices, once no recipient waits for them.
   sentMessages: expiry('outbox_messages', 'ended_at'),
   notifications: expiry(
     'outbox',
@@ -62,7 +62,7 @@ const deleteReleases = statement<unknown, [kept: number, rows: number]>(
     limit $2))`,
 );
 
-/** Those beyond the newest of each repository. */
+/** Deletes releases beyond the newest of each repository. */
 export const expireReleases = (database: Database, kept: number) => database.run(deleteReleases, kept, batchRows);
 
 // From one source to the next by index, as many steps as there are.
@@ -96,7 +96,7 @@ const deleteEvents = statement<unknown, [ids: readonly string[], from: Date, to:
   `delete from events where id = any($1::uuid[]) and ${inSpan}`,
 );
 
-/** Of the direct sources, with their payloads. @returns how many, 0 when there are no more */
+/** Deletes events of direct sources with their payloads. @returns how many, 0 when there are no more */
 export async function expireSourceEvents(database: Database, before: Date): Promise<number> {
   for (const { source } of await database.all(sources)) {
     const old = await database.all(oldestOfSource, source, before, batchRows);

@@ -9,7 +9,7 @@ import { every, withTimeout } from '../../platform/time.ts';
 import type { WorkerName, WorkerRun } from '../contract.ts';
 import { createRunStore } from './store.ts';
 
-/** What a run has done so far: the job counts, the record shows it. */
+/** The progress of a run: the job counts, the record shows it. */
 export type Counts = { processed: number; failed: number };
 
 export type Job = {
@@ -20,7 +20,7 @@ export type Job = {
   readonly run: (run: { readonly counts: Counts; readonly stopping: AbortSignal }) => Promise<void>;
 };
 
-/** What a run that is told to stop before it is done throws. */
+/** Thrown by a run that is stopped before it is done. */
 export class Stopped extends Error {
   constructor() {
     super('stopped before it was done');
@@ -117,7 +117,7 @@ export function createRunner({ database, log, metrics, clock = () => new Date(),
       return accepted.promise;
     },
 
-    /** Those that were accepted and have not ended. */
+    /** The workers of accepted runs that have not ended. */
     get inWork(): readonly WorkerName[] {
       return [...inWork.values()];
     },

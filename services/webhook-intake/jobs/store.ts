@@ -81,7 +81,7 @@ export const createRunStore = (database: Database) => ({
   /** Runs whose process was killed. @returns how many */
   failStale: () => database.run(failStale),
   find: (id: string) => database.first(byId, id),
-  /** Of every worker, in their order. */
+  /** The state of every worker, in a fixed order. */
   async states(): Promise<WorkerState[]> {
     const [runs, counts] = [await database.all(newest, workerNames), await database.all(running)];
     return workerNames.map((worker) => ({

@@ -29,7 +29,7 @@ export type ChannelSender = {
   send(message: OutgoingMessage): Promise<SendOutcome>;
 };
 
-/** What the settings of a channel say. */
+/** A channel with its settings read. */
 export type ConfiguredChannel = {
   readonly name: string;
   /** Between the settings and rules that name the channel. */
@@ -51,7 +51,7 @@ type Declaration<S extends Settings> = {
   readonly name: string;
   readonly settings: S;
   readonly recipient: z.ZodType<string>;
-  /** What several recipients are called in a fault. */
+  /** The word for several recipients in a fault. */
   readonly plural: string;
   readonly faults: (values: Values<S>, isNamed: boolean) => readonly string[];
   readonly open: (values: Values<S>) => ChannelSender | undefined;

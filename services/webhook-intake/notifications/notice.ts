@@ -1,4 +1,4 @@
-// What a notification of an event says: as the payload has it first, and cleaned as it is kept and sent.
+// The texts of a notification: first as in the payload, then cleaned, as they are stored and sent.
 
 export type Notice = { readonly title: string; readonly text: string; readonly url: string | null };
 

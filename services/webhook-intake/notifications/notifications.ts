@@ -17,7 +17,7 @@ export type NotificationConfig = {
   readonly notificationsPerHour: number;
 };
 
-/** What is wrong between the settings and the rules. */
+/** Faults between the settings and the rules. */
 export const notificationFaults = (configured: readonly ConfiguredChannel[], rules: Pick<Rules, 'channels'>): string[] =>
   configured.flatMap(({ name, faults }) => faults(rules.channels.has(name)));
 

@@ -10,14 +10,14 @@ type FollowParts = {
   readonly file: string | undefined;
   /** Which part of the process follows it. */
   readonly part: 'api' | 'worker';
-  /** What is wrong with rules that can be read. */
+  /** @returns the faults of rules that can be read */
   readonly check?: (rules: Rules) => readonly string[];
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly metrics: Metrics;
   readonly clock?: () => number;
 };
 
-/** Looked at by whoever asks for the rules, and by scrapes: Kubernetes swaps a symbolic link two levels up, which file events do not show. */
+/** The file is checked when rules are matched, and at scrapes: Kubernetes swaps a symbolic link two levels up, which file events do not show. */
 const lookEveryMs = 5000;
 
 /** @throws ConfigError that names every place in the file that cannot be used, and what was expected there */
@@ -63,7 +63,7 @@ export function followRules({ file, part, check = () => [], log, metrics, clock 
   };
 }
 
-/** What the file says now. @throws ConfigError as above */
+/** The rules in the file now. @throws ConfigError as above */
 export const readRules = (file: string | undefined): Rules => (file === undefined ? noRules : parseRules(readText(file)));
 
 function readText(file: string): string {

@@ -7,7 +7,7 @@ import { describeError } from '../../platform/errors.ts';
 import { type Faults, parseInto } from '../../platform/faults.ts';
 import { channels } from './channels.ts';
 
-/** Of which kind a recipient is depends on its channel: a mail address, a topic, a URL. */
+/** A mail address, a topic or a URL, by its channel. */
 export type Recipient = { readonly channel: string; readonly recipient: string };
 /** A rule that an event matches, and its recipients. */
 export type Match = { readonly rule: string; readonly recipients: readonly Recipient[] };
@@ -21,7 +21,7 @@ export type Matchable = {
   readonly repository: string | null;
   readonly score: number;
   readonly senderClass: string | null;
-  /** Of a forge in GitHub's form. */
+  /** A forge's payload is in GitHub's form. */
   readonly payload: unknown;
 };
 
@@ -43,7 +43,7 @@ const list = { error: 'must be a list' };
 const map: z.core.TypeParams<z.ZodObject> = {
   error: (issue) => (issue.code === 'unrecognized_keys' ? `has members that are not known: ${issue.keys.join(', ')}` : 'must be a map'),
 };
-/** RFC 6901; `*` as a name stands for every element of a list or member of an object. */
+/** RFC 6901; `*` as a name means every element of a list or member of an object. */
 const Pointer = z.string().regex(/^(\/[^/]*){1,10}$/);
 const Expected = z.union([Globs, z.number().transform((one) => [one]), z.boolean().transform((one) => [one]), z.null().transform((one) => [one])], {
   error: 'must be a pattern, a list of patterns, a number, true, false or null',

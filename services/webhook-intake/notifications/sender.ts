@@ -70,7 +70,7 @@ export function startSender(parts: SenderParts) {
       parts.onOutcome?.('failed');
       return;
     }
-    // Of a channel that is unavailable too: one message that ends the connection each time must not stay first in line.
+    // Postponed also when the channel is unavailable: a message that ends the connection each time must not stay first in line.
     const range = outcome.kind === 'unavailable' ? backOff.channel : pause;
     await store.postpone(message, outcome.reason, backOffMs(message.attempts, range));
     parts.onOutcome?.('retried');
@@ -93,7 +93,7 @@ export function startSender(parts: SenderParts) {
       const isMore = await attempt();
       if (isMore) continue;
       await wakeUp.pause(pollMs);
-      // What wakes up knows nothing of the channel, which gets its pause.
+      // A wake-up does not cut the pause of a failing channel short.
       const failures = Math.max(channelFailures, roundFailures);
       if (failures > 0) await wakeUp.pause(Math.max(0, backOffMs(failures, backOff.channel) - pollMs));
     }

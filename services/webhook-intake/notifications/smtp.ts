@@ -48,7 +48,7 @@ async function openTransport({ url, timeoutMs = usualTimeoutMs }: SmtpParts) {
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url: url.reveal(),
-    // A password does not travel in clear text, also where somebody on the way strips STARTTLS.
+    // A password does not travel in clear text, also where STARTTLS is stripped on the way.
     requireTLS: (URL.parse(url.reveal())?.password ?? '') !== '',
     dnsTimeout: timeoutMs,
     connectionTimeout: timeoutMs,

@@ -1,11 +1,11 @@
-// What a message says: one notice, or a digest of several. Every text of a notice is escaped where it goes into HTML.
+// The content of a message: one notice, or a digest of several. Every text of a notice is escaped where it goes into HTML.
 import type { Notice } from './notice.ts';
 
 export type Content = {
   /** One line. */
   readonly subject: string;
   readonly text: string;
-  /** What is to be read where subject and link are shown beside it. */
+  /** The text without subject and link, for channels that show them beside it. */
   readonly body: string;
   readonly html: string;
   /** Where to read on; null for a digest. */

@@ -21,7 +21,7 @@ export const dockerhub: Source = {
     key: [lineAt(payload, 'push_data', 'pushed_at'), tag(payload), image(payload)],
     isFailure: false,
   }),
-  // `callback_url` is neither called nor shown: whoever has the token would say where requests from here go.
+  // `callback_url` is neither called nor shown: a holder of the token could direct requests from here to any address.
   notice: (payload) => ({
     title: `Docker Hub: ${image(payload) ?? 'image'}:${tag(payload) ?? 'unknown'} pushed`,
     text: `By ${lineAt(payload, 'push_data', 'pusher') ?? 'unknown'}`,

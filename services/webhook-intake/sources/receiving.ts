@@ -1,4 +1,4 @@
-// What happens to a delivery of a direct source: payload, event, key, and the one statement that stores it.
+// Receiving a delivery of a direct source: payload, event, key, and the one statement that stores it.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -35,7 +35,7 @@ type ReceivingParts = {
   readonly count: ReturnType<typeof measureEvents>;
 };
 
-/** Of deliveries whose credential was found right. `id` is the event's; of a duplicate that of the event it repeats. @throws Problem 400 or 413 */
+/** For deliveries whose credential is valid. `id` is the event's; of a duplicate that of the event it repeats. @throws Problem 400 or 413 */
 export const createReceive =
   ({ database, rules, clock, onStored, count }: ReceivingParts): Receive =>
   async (source, request) => {
@@ -95,7 +95,7 @@ function parseObject(body: Buffer): unknown {
 /** All members of a form: left to itself the parser drops those after the 1000th. @throws Problem 400, 413 for more values than a source has */
 function parseMembers(body: Buffer): unknown {
   const text = body.toString();
-  // What JSON could not be either: no members, and bytes that are no text. The parser would take both.
+  // The parser would accept a form without members and bytes that are no text; JSON has neither.
   if (text === '' || !isUtf8(body) || !areEscapesWhole(text)) throw Common.malformed({ detail: 'The body is not a valid form.' });
   if (text.split('&', maxValues + 1).length > maxValues) throw tooManyValues(maxValues);
   return parseForm(text, '&', '=', { maxKeys: 0 });
@@ -111,7 +111,7 @@ function areEscapesWhole(text: string): boolean {
   }
 }
 
-/** Those that the source reads, as it spells them; a credential is never among them. */
+/** The headers that the source reads, as it spells them; a credential is never among them. */
 function keptHeaders({ headers: named = {} }: Source, headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const all = ['Content-Type', 'User-Agent', ...Object.keys(named)];
   return Object.fromEntries(
@@ -124,7 +124,7 @@ function keptHeaders({ headers: named = {} }: Source, headers: IncomingHttpHeade
 
 const digest = (content: string | Buffer) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** What comes again has the same; what has no key of its own, or one that is too long, is known by a digest. */
+/** A repeated delivery has the same id. Without a key, or with one that is too long, it is a digest. */
 function deliveryId(key: readonly (string | undefined)[], body: Buffer): string {
   if (key.some((part) => part === undefined)) return digest(body);
   const joined = key.join(' ');

@@ -16,7 +16,7 @@ const maxBytes = 1_048_576;
 /** Vendors give up on an answer after 10 s and more. */
 const bodyMs = 8000;
 const memoryWaitMs = 4000;
-/** Of bodies that nobody has verified yet. */
+/** For bodies that were not verified yet. */
 const memoryBytes = 32 * maxBytes;
 
 export function createSourceRoutes(configured: readonly ConfiguredSource[], receive: Receive): { readonly routes: AnyRoute[]; readonly areas: Area[] } {

@@ -1,7 +1,7 @@
 // Sentry: issues, errors and alerts of an integration. https://docs.sentry.io/organization/integrations/integration-platform/webhooks/
 import { lineAt, signature, type Source, urlAt } from './source.ts';
 
-/** Of whichever the delivery is about. */
+/** Where the title is, by what the delivery is about. */
 const titlePaths = [
   ['data', 'issue', 'title'],
   ['data', 'event', 'title'],
@@ -16,7 +16,7 @@ const urlPaths = [
   ['data', 'web_url'],
 ] as const;
 
-/** What happened, and what asks for somebody: a new issue, an alert that was raised. */
+/** Events that need attention: a new issue, an alert that was raised. */
 const isFailure = (resource: string | undefined, action: string | undefined): boolean =>
   (resource === 'event_alert' && action === 'triggered') ||
   (resource === 'metric_alert' && (action === 'critical' || action === 'warning')) ||

@@ -21,7 +21,7 @@ export const sonarcloud: Source = {
   },
   read({ payload }) {
     const taskId = lineAt(payload, 'taskId');
-    // A gate that changes because somebody marks an issue is told without an analysis, and so without a task.
+    // A gate that changes because an issue was marked comes without an analysis, and so without a task.
     const change = [lineAt(payload, 'project', 'key'), lineAt(payload, 'branch', 'name'), lineAt(payload, 'changedAt')];
     return { event: gate(payload), key: taskId === undefined ? change : [taskId], isFailure: /^(ERROR|FAILED)$/.test(gate(payload) ?? '') };
   },

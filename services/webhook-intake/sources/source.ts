@@ -1,4 +1,4 @@
-// What a direct source is: how its deliveries are verified, and what the log and a notification take from them.
+// The description of a direct source: how its deliveries are verified, and what the log and a notification take from them.
 import { parse as parseQuery } from 'node:querystring';
 import type { Secret } from '../../platform/config/secret.ts';
 import { credentialRefused, type Guard, type StaticCredential, staticGuard } from '../../platform/http/credentials.ts';
@@ -13,17 +13,17 @@ export type SourceDelivery = {
   readonly header: (name: string) => string | undefined;
 };
 
-/** What the log keeps of a delivery, in the source's own words. A member that is not there is left to the log. */
+/** The members of a delivery for the log, in the source's own words. The log replaces a missing one. */
 export type SourceEvent = {
   readonly event: string | undefined;
   readonly action?: string | undefined;
   /** owner/name, as the source spells it. */
   readonly repository?: string | undefined;
-  /** Together unique to a delivery and the same when it is sent again. Where one is undefined, the body's digest stands for them. */
+  /** Together unique to a delivery and the same when it is sent again. If one is undefined, the key is the body's digest. */
   readonly key: readonly (string | undefined)[];
-  /** Something broke, and somebody should look. */
+  /** Something broke and needs attention. */
   readonly isFailure: boolean;
-  /** The key comes from headers that nobody signed: the same body under another key is a duplicate, too. */
+  /** The key comes from unsigned headers: the same body under another key is a duplicate, too. */
   readonly isKeyUnsigned?: true;
 };
 
@@ -42,7 +42,7 @@ export type Source = {
   readonly notice: (payload: unknown) => Notice;
 };
 
-/** One that is to be received: the secrets of which any is right. */
+/** A source that is on, with its secrets, any of which is valid. */
 export type ConfiguredSource = { readonly source: Source; readonly secrets: readonly Secret[] };
 
 /** By a signature of the body, or by a credential that is looked at before the body is read. */
@@ -123,7 +123,7 @@ const maxLineLength = 500;
 /** Text or a number at a path of members, on one line and storable; undefined where there is none. */
 export function lineAt(payload: unknown, ...path: readonly string[]): string | undefined {
   const value = memberAt(payload, ...path);
-  // Of a larger one the last digits are lost: two of them may read alike, and the second delivery would be taken for the first.
+  // A larger number loses its last digits: two of them may read alike, and the second delivery would count as the first.
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
   const text = storable(value.slice(0, maxLineLength)).replaceAll(/\s+/g, ' ').trim();

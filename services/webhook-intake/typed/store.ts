@@ -197,7 +197,7 @@ const isNewer = (version: string) => `(excluded.${version} > known.${version} or
 function updates({ kept = {}, isAgain, isMentioned }: TypedTable, own: readonly Column[]): string {
   const facts = [...own.map(({ name }) => name), 'deleted_at'];
   const row = (of: string) => facts.map((column) => `${of}.${column}`).join(', ');
-  // What a mention repeats is no change.
+  // A mention that repeats the known facts is no change.
   const isChanged = isMentioned ? `${newer} and (${row('excluded')}) is distinct from (${row('known')})` : newer;
   const when = (condition: string, columns: readonly string[]) =>
     columns.map((column) => `${column} = case when ${condition} then excluded.${column} else known.${column} end`);

@@ -1,4 +1,4 @@
-// What a typed table is: its items and their columns, what they can be filtered by, and which changes an event means for it.
+// The description of a typed table: its items and their columns, its filters, and the changes that an event means for it.
 import { z } from 'zod';
 import { idOf, integerAt, type JsonObject, memberAt, storable, timeAt } from '../../platform/json.ts';
 import { queryBoolean, queryChoice, Timestamp } from '../../platform/schema.ts';
@@ -17,7 +17,7 @@ export const time = (description: string) => described(Timestamp, description);
 const Account = z.object({ login: text('octocat', 'The login') }).meta({ id: 'Account' });
 export const account = (description: string) => described(Account, description);
 
-/** What all typed rows have on the wire; the object's own main members come after it, under the forge's names. */
+/** The members that all typed rows have on the wire; the object's own main members come after it, under the forge's names. */
 export const TypedItem = z.object({
   id: z.uuid().meta({ description: 'The id of the row', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
   forge: z.string().meta({ description: 'The host of the forge, within which its ids count; its kind where nothing names the host', examples: ['github.com'] }),
@@ -32,7 +32,7 @@ export type TypedItem = z.output<typeof TypedItem>;
 
 export const commentKinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
 
-/** What a list can be asked by beside its page, where its table has a column for it. */
+/** The filters of lists; a table has those for which it has a column. */
 const filterSchemas = {
   forge: forgeFilter,
   repository: filterText.meta({ description: '`owner/name`, in any case' }),
@@ -107,7 +107,7 @@ export type Column = {
   readonly isRequired: boolean;
 };
 
-/** Those of the object's own members. */
+/** The columns of the object's own members. */
 export const columnsOf = ({ item }: Pick<TypedTable, 'item'>): Column[] =>
   ownMembers(item).flatMap(([member, schema]) => {
     const inner = withoutNull(schema);
@@ -207,7 +207,7 @@ export const stateAsReceived = (event: ForgeEvent, object: JsonObject | undefine
   stateOf(event, object, { ...details, updatedAt: event.receivedAt });
 
 /**
- * What makes one state of an object newer than another one, as text in the order of its parts: attempt, time, rank, and of equal ones the time of
+ * The age of a state, as text that sorts by its parts: attempt, time, rank, and of equal ones the time of
  * reception. The delivery's id comes last, so that no two deliveries are equal.
  */
 export const versionOf = ({ runAttempt, updatedAt, rank }: Change, { receivedAt, deliveryId }: ForgeEvent): string =>
