@@ -1,6 +1,7 @@
 // Lists words and sentences to avoid (scripts/lint/words.ts) in the comments, messages and pages of the given files and folders.
 //
 //   npm run words -- services/platform docs
+//   npm run check:words     fails where one is found, except in the rooms below that are not finished
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -12,7 +13,20 @@ import { type Fault, sentenceFaults, wordFaults } from './lint/words.ts';
 const root = join(import.meta.dirname, '..');
 
 /** Generated from texts that are checked where they are written, or written by others. */
-const ignored = /(^|\/)fixtures\/|^docs\/(openapi\/|settings\.md)|^charts\/[^/]+\/README\.md|^charts\/.*\/crds\/|^LICENSE|\.(json|tgz|css|go|mod|sum)$/;
+const ignored =
+  /(^|\/)(fixtures|corpus|corpus-later)\/|^docs\/(openapi\/|settings\.md)|^charts\/[^/]+\/README\.md|^charts\/.*\/crds\/|^LICENSE|\.(json|tgz|css|go|mod|sum)$/;
+
+/** Rooms whose texts are not plain yet: a finished one leaves the list, and none comes back. */
+const unfinished = new RegExp(
+  `^(${[
+    'docs/(bookmarks|follow-events|link-digest|listings|notifications|operator|secrets|secrets-command|sources|webhook-intake|your-bookmarks|your-listings)',
+    'services/(command|install|laptop|operator|platform|secrets|webhook-intake)/',
+    'services/(link-digest/scoring|listings)/',
+    'services/main',
+    'test/(command|install|laptop|operator|platform)/',
+    'test/services/(bookmarks|link-digest|listings|secrets|webhook-intake)/',
+  ].join('|')})`,
+);
 
 /** How a comment begins, by the end of the file's name. */
 const marks: Readonly<Record<string, RegExp>> = { '.sql': /^\s*--/, '.tpl': /^\s*(#|\{\{-? ?\/\*|(?=\S))/, default: /^\s*#/ };
@@ -55,7 +69,8 @@ async function codeFaults(files: readonly string[]): Promise<string[]> {
   );
 }
 
-const given = process.argv.slice(2);
+const isCheck = process.argv.includes('--check');
+const given = process.argv.slice(2).filter((argument) => argument !== '--check');
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '--', ...given], {
   cwd: root,
   encoding: 'utf8',
@@ -63,7 +78,7 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
 const files = listed
   .trim()
   .split('\n')
-  .filter((path) => path !== '' && !ignored.test(path) && lstatSync(join(root, path)).isFile());
+  .filter((path) => path !== '' && !ignored.test(path) && !(isCheck && unfinished.test(path)) && lstatSync(join(root, path)).isFile());
 const isCode = (path: string) => /\.(ts|js|cjs)$/.test(path);
 const found = [
   ...(await codeFaults(files.filter(isCode))),
