@@ -123,7 +123,6 @@ export const PropertyPage = z
     pageSize: positive('How many listings a page holds at most', 24),
   })
   .meta({ id: 'PropertyPage' });
-export type PropertyPage = z.output<typeof PropertyPage>;
 
 const storable = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
@@ -296,8 +295,8 @@ const Money = z
   .max(99_999_999.99, { error: 'must be at most 99999999.99' })
   .transform((price) => Math.round(price * 100) / 100);
 
-type Placed = { readonly latitude?: unknown; readonly longitude?: unknown };
-const hasBothCoordinates = ({ latitude, longitude }: Placed) => (latitude === undefined) === (longitude === undefined);
+const hasBothCoordinates = ({ latitude, longitude }: { readonly latitude?: unknown; readonly longitude?: unknown }) =>
+  (latitude === undefined) === (longitude === undefined);
 
 /**
  * A listing of the JSON ingest or of an alert mail. An absent member (undefined) is unknown: a new listing gets its default (EUR, 0 beds and baths,
@@ -347,13 +346,6 @@ export type IngestResult = z.output<typeof IngestResult>;
 
 /** The outcome of one listing. */
 export type Upserted = { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' };
-
-export const mailOutcomes = ['created', 'updated', 'duplicate', 'ignored', 'failed'] as const;
-/** The outcome of an alert mail; a repeat that changes nothing of the listing is `updated`, the same mail again is `duplicate`. */
-export const MailOutcome = z
-  .object({ outcome: z.enum(mailOutcomes), propertyId: z.string().optional(), reason: z.string().optional() })
-  .meta({ id: 'MailOutcome', examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }] });
-export type MailOutcome = z.output<typeof MailOutcome>;
 
 export const Problems = problems({
   propertyMissing: { status: 404, title: 'No such property' },

@@ -17,13 +17,13 @@ export const PropertyQuery = z
       .transform((text) => storable(text.trim()) || undefined)
       .optional()
       .meta({ override: { type: 'string' }, description: 'A part of the address or of the notes, whatever the case and the accents' }),
-    routingKeys: queryList(RoutingKey).meta({ description: 'In any of these routing keys' }),
+    routingKeys: queryList(RoutingKey).meta({ description: 'Routing keys, any of which matches' }),
     minBeds: bound.meta({ description: 'At least so many bedrooms' }),
     maxBeds: bound.meta({ description: 'At most so many bedrooms' }),
     minBaths: bound.meta({ description: 'At least so many bathrooms' }),
     minPrice: decimal.meta({ description: 'Not below this rent a month' }),
     maxPrice: decimal.meta({ description: 'Not above this rent a month' }),
-    propertyTypes: queryList(queryChoice(propertyTypes)).meta({ description: 'Of any of these types' }),
+    propertyTypes: queryList(queryChoice(propertyTypes)).meta({ description: 'Property types, any of which matches' }),
     berMin: queryChoice(energyGrades).optional().meta({ description: 'This energy rating or a better one' }),
     sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt').meta({ description: 'The member that orders the list' }),
     sortDir: queryChoice(['asc', 'desc']).default('desc').meta({ description: 'Ascending or descending' }),

@@ -1,8 +1,8 @@
-// Parses alert mails, which anybody may have written, within the bounds of the platform's parser.
+// Parses untrusted alert mails within the bounds of the platform's parser.
 import { type Bounds, createBoundedParser as createParser } from '../../platform/mail/bounded-parser.ts';
 import { AlertMail } from './parser.ts';
 
-/** @returns a parser that never rejects: what it refuses is `failed`, with the reason */
+/** @returns a parser that never rejects: a refused mail is `failed`, with the reason */
 export function createBoundedParser(linkPattern: RegExp, bounds: Bounds = {}) {
   const module = new URL('./parser-thread.ts', import.meta.url);
   const parse = createParser({ module, data: linkPattern, result: AlertMail, memoryMiB: 128, ...bounds });

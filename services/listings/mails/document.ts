@@ -1,41 +1,53 @@
-// What a reader sees of a mail: its text, and what stands where in it. Pure.
+// The visible text of a mail, with the positions of links, images and addresses in it. Pure.
 import { Parser } from 'htmlparser2';
 
 /** A stretch of the text, from `at` to before `end`. */
-type Span = { readonly at: number; end: number };
+export type Span = { readonly at: number; end: number };
 
 export type Link = Span & {
-  /** Addresses that it leads to, as they are written; the first is the one that a mail program kept when it replaced the link. */
+  /** The written addresses; the first is the one that a mail program kept when it replaced the link. */
   readonly targets: readonly string[];
+  /** The elements around it, the innermost first. */
+  readonly around: readonly Span[];
 };
 export type Image = { readonly at: number; readonly source: string };
 
 export type MailDocument = {
-  /** A line for each block; spacing within a line is not tidied. */
+  /** A line for each block; spacing within a line is as it came. */
   readonly text: string;
   readonly links: readonly Link[];
   readonly images: readonly Image[];
-  /** Of elements whose class names an address. */
+  /** Elements whose class names a postal address. */
   readonly addresses: readonly Span[];
 };
 
-/** Joiners, soft hyphens and other characters without a width, by which mails fill up their preview text. */
+/** Zero-width characters, with which mails fill up their preview text. */
 const invisible = /[\u00ad\u200b-\u200f\u2060\ufeff]/g;
 
-/** Text as it reads in one line. */
+/** Text on one line. */
 export const tidy = (text: string): string => text.replace(invisible, '').replace(/\s+/g, ' ').trim();
 
 const urls = /https?:\/\/[^\s<>"]+/gi;
 
-export function readText(text: string): MailDocument {
-  const links = [...text.matchAll(urls)].map(({ index, 0: url }) => ({ at: index, end: index, targets: [url.replace(/[).,;\]]+$/, '')] }));
+export function readText(quoted: string): MailDocument {
+  const text = quoted.replace(/^(?:>[ \t]?)+/gm, '');
+  const links = [...text.matchAll(urls)].map(({ index, 0: url }) => ({ at: index, end: index, targets: [url.replace(/[).,;\]]+$/, '')], around: [] }));
   return { text, links, images: [], addresses: [] };
 }
 
-const unseen = new Set(['script', 'style', 'title', 'head', 'template']);
+/** Elements whose text is not shown, or is struck: a former price. */
+const unseen = new Set(['script', 'style', 'title', 'head', 'template', 's', 'strike', 'del']);
+const hiding =
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:font-size|max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:;|!|$)|text-decoration[\w-]*\s*:[^;]*line-through)/i;
+const isUnseen = (name: string, attributes: Readonly<Record<string, string>>): boolean =>
+  unseen.has(name) || attributes['hidden'] !== undefined || hiding.test(attributes['style'] ?? '');
+
 const blocks = new Set(
   'address article aside blockquote body br center dd div dl dt footer h1 h2 h3 h4 h5 h6 header hr li main ol p pre section table tbody td th tr ul'.split(' '),
 );
+
+/** Elements around a link that are remembered. */
+const mostAround = 32;
 
 export function readHtml(html: string): MailDocument {
   let text = '';
@@ -43,15 +55,18 @@ export function readHtml(html: string): MailDocument {
   const links: Link[] = [];
   const images: Image[] = [];
   const addresses: Span[] = [];
-  /** What ends with each open element. */
-  const open: { readonly name: string; readonly spans: readonly Span[] }[] = [];
+  const open: { readonly name: string; readonly isUnseen: boolean; readonly spans: readonly Span[] }[] = [];
 
   const spansOf = (name: string, attributes: Readonly<Record<string, string>>): Span[] => {
     const spans: Span[] = [];
     const { originalsrc, href } = attributes;
     const targets = [originalsrc, href].filter((target) => target !== undefined);
-    if (name === 'a' && targets.length > 0) links.push(Object.assign(begin(spans), { targets }));
-    if (/address/i.test(`${attributes['class'] ?? ''} ${attributes['css-class'] ?? ''}`)) addresses.push(begin(spans));
+    const around = open.slice(-mostAround).map(({ spans: [element] }) => element);
+    begin(spans);
+    if (name === 'a' && targets.length > 0 && hidden === 0)
+      links.push(Object.assign(begin(spans), { targets, around: around.filter((element) => element !== undefined).toReversed() }));
+    const marks = `${attributes['class'] ?? ''} ${attributes['css-class'] ?? ''}`;
+    if (/address/i.test(marks) && !/e-?mail/i.test(marks)) addresses.push(begin(spans));
     return spans;
   };
   const begin = (spans: Span[]): Span => {
@@ -62,18 +77,20 @@ export function readHtml(html: string): MailDocument {
   const parser = new Parser({
     onopentag(name, attributes) {
       if (blocks.has(name)) text += '\n';
-      if (unseen.has(name)) hidden += 1;
+      const isHidden = isUnseen(name, attributes);
+      if (isHidden) hidden += 1;
       const { src } = attributes;
-      if (name === 'img' && src !== undefined) images.push({ at: text.length, source: src });
-      open.push({ name, spans: spansOf(name, attributes) });
+      if (name === 'img' && src !== undefined && hidden === 0) images.push({ at: text.length, source: src });
+      open.push({ name, isUnseen: isHidden, spans: spansOf(name, attributes) });
     },
     ontext(data) {
       if (hidden === 0) text += data.replace(/\s+/g, ' ');
     },
-    // Every element is closed, in order, also those that the mail leaves open.
+    // Called for every element in order, also for those that the mail does not close.
     onclosetag(name) {
-      for (const span of open.pop()?.spans ?? []) span.end = text.length;
-      if (unseen.has(name)) hidden -= 1;
+      const element = open.pop();
+      for (const span of element?.spans ?? []) span.end = text.length;
+      if (element?.isUnseen === true) hidden -= 1;
       if (blocks.has(name)) text += '\n';
     },
   });

@@ -1,8 +1,8 @@
-// Which mail it is, told from its head alone, so that one that came before is not parsed again. Pure.
+// The identity of a mail, from its header alone, so that a repeat is not parsed again. Pure.
 import { createHash } from 'node:crypto';
 import { headLength, maxHeadBytes } from '../../platform/mail/limits.ts';
 
-/** SHA-256 of the Message-Id; where there is none, of Date, From and Subject; where there is nothing of these, of the whole mail. */
+/** SHA-256 of the Message-Id; where there is none, of Date, From and Subject; where none of these is there, of the whole mail. */
 export function identityOf(raw: Buffer): Buffer {
   const head = raw.toString('latin1', 0, Math.min(headLength(raw), maxHeadBytes)).replace(/\r?\n[ \t]+/g, ' ');
   const header = (name: string) => new RegExp(`^${name}[ \\t]*:(.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';

@@ -1,4 +1,4 @@
-// Alert mails on their way to listings: each once, kept as it came, and parsed again when it failed.
+// Alert mails: each is taken once, kept as it came, and parsed again when it failed.
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
@@ -8,10 +8,37 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common } from '../../platform/problem.ts';
 import { backOffMs } from '../../platform/time.ts';
-import { MailOutcome, mailOutcomes, type NewProperty, type Upserted } from '../contract.ts';
+import type { NewProperty, Upserted } from '../contract.ts';
 import type { BoundedParser } from './bounded-parser.ts';
+import type { AlertMail } from './parser.ts';
 import { identityOf } from './identity.ts';
 import type { MailStore, StoredMail } from './store.ts';
+
+const mailOutcomes = ['created', 'updated', 'duplicate', 'ignored', 'failed'] as const;
+/** The outcome of an alert mail; a repeat that changes nothing of the listing is `updated`, the same mail again is `duplicate`. */
+const ListingOutcome = z
+  .object({
+    outcome: z.enum(['created', 'updated', 'failed']).meta({ description: 'Whether the listing is new, was known, or lacks a needed fact' }),
+    propertyId: z
+      .string()
+      .meta({ override: { format: 'uuid' }, description: 'The id of the listing, unless it failed' })
+      .optional(),
+    reason: z.string().meta({ description: 'Why the listing failed' }).optional(),
+  })
+  .meta({ id: 'ListingOutcome', examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }] });
+type ListingOutcome = z.output<typeof ListingOutcome>;
+const MailOutcome = z
+  .object({
+    outcome: z.enum(mailOutcomes).meta({ description: 'The outcome of the first listing, or of a mail without one' }),
+    propertyId: z
+      .string()
+      .meta({ override: { format: 'uuid' }, description: 'The id of the first listing' })
+      .optional(),
+    reason: z.string().meta({ description: 'Why the mail, or its first listing, failed or was ignored' }).optional(),
+    listings: z.array(ListingOutcome).optional().meta({ description: 'All listings of the mail, in its order' }),
+  })
+  .meta({ id: 'MailOutcome', examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }] });
+type MailOutcome = z.output<typeof MailOutcome>;
 
 export type MailsParts = {
   readonly store: MailStore;
@@ -22,9 +49,11 @@ export type MailsParts = {
   readonly metrics: Metrics;
 };
 
+type Listings = Extract<AlertMail, { kind: 'listings' }>['listings'];
+
 export type Mails = ReturnType<typeof createMails>;
 
-/** Longer than waiting for the parser and parsing take. */
+/** Longer than the wait for the parser and the parsing together. */
 const leaseMs = 5 * 60_000;
 const failureBackOff = { firstMs: 60_000, longestMs: 86_400_000 };
 const mailsPerRun = 20;
@@ -32,7 +61,7 @@ const mailsPerRun = 20;
 export function createMails({ store, ingest, parse, clock, log, metrics }: MailsParts) {
   const outcomes = metrics.counter({
     name: 'signalbox_alert_mails_total',
-    help: 'Alert mails by what became of them; a failed one counts at each attempt.',
+    help: 'Alert mails by outcome; a failed one counts at each attempt.',
     labels: ['outcome'],
     series: mailOutcomes.map((outcome) => ({ outcome })),
   });
@@ -40,19 +69,35 @@ export function createMails({ store, ingest, parse, clock, log, metrics }: Mails
 
   async function settle({ id, raw, receivedAt, failures: before }: StoredMail): Promise<MailOutcome> {
     const parsed = await parse(raw);
-    if (parsed.kind === 'listing') {
-      const [upserted] = await ingest.upsert([parsed.listing], receivedAt);
-      const outcome = upserted?.outcome === 'created' ? 'created' : 'updated';
-      const propertyId = upserted?.id ?? null;
-      await store.finish(id, { outcome, reason: null, propertyId, failures: before, parseAfter: clock() });
-      return { outcome, ...(propertyId !== null && { propertyId }) };
+    const listings = parsed.kind === 'listings' ? await storeAll(parsed.listings, receivedAt) : [];
+    const stored = listings.find(({ propertyId }) => propertyId !== undefined);
+    const [first] = listings;
+    if (first && stored?.propertyId !== undefined) {
+      const outcome = stored.outcome === 'created' ? 'created' : 'updated';
+      await store.finish(id, { outcome, reason: null, propertyId: stored.propertyId, failures: before, parseAfter: clock() });
+      return { ...first, listings };
     }
-    const reason = storable(parsed.reason);
-    const failures = parsed.kind === 'failed' ? before + 1 : before;
-    const parseAfter = parsed.kind === 'failed' ? after(backOffMs(failures, failureBackOff)) : clock();
-    await store.finish(id, { outcome: parsed.kind, reason, propertyId: null, failures, parseAfter });
-    if (parsed.kind === 'failed') log.warn({ mail: id, reason, failures }, 'alert mail failed, parsing it again later');
-    return { outcome: parsed.kind, reason };
+    const kind = parsed.kind === 'ignored' ? 'ignored' : 'failed';
+    const reason = storable(parsed.kind === 'listings' ? (first?.reason ?? '') : parsed.reason);
+    const failures = kind === 'failed' ? before + 1 : before;
+    const parseAfter = kind === 'failed' ? after(backOffMs(failures, failureBackOff)) : clock();
+    await store.finish(id, { outcome: kind, reason, propertyId: null, failures, parseAfter });
+    if (kind === 'failed') log.warn({ mail: id, reason, failures }, 'alert mail failed, retrying later');
+    return { outcome: kind, reason, ...(listings.length > 0 && { listings }) };
+  }
+
+  /** Stores the listings that have all needed facts. A mail with one of them is not parsed again, since that would repeat old facts. */
+  async function storeAll(found: Listings, receivedAt: Date): Promise<ListingOutcome[]> {
+    const upserted = await ingest.upsert(
+      found.flatMap((one) => (one.kind === 'listing' ? [one.listing] : [])),
+      receivedAt,
+    );
+    const results = upserted.values();
+    return found.map((one) => {
+      if (one.kind === 'failed') return { outcome: 'failed', reason: storable(one.reason) };
+      const result = results.next().value;
+      return { outcome: result?.outcome === 'created' ? 'created' : 'updated', ...(result && { propertyId: result.id }) };
+    });
   }
 
   async function take(raw: Buffer): Promise<MailOutcome> {
@@ -68,7 +113,7 @@ export function createMails({ store, ingest, parse, clock, log, metrics }: Mails
       outcomes.inc({ outcome: result.outcome });
       return result;
     },
-    /** Failed mails whose time has come, at most 20 a run: by their row, whose identity is no duplicate of itself. */
+    /** Parses due failed mails again, at most 20 a run, by their rows: their identity must not count as a duplicate of itself. */
     async parseFailed(stopping: AbortSignal): Promise<void> {
       for (let count = 0; count < mailsPerRun && !stopping.aborted; count += 1) {
         const mail = await store.claimFailed(clock(), after(leaseMs));
@@ -80,7 +125,7 @@ export function createMails({ store, ingest, parse, clock, log, metrics }: Mails
 }
 
 const maxBytes = 10 * 1_048_576;
-/** Of all mails that are being received: room for two of the largest. */
+/** Memory for all mails that are being received: two of the largest. */
 const shared = () => createBodyMemory(2 * maxBytes, maxBytes);
 
 export const mailRoutes = (mails: Mails) => [

@@ -1,4 +1,4 @@
-// The thread that parses alert mails, one after the other. It is given their bytes and the pattern of links, and nothing else.
+// The thread that parses alert mails, one after the other. It gets their bytes and the pattern of links, and nothing else.
 import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { serveParser } from '../../platform/mail/parser-thread.ts';

@@ -1,4 +1,4 @@
-// All SQL of alert mails: the mails as they came, and what became of each.
+// All SQL of alert mails: the raw mails and their outcomes.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 
 export type StoredMail = { readonly id: string; readonly raw: Buffer; readonly receivedAt: Date; readonly failures: number };
@@ -11,7 +11,7 @@ export type MailState = {
   readonly parseAfter: Date;
 };
 
-// Failed until it is known better: a mail whose parsing is interrupted is parsed by the worker.
+// Failed at first, so that the worker parses a mail whose parsing is interrupted.
 const insert = statement<{ id: string }, [id: string, identity: Buffer, receivedAt: Date, parseAfter: Date, raw: Buffer]>(
   'listings.mails.insert',
   `
@@ -48,14 +48,14 @@ const countFailed = statement<{ failed: number }>('listings.mails.countFailed', 
 export type MailStore = ReturnType<typeof createMailStore>;
 
 export const createMailStore = (database: Database) => ({
-  /** False when the mail has come before. @param parseAfter when the worker takes it, if nobody says meanwhile what became of it */
+  /** False when the mail has come before. @param parseAfter when the worker takes it, unless it is finished before */
   insert: async ({ id, identity, receivedAt, raw }: { id: string; identity: Buffer; receivedAt: Date; raw: Buffer }, parseAfter: Date) =>
     (await database.first(insert, id, identity, receivedAt, parseAfter, raw)) !== undefined,
-  /** The listing that an earlier mail of this identity told of. */
+  /** The first listing of an earlier mail with this identity. */
   propertyOf: async (identity: Buffer) => (await database.first(propertyOf, identity))?.propertyId ?? undefined,
   finish: (id: string, { outcome, reason, propertyId, failures, parseAfter }: MailState) =>
     database.run(finish, id, outcome, reason, propertyId, failures, parseAfter),
-  /** The failed mail that has waited longest for its time; nobody else gets it before the lease is over. */
+  /** The failed mail that has been due longest; leased, so that no other worker gets it. */
   claimFailed: (now: Date, leaseUntil: Date) => database.first(claimFailed, now, leaseUntil),
   deleteReceived: (before: Date) => database.run(deleteReceived, before),
   countFailed: async () => (await database.first(countFailed))?.failed ?? 0,

@@ -19,10 +19,11 @@ describe('POST /api/ingest/email', function () {
 
   const headers = { 'Content-Type': 'message/rfc822' };
   const send = (body: Uint8Array | string) => ask(running.url, { method: 'POST', path: '/api/ingest/email', body, headers });
+  type Outcome = { outcome: string; propertyId?: string; reason?: string };
   const outcomeOf = async (raw: Uint8Array) => {
     const { status, body } = await send(raw);
     expect(status).to.equal(200);
-    return Object(body) as { outcome: string; propertyId?: string; reason?: string };
+    return Object(body) as Outcome & { listings?: Outcome[] };
   };
   const rows = async (sql: string) => (await running.service.database.driver.query<Record<string, unknown>>(sql)).rows;
   const pass = (ms: number) => void (clock.now = new Date(clock.now.getTime() + ms));
@@ -47,14 +48,14 @@ describe('POST /api/ingest/email', function () {
     await running.ask('PATCH', `/api/properties/${first.propertyId}`, { status: 'approved', notes: 'nice' });
     pass(60_000);
     const second = await outcomeOf(alertMail({ html: card({ price: '€1,900 per month', facts: 'Now cheaper' }) }));
-    expect(second).to.deep.equal({ outcome: 'updated', propertyId: first.propertyId });
+    expect(second).to.deep.equal({ outcome: 'updated', propertyId: first.propertyId, listings: [{ outcome: 'updated', propertyId: first.propertyId }] });
     const { body } = await running.ask('GET', `/api/properties/${first.propertyId}`);
     expect(body).to.include({ status: 'approved', notes: 'nice', priceMonthly: 1900, beds: 2, receivedAt: clock.now.toISOString() });
   });
 
   it('is updated, too, when nothing but the time of the listing changed', async () => {
     const { propertyId } = await outcomeOf(alertMail());
-    expect(await outcomeOf(alertMail())).to.deep.equal({ outcome: 'updated', propertyId });
+    expect(await outcomeOf(alertMail())).to.include({ outcome: 'updated', propertyId });
   });
 
   it('answers duplicate to the same mail again, whatever came of it, and changes nothing', async () => {
@@ -88,12 +89,29 @@ describe('POST /api/ingest/email', function () {
     expect(await rows('select 1 from alert_mails')).to.have.length(1);
   });
 
+  it('takes in all listings of a mail, and answers the first and all', async () => {
+    const html = [1, 2, 3].map((id) => card({ id, address: `${id} Main St`, ...(id === 2 && { price: 'On application' }) })).join('');
+    const { outcome, propertyId, listings = [] } = await outcomeOf(alertMail({ html }));
+    expect([outcome, listings.map((one) => one.outcome)]).to.deep.equal(['created', ['created', 'failed', 'created']]);
+    expect(listings.map((one) => one.reason)).to.deep.equal([undefined, 'no price', undefined]);
+    expect(listings[0]?.propertyId).to.equal(propertyId);
+    expect(await rows('select source_id, address from properties order by source_id')).to.deep.equal([
+      { source_id: '1', address: '1 Main St' },
+      { source_id: '3', address: '3 Main St' },
+    ]);
+    expect(await rows('select outcome, property_id from alert_mails')).to.deep.equal([{ outcome: 'created', property_id: propertyId }]);
+  });
+
   it('ignores a mail without a listing link', async () => {
     expect(await outcomeOf(alertMail({ html: 'Hello' }))).to.deep.equal({ outcome: 'ignored', reason: 'no listing link' });
   });
 
   it('fails on a listing link without a price', async () => {
-    expect(await outcomeOf(price('Price on application'))).to.deep.equal({ outcome: 'failed', reason: 'no price' });
+    expect(await outcomeOf(price('Price on application'))).to.deep.equal({
+      outcome: 'failed',
+      reason: 'no price',
+      listings: [{ outcome: 'failed', reason: 'no price' }],
+    });
     expect(await rows('select 1 from properties')).to.have.length(0);
   });
 

@@ -5,12 +5,17 @@ import { parseAlertMail } from '../../../../services/listings/mails/parser.ts';
 import { alertMail, card, fixture, linkTo } from './alert-mails.ts';
 
 const { linkPattern } = readWorkerConfig({ DATABASE_URL: 'postgres://nobody/nothing' });
-const parse = (raw: Buffer) => parseAlertMail(raw, linkPattern);
-
-async function listingIn(raw: Buffer) {
-  const parsed = await parse(raw);
-  if (parsed.kind !== 'listing') throw new Error(`${parsed.kind}: ${parsed.reason}`);
-  return parsed.listing;
+async function listingsIn(raw: Buffer, pattern = linkPattern) {
+  const parsed = await parseAlertMail(raw, pattern);
+  if (parsed.kind !== 'listings') return [parsed];
+  return parsed.listings.map((one) => (one.kind === 'listing' ? one.listing : one));
+}
+/** The first listing, or why there is none. */
+const parse = async (raw: Buffer, pattern = linkPattern) => (await listingsIn(raw, pattern))[0] ?? { kind: 'none' };
+async function listingIn(raw: Buffer, pattern = linkPattern) {
+  const first = await parse(raw, pattern);
+  if (!('sourceId' in first)) throw new Error(JSON.stringify(first));
+  return first;
 }
 const listingOf = (parts: Parameters<typeof card>[0]) => listingIn(alertMail({ html: card(parts) }));
 const inText = (text: string) => listingIn(alertMail({ text: `${text}\r\n${linkTo(1)}` }));
@@ -112,9 +117,80 @@ describe('parseAlertMail', () => {
         Ingest__LinkPattern: String.raw`^https://rent\.example/l\?id=(\w+)`,
       });
       const link = 'https://rent.example/l?id=Ab9&amp;from=mail';
-      const read = await parseAlertMail(alertMail({ html: card({ link }) }), own);
-      expect(read.kind === 'listing' && [read.listing.sourceId, read.listing.sourceUrl]).to.deep.equal(['Ab9', 'https://rent.example/l?id=Ab9']);
-      expect((await parseAlertMail(alertMail(), own)).kind).to.equal('ignored');
+      const read = await listingIn(alertMail({ html: card({ link }) }), own);
+      expect([read.sourceId, read.sourceUrl]).to.deep.equal(['Ab9', 'https://rent.example/l?id=Ab9']);
+      expect(await parse(alertMail(), own)).to.include({ kind: 'ignored' });
+    });
+  });
+
+  describe('the facts of a listing', () => {
+    const search = '<p>Your alert House in Dublin, min 3 beds, up to €2,500 per month</p>';
+
+    it('are read from its link outward: the saved search tells nothing that the card tells', async () => {
+      const html = `<div>${search}${card({ price: '€1,850 per month', facts: '2 Bed · Apartment' })}<p class="address">Agency Ltd, 1 High St</p></div>`;
+      expect(await listingIn(alertMail({ html }))).to.include({ priceMonthly: 1850, beds: 2, propertyType: 'Apartment' });
+      expect((await listingIn(alertMail({ html }))).address).to.equal('Apartment 12, The Elms, Dublin 4, D04 X285');
+      expect((await listingIn(alertMail({ html: `${search}${card({ facts: 'Call us' })}` }))).beds).to.equal(undefined);
+    });
+
+    it('are those of each of several listings, in cards, rows of a table and lines of text', async () => {
+      const facts = async (mail: Parameters<typeof alertMail>[0]) =>
+        (await listingsIn(alertMail(mail))).map((one) => ('sourceId' in one ? [one.sourceId, one.priceMonthly, one.beds, one.address] : one));
+      const expected = [
+        ['1', 1850, 2, '1 Main St'],
+        ['2', 2000, 3, '2 Main St'],
+        ['3', 950, undefined, '3 Main St'],
+      ];
+      const parts = [
+        { id: 1, address: '1 Main St', price: '€1,850 per month', facts: '2 Bed' },
+        { id: 2, address: '2 Main St', price: '€2,000 per month', facts: '3 Bed' },
+        { id: 3, address: '3 Main St', price: '€950 per month', facts: 'A room' },
+      ];
+      expect(await facts({ html: `<div>${search}${parts.map(card).join('')}</div>` })).to.deep.equal(expected);
+      const row = ({ id, address, price, facts }: (typeof parts)[number]) =>
+        `<tr><td><a href="${linkTo(id)}"><img src="https://media.daft.ie/${id}.jpg"></a></td></tr><tr><td><a href="${linkTo(id)}">${address}</a></td></tr><tr><td>${price}<br>${facts}</td></tr>`;
+      expect(await facts({ html: `<table>${parts.map(row).join('')}</table>` })).to.deep.equal(expected);
+      const before = parts.map(({ id, address, price, facts }) => `${address}, D04 X28${id}\r\n${price}\r\n${facts}\r\n${linkTo(id)}`).join('\r\n\r\n');
+      const inText = expected.map(([id, price, beds, address]) => [id, price, beds, `${String(address)}, D04 X28${String(id)}`]);
+      expect(await facts({ text: before })).to.deep.equal(inText);
+      const quoted = before.replaceAll(/^/gm, '> ');
+      expect(await facts({ text: quoted })).to.deep.equal(inText);
+    });
+
+    it('fail one listing alone that lacks its price', async () => {
+      const html = `${card({ id: 1, price: 'On application' })}${card({ id: 2 })}`;
+      const [first, second] = await listingsIn(alertMail({ html }));
+      expect(first).to.deep.equal({ kind: 'failed', reason: 'no price' });
+      expect(second).to.include({ sourceId: '2', priceMonthly: 1850 });
+    });
+
+    for (const [price, expected] of Object.entries({
+      '<s>€2,000 per month</s> €1,850 per month': 1850,
+      '<del>€2,000</del> €1,850 per month': 1850,
+      '<span style="text-decoration: line-through">€2,000 per month</span> €1,850 per month': 1850,
+      'Was €2,000 per month, now €1,850 per month': 1850,
+      'From €1,500 to €2,100 per month': 1500,
+      '€1,500 – €2,100 per month': 1500,
+      '<div style="display:none">€3,000 per month, 5 Bed House</div>€1,850 per month': 1850,
+      '<span style="font-size:0">€3,000 per month</span>€1,850 per month': 1850,
+      '<p hidden>€3,000 per month</p>€1,850 per month': 1850,
+    }))
+      it(`give ${expected} for ${price}`, async () => expect((await listingOf({ price })).priceMonthly).to.equal(expected));
+
+    for (const [facts, beds] of Object.entries({
+      '2-bed': 2,
+      '3 double bedrooms': 3,
+      'Two bedroom': 2,
+      'Three-bed house': 3,
+      '2 to 3 bed': 2,
+      '2-3 bedrooms': 2,
+      'four spacious double bedrooms': 4,
+    }))
+      it(`count ${beds} beds in "${facts}"`, async () => expect((await listingOf({ facts })).beds).to.equal(beds));
+
+    it('are of visible links only', async () => {
+      const html = `<div style="display:none"><a href="${linkTo(9)}">Hidden</a></div>${card({ id: 1 })}`;
+      expect((await listingsIn(alertMail({ html }))).map((one) => ('sourceId' in one ? one.sourceId : one))).to.deep.equal(['1']);
     });
   });
 
@@ -239,10 +315,11 @@ describe('parseAlertMail', () => {
     expect(await listingOf({ price: `${hidden}€900 per month`, facts: 'Studio' })).to.include({ priceMonthly: 900, propertyType: 'Studio' });
     const attached = `Content-Type: multipart/mixed; boundary=outer\r\n\r\n--outer\r\n\r\nFYI\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n`;
     const mail = Buffer.concat([Buffer.from(`From: a@example.org\r\n${attached}`), alertMail(), Buffer.from('\r\n--outer--\r\n')]);
-    expect((await parse(mail)).kind).to.equal('ignored');
+    expect(await parse(mail)).to.include({ kind: 'ignored' });
   });
 
   it('ignores a mail without a body, and what is no mail', async () => {
-    for (const raw of ['Subject: hello\r\n\r\n', 'no mail at all', '\0\u00ff'.repeat(1000)]) expect((await parse(Buffer.from(raw))).kind).to.equal('ignored');
+    for (const raw of ['Subject: hello\r\n\r\n', 'no mail at all', '\0\u00ff'.repeat(1000)])
+      expect(await parse(Buffer.from(raw))).to.include({ kind: 'ignored' });
   });
 });
