@@ -1,4 +1,4 @@
-// Holds back from a fight with a second writer: who undoes another's changes at full speed makes both of them busy and helps nobody.
+// Limits the writes against a second writer: two programs that undo each other's changes at full speed are both busy, and nothing is gained.
 
 /** The first changes of others, such as edits by hand, are undone at once. */
 const freeRestorations = 3;
@@ -17,7 +17,7 @@ type Writing = { readonly wanted: string; readonly at: number; readonly restorat
 
 export type Contention = ReturnType<typeof createContention>;
 
-/** State of one term as leader, by the key of what is written. */
+/** State of one term as leader, by key. */
 export function createContention() {
   const writings = new Map<string, Writing>();
   const pauseOf = ({ restorations }: Writing) =>
@@ -28,12 +28,12 @@ export function createContention() {
   };
 
   return {
-    /** The contest that is going on about the key. Undefined: it may be written. */
+    /** The contest about the key; undefined when it may be written. */
     contestOf: (key: string, now: Date): Contest | undefined => contestOf(writings.get(key), now),
 
     /**
      * Call before a write.
-     * @param wanted stands for what is written: the same again is a restoration, since only another writer can have changed it meanwhile
+     * @param wanted identifies the content: the same content again is a restoration, since only another writer can have changed it meanwhile
      * @returns the contest that forbids the write
      */
     admit(key: string, wanted: string, now: Date): Contest | undefined {

@@ -4,31 +4,31 @@ import { z } from 'zod';
 export const group = 'signalbox.dev';
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
-/** Of server-side apply. */
+/** The field manager of server-side applies. */
 export const fieldManager = 'signalbox-operator';
-/** What we write onto objects. */
+/** Annotations that the operator writes. */
 export const annotations = {
-  /** On a Secret that we write: `SyncedSecret/shop`, the object that it belongs to; one without it is never touched. */
+  /** On a Secret that the operator writes: `SyncedSecret/shop`, the object that it belongs to; a Secret without it is never changed. */
   owner: `${group}/owner`,
-  /** On a target Secret: what its content is, and when that last became another; absent until then. */
+  /** On a target Secret: the hash of its content, and the time of its last change; absent before the first change. */
   contentHash: `${group}/content-hash`,
   contentChangedAt: `${group}/content-changed-at`,
-  /** On a target Secret: random, so that a hash in a status tells nobody a value that can be guessed. */
+  /** On a target Secret: a random salt, so that a value cannot be guessed from the hash in a status. */
   salt: `${group}/salt`,
   /** On the Secret of an application's key: the slug and the id of the application. */
   application: `${group}/application`,
   rotatedAt: `${group}/rotated-at`,
-  /** On the same: what happens in the service when the object is gone. */
+  /** On the same Secret: what happens in the service when the object is gone. */
   deletionPolicy: `${group}/deletion-policy`,
-  /** On the same: a MAC over the Secret's namespace and uid, its owner, application and deletion policy. Without it they delete nothing: a copy, one from a backup, a forged one. */
+  /** On the same Secret: a MAC over its namespace and uid, its owner, application and deletion policy. A copy, a Secret from a backup and a forged one have no valid seal and delete nothing. */
   seal: `${group}/seal`,
-  /** On the Secret of the relay's file: the connections that drain, and since when, as JSON. */
+  /** On the Secret of the relay's file: the draining connections, and since when, as JSON. */
   draining: `${group}/draining`,
-  /** On pods, so that the kubelet brings them their changed Secret at once. */
+  /** On pods: a change makes the kubelet bring them their changed Secret at once. */
   brokersChanged: `${group}/brokers-changed`,
 } as const;
 
-/** Of all conditions; the meaning of each, and what to do, is in docs/operator.md. */
+/** Reasons of conditions; docs/operator.md has the meaning of each, and what to do. */
 export const reasons = [
   'InUse',
   'NotConnected',
@@ -52,7 +52,7 @@ export const reasons = [
   'InvalidTemplate',
 ] as const;
 export type Reason = (typeof reasons)[number];
-/** Of Events about what was done, beside those that tell of another condition. */
+/** Reasons of Events: those of a changed condition, and those of an action. */
 export type EventReason = Reason | 'Rotated' | 'RolledOut';
 
 const dnsName = (max: number) =>
@@ -62,7 +62,7 @@ const dnsName = (max: number) =>
     .max(max)
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 const Name = dnsName(253);
-/** Of a Secret or ConfigMap. */
+/** A key of a Secret or ConfigMap. */
 const Key = z
   .string()
   .min(1)
@@ -78,7 +78,7 @@ const immutable = (what: string) => rules(rule('self == oldSelf', `${what} is im
 const oneOf = (one: string, other: string) => rules(rule(`has(self.${one}) != has(self.${other})`, `exactly one of ${one} and ${other} must be given`));
 const keyedBy = (...keys: readonly string[]) => ({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
-/** As Go writes it, in whole hours, minutes and seconds. */
+/** A duration in Go's notation, in whole hours, minutes and seconds. */
 const Duration = z
   .string()
   .max(20)
@@ -93,11 +93,11 @@ const Duration = z
 
 export const Condition = z.object({
   type: z.literal('Ready').describe('Always Ready.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether all is as the spec says.'),
-  reason: z.enum(reasons).describe('Why, in one word; docs/operator.md says for each what to do.'),
-  message: z.string().max(32_768).describe('Why, for a person.'),
-  lastTransitionTime: z.iso.datetime().describe('When the status of the condition last became another.'),
-  observedGeneration: z.int().describe('The generation of the spec that this was said of.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether everything is as the spec says.'),
+  reason: z.enum(reasons).describe('The reason in one word; docs/operator.md says what to do for each.'),
+  message: z.string().max(32_768).describe('The reason in a sentence.'),
+  lastTransitionTime: z.iso.datetime().describe('When the status of the condition last changed.'),
+  observedGeneration: z.int().describe('The generation of the spec that this condition describes.'),
 });
 export type Condition = z.output<typeof Condition>;
 const conditions = {
@@ -139,13 +139,13 @@ const ConfigurationEntry = z
     valueFrom: z
       .object({ configMapKeyRef: KeyRef.describe('The key of a ConfigMap.') })
       .optional()
-      .describe('Instead of value: where it is taken from.'),
+      .describe('The source of the value, instead of value.'),
   })
   .meta(oneOf('value', 'valueFrom'));
 const SecretValue = z.object({
   environment: environmentSlug,
   secret: secretName,
-  valueFrom: z.object({ secretKeyRef: KeyRef.describe('The key of a Secret.') }).describe('Where the value is taken from.'),
+  valueFrom: z.object({ secretKeyRef: KeyRef.describe('The key of a Secret.') }).describe('The source of the value.'),
 });
 
 export const SecretApplicationSpec = z.object({
@@ -154,14 +154,14 @@ export const SecretApplicationSpec = z.object({
     .min(1)
     .max(200)
     .meta(immutable('applicationName'))
-    .describe('The name in the secrets service, which makes the slug of it. Immutable.'),
-  description: z.string().max(1000).optional().describe('Its description in the service; one that is not given is left as it is.'),
+    .describe('The name in the secrets service, which derives the slug from it. Immutable.'),
+  description: z.string().max(1000).optional().describe('Its description in the service; without it the description there stays.'),
   environments: z
     .array(z.string().min(1).max(100))
     .max(100)
     .default([])
     .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe('Names of environments, beside local; the service makes their slugs.'),
+    .describe('Names of environments beside local; the service derives their slugs.'),
   prune: z
     .boolean()
     .default(false)
@@ -171,21 +171,25 @@ export const SecretApplicationSpec = z.object({
     .max(1000)
     .default([])
     .meta(keyedBy('environment', 'key'))
-    .describe('Configuration entries; those that are taken out are deleted, those of others stay.'),
+    .describe('Configuration entries; an entry that is taken out of the object is deleted, other entries of the application stay.'),
   secretValues: z
     .array(SecretValue)
     .max(1000)
     .default([])
     .meta(keyedBy('environment', 'secret'))
-    .describe('Values of secrets, taken from Secrets of Kubernetes; each change is a new version. What is taken out stays in the service.'),
-  apiKeySecretRef: KeyRef.describe('The Secret that the operator writes the key of the application into. One that is there and not its own is left as it is.'),
-  rotateEvery: Duration.optional().describe('How old the key may become, such as 720h. Default: it is not rotated by time.'),
-  deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What becomes of the application in the service when this object is deleted.'),
+    .describe(
+      'Values of secrets, taken from Secrets of Kubernetes; each change is a new version. A value that is taken out of the object stays in the service.',
+    ),
+  apiKeySecretRef: KeyRef.describe(
+    'The Secret that the operator writes the key of the application into. A Secret that exists and does not belong to this object is left as it is.',
+  ),
+  rotateEvery: Duration.optional().describe('The age at which the key is rotated, such as 720h. Default: it is not rotated by age.'),
+  deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('Whether the application stays in the service when this object is deleted.'),
   existing: z
     .enum(['Fail', 'Adopt'])
     .default('Fail')
     .describe(
-      'What happens to an application that exists and has no owner: Adopt takes it and rotates its key, where Operator__AdoptNamespaces of the operator has the namespace.',
+      'How an application that exists and has no owner is treated: Adopt takes it and rotates its key, where Operator__AdoptNamespaces of the operator has the namespace.',
     ),
 });
 export type SecretApplicationSpec = z.output<typeof SecretApplicationSpec>;
@@ -206,8 +210,8 @@ const DataEntry = z
   .meta(oneOf('secret', 'configuration'));
 const Texts = z.record(z.string().max(253), z.string().max(65_536));
 
-// Programs of Kubernetes act on Secrets of their own types and by their own annotations, with rights that the author of an object lacks:
-// the token controller fills one of type service-account-token with a token of any account that an annotation names.
+// Controllers of Kubernetes act on Secrets of their own types, and by their own annotations, with rights that the author of an object lacks:
+// the token controller fills a Secret of type service-account-token with a token of any account that an annotation names.
 const targetTypes = ['Opaque', 'kubernetes.io/tls', ...['dockerconfigjson', 'dockercfg', 'basic-auth', 'ssh-auth'].map((type) => `kubernetes.io/${type}`)];
 /** A pattern of RE2 and of JavaScript alike: domains of Kubernetes, with Helm's releases, which Helm applies with the rights of its user. */
 const reservedType = '^([^/]*[.])?(kubernetes[.]io|k8s[.]io|helm[.]sh)(/|$)';
@@ -257,13 +261,13 @@ export const SyncedSecretSpec = z
         deletionPolicy: z
           .enum(['Delete', 'Retain'])
           .default('Delete')
-          .describe('What becomes of the Secret when this object is deleted, or names another one.'),
+          .describe('Whether the Secret stays when this object is deleted, or names another target.'),
       })
       .prefault({})
       .describe('The Secret that is written. A Secret that exists and does not belong to this object, or has another type, is left as it is.'),
-    data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')).describe('Keys of the Secret, and whose values they have.'),
+    data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')).describe('Keys of the Secret, each with its source.'),
     template: Texts.default({}).describe('Texts by key, with {{ secret NAME }} and {{ configuration KEY }} replaced.'),
-    refreshInterval: Duration.default('5m').describe('How often values are read though no change was heard of.'),
+    refreshInterval: Duration.default('5m').describe('How often values are read when the change feed reports nothing.'),
     rollout: z
       .array(
         z.object({
@@ -281,8 +285,8 @@ export type SyncedSecretSpec = z.output<typeof SyncedSecretSpec>;
 export const SyncedSecretStatus = z.object({
   ...conditions,
   target: z.string().optional().describe('The name of the Secret.'),
-  contentHash: z.string().optional().describe('Of the content of the Secret, keyed by a salt that the Secret holds.'),
+  contentHash: z.string().optional().describe('A hash of the content of the Secret, keyed by a salt that the Secret holds.'),
   versions: z.record(z.string(), z.int()).optional().describe('Versions of the secrets in it, by name.'),
-  lastSyncedAt: z.iso.datetime().optional().describe('When the content last became another.'),
+  lastSyncedAt: z.iso.datetime().optional().describe('When the content last changed.'),
 });
 export type SyncedSecretStatus = z.output<typeof SyncedSecretStatus>;

@@ -18,7 +18,7 @@ const reason: Column = { name: 'Reason', type: 'string', jsonPath: '.status.cond
 const message: Column = { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 };
 const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
-/** What the definitions are generated from. */
+/** The kinds as the definitions describe them. */
 export const kinds = {
   BrokerConnection: {
     description: 'A message broker of the relay in the same namespace.',
@@ -90,8 +90,8 @@ function definitionOf(kind: Kind): Definition {
     apiVersion: { type: 'string', description: `Always ${group}/${version}.` },
     kind: { type: 'string', description: `Always ${kind}.` },
     metadata: { type: 'object' },
-    spec: structural(spec.describe('What is wanted.')),
-    status: structural(status.describe('What there is, as the operator last wrote it.')),
+    spec: structural(spec.describe('The wanted state.')),
+    status: structural(status.describe('The observed state, as the operator last wrote it.')),
   };
   const served = {
     name: version,
@@ -109,10 +109,10 @@ function definitionOf(kind: Kind): Definition {
   };
 }
 
-/** What JSON Schema says and a structural schema may not. */
+/** Keywords of JSON Schema that a structural schema must not have. */
 const unknownToKubernetes = new Set(['$schema', 'propertyNames', 'const']);
 
-/** As users write it: what has a default may be left out. */
+/** The schema of the input: members with a default may be left out. */
 const structural = (schema: z.ZodType): unknown => plain(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }));
 
 function plain(value: unknown): unknown {

@@ -1,9 +1,9 @@
-// What the operator measures of itself.
+// Metrics of the operator.
 import type { Metrics } from '../platform/metrics.ts';
 
 export type OperatorMetrics = ReturnType<typeof createOperatorMetrics>;
 
-/** Objects of a kind that say the same. */
+/** The number of objects of a kind with the same condition. */
 export type ObjectCount = { readonly kind: string; readonly ready: string; readonly reason: string; readonly count: number };
 
 type State = {

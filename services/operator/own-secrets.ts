@@ -1,11 +1,11 @@
-// Which Secrets the operator reads and writes for an object: none of its own, and none of a type that Kubernetes acts on.
+// Reads Secrets that objects name, except the operator's own and those of types that Kubernetes acts on.
 import type { Cluster, Key, KubeObject } from './cluster/cluster.ts';
 import { isUsableType } from './contract.ts';
 import { encodedData, secretResource } from './secrets.ts';
 import { ObjectRefused } from './status.ts';
 
 export type OwnSecrets = {
-  /** The Secret of the administrator's token, by place: an object must not make it anew where it was deleted. */
+  /** The place of the Secret with the administrator's token: an object must not create it again after a deletion. */
   readonly place: Key | undefined;
   /** The administrator's tokens. */
   readonly tokens: readonly string[];
@@ -20,7 +20,7 @@ export function createSecretReader(cluster: Cluster, { place, tokens }: OwnSecre
     const secret = await cluster.get(secretResource, { namespace, name });
     const type = secret?.['type'];
     if (typeof type === 'string' && !isUsableType(type)) throw new ObjectRefused(`the Secret ${name} has the type ${type}, which no object may use`);
-    // In every namespace: the token opens every application.
+    // Checked in every namespace: the token opens every application.
     if (secret && tokens.some((token) => holds(secret, token))) throw new ObjectRefused(`the Secret ${name} holds a token of the administrator`);
     return secret;
   };

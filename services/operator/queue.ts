@@ -1,8 +1,8 @@
-// Keys that are due: each once, one worker a key, failures with growing pauses, so many starts a second at most.
+// A queue of keys that are due: each once, one worker a key, growing pauses after failures, a limit of starts a second.
 import { backOffMs, type BackOffRange } from '../platform/time.ts';
 
 export type QueueOptions = {
-  /** @returns after how long the key is due again by itself; Infinity for never */
+  /** @returns the time after which the key is due again; Infinity for never */
   readonly work: (key: string) => Promise<number>;
   readonly onFailure: (key: string, error: unknown) => void;
   readonly concurrency?: number;
@@ -12,7 +12,7 @@ export type QueueOptions = {
 
 export type Queue = ReturnType<typeof createQueue>;
 
-/** Node's timers hold no more. */
+/** The longest timer of Node. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond = 100, backOff = { firstMs: 1000, longestMs: 15_000 } }: QueueOptions) {
@@ -45,7 +45,7 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
     timers.set(key, { at, timer: setTimeout(fire, Math.min(waitMs, longestTimerMs)) });
   }
 
-  /** Starts what may be started. */
+  /** Starts as many keys as the limits allow. */
   function start(): void {
     for (const key of due) {
       if (isClosed || active.size >= concurrency) return;
@@ -77,13 +77,13 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
   }
 
   return {
-    /** At once, or after the work on it that goes on. */
+    /** Makes the key due at once, or after the work on it that is under way. */
     add,
-    /** Due, waiting for a worker. */
+    /** Keys that wait for a worker. */
     get depth() {
       return due.size;
     },
-    /** Starts nothing more. @returns when nothing is worked on */
+    /** Starts nothing more. Resolves when all work has ended. */
     close(): Promise<void> {
       isClosed = true;
       due.clear();
@@ -95,7 +95,7 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
   };
 }
 
-/** At most so many starts a second; `onFree` is called when more are possible after a refusal. */
+/** Limits the starts a second; `onFree` is called after a refusal, when a start is possible again. */
 function createPace(startsPerSecond: number, onFree: () => void) {
   let starts = { count: 0, since: Number.NEGATIVE_INFINITY };
   let pause: NodeJS.Timeout | undefined;

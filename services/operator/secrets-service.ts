@@ -1,4 +1,4 @@
-// The secrets service as the controllers meet it: what its refusals mean for a condition, and its change feed.
+// The secrets service for the controllers: its clients, the meaning of its refusals for a condition, and its change feed.
 import { createHmac, hkdfSync } from 'node:crypto';
 import { createConsumerClient, createManagementClient, type ManagementClient, NoAnswer, Refusal, InvalidCredential, InvalidName } from '../secrets/client.ts';
 import { backOffMs, sleepUntil } from '../platform/time.ts';
@@ -13,7 +13,7 @@ export function createSecretsService({ baseUrl, adminKey }: SecretsServiceOption
   const follow: Feed = (onChanges, context) => followChanges(management(context.signal), onChanges, context);
   const sealKey = Buffer.from(hkdfSync('sha256', adminKey, '', 'signalbox operator: seals of Secrets', 32));
   return {
-    /** A MAC of the parts under a key made of the administrator's token: whoever can write a Secret cannot make one. */
+    /** A MAC of the parts under a key derived from the administrator's token, which writers of Secrets cannot make. */
     seal: (parts: readonly string[]): string => createHmac('sha256', sealKey).update(JSON.stringify(parts)).digest('hex'),
     management,
     follow,
@@ -22,7 +22,7 @@ export function createSecretsService({ baseUrl, adminKey }: SecretsServiceOption
   };
 }
 
-/** Undefined for an error of another kind, such as a bug, which is thrown on. */
+/** Undefined for any other error, such as a bug; the caller throws it on. */
 export function serviceFailure(error: unknown): { readonly reason: Reason; readonly message: string } | undefined {
   if (error instanceof NoAnswer) return { reason: 'ServiceUnavailable', message: error.message };
   if (error instanceof InvalidCredential) return { reason: 'KeyRefused', message: error.message };
@@ -46,7 +46,7 @@ export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefine
 
 const pauses = { firstMs: 1000, longestMs: 30_000 };
 
-/** Follows the feed until the signal. After an outage, or where the feed has no memory, everything may have changed. */
+/** Follows the feed until the signal. After an outage, or when the cursor has expired, everything may have changed. */
 async function followChanges(client: ManagementClient, onChanges: (changes: Changes) => void, context: FeedContext): Promise<void> {
   const { signal, log } = context;
   let cursor: string | undefined;

@@ -10,11 +10,11 @@ export const resourceOf = (kind: Kind): Resource => ({ apiVersion, kind, plural:
 
 const Texts = z.record(z.string(), z.string()).catch({});
 
-/** As they lie there, in base64. */
+/** The data in base64. */
 export const encodedData = (secret: KubeObject): Readonly<Record<string, string>> => Texts.parse(secret['data'] ?? {});
 export const encode = (value: string): string => Buffer.from(value).toString('base64');
 
-/** Undefined for one that is not there, is empty, or is no text. */
+/** Undefined when the key is missing, empty, or not text. */
 export function secretText(secret: KubeObject | undefined, key: string): string | undefined {
   const encoded = secret && encodedData(secret)[key];
   if (!encoded) return undefined;
@@ -34,16 +34,16 @@ export function keyOf(text: string): Key {
   return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** What `annotations.owner` says on a Secret that belongs to the object. */
+/** The value of `annotations.owner` on a Secret that belongs to the object. */
 export const ownerOf = (kind: Kind, name: string): string => `${kind}/${name}`;
 
-/** The name of the object of the kind that a Secret belongs to, by its annotation. */
+/** The name of the object that a Secret belongs to by its annotation; undefined for another kind. */
 export function ownerNameOf(secret: KubeObject, kind: Kind): string | undefined {
   const [owner, name] = annotationOf(secret, 'owner')?.split('/') ?? [];
   return owner === kind ? name : undefined;
 }
 
-/** Tells the Secrets that are as we wrote them from those that somebody changed: of our own writes nothing is to be learned. */
+/** Recognises events of the operator's own writes, which need no reconcile. */
 export function createOwnWrites() {
   const versions = new Map<string, string>();
   return {

@@ -4,7 +4,7 @@ import type { KubeObject } from './cluster/cluster.ts';
 import { keyText } from './secrets.ts';
 import { notReady, type Readiness } from './status.ts';
 
-/** The spec of an object; undefined for one that the schema refuses, such as one of an older definition. */
+/** The spec of an object; undefined when the schema refuses it, as it may for an object of an older definition. */
 export function createSpecs<S extends z.ZodType>(schema: S) {
   const known = new WeakMap<KubeObject, z.output<S> | undefined>();
   return (object: KubeObject): z.output<S> | undefined => {
@@ -13,7 +13,7 @@ export function createSpecs<S extends z.ZodType>(schema: S) {
   };
 }
 
-/** Why the schema refuses the spec of an object, for its status. */
+/** The readiness of an object whose spec the schema refuses, with the reason. */
 export function faultOf(schema: z.ZodType, object: KubeObject): Readiness {
   const [issue] = schema.safeParse(object['spec']).error?.issues ?? [];
   const [cause = issue] = issue?.code === 'invalid_key' ? issue.issues : [];

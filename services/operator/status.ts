@@ -1,4 +1,4 @@
-// Statuses: one condition, Ready, and writing only what has changed.
+// Statuses with one condition, Ready; only changes are written.
 import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, KubeObject, Resource } from './cluster/cluster.ts';
 import { ClusterError } from './cluster/transport.ts';
@@ -8,7 +8,7 @@ export type Readiness = { readonly isReady: boolean; readonly reason: Reason; re
 
 export const notReady = (reason: Reason, message: string): Readiness => ({ isReady: false, reason, message });
 
-/** Statuses that say nothing of the object, or soon do not any more. */
+/** Statuses that are not caused by the object, or not for long. */
 const passing = [401, 404, 409, 410, 429];
 
 /** The operator refuses what an object asks for; trying again does not help. */
@@ -24,17 +24,17 @@ export function refusalOf(error: unknown): Readiness | undefined {
 /** Whether trying again is of no use until the object changes. */
 export const isInvalid = (error: unknown): boolean => error instanceof ObjectRefused || (error instanceof ClusterError && error.status === 422);
 
-/** Longer ones are cut: what the definitions take. */
+/** Longer messages are cut. */
 const longestMessage = 1000;
 
-/** What stays where it cannot be read anew; the conditions and the generation are written by `report`. */
+/** The present status, for members that are kept; `report` writes the conditions and the generation. */
 export const statusOf = ({ status }: KubeObject): Readonly<Record<string, unknown>> => (typeof status === 'object' && status !== null ? { ...status } : {});
 
 export const readyOf = (object: KubeObject): Condition | undefined => Condition.array().catch([]).parse(statusOf(object)['conditions'])[0];
 
 export type Reporting = { readonly cluster: Cluster; readonly resource: Resource; readonly now: Date };
 
-/** Writes the status where it differs, and an Event where Ready or its reason does. @param rest of the status beside the condition */
+/** Writes the status where it differs, and an Event where Ready or its reason does. @param rest the status beside the condition */
 export async function report(
   { cluster, resource, now }: Reporting,
   object: KubeObject,
@@ -47,7 +47,7 @@ export async function report(
   const status = readiness.isReady ? 'True' : 'False';
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : `${now.toISOString().slice(0, 19)}Z`;
   const condition: Condition = { type: 'Ready', status, reason, message, lastTransitionTime, observedGeneration };
-  // Without what is undefined, as it comes back.
+  // JSON drops undefined members, as the API server does.
   const wanted: unknown = JSON.parse(JSON.stringify({ ...rest, observedGeneration, conditions: [condition] }));
   if (isDeepStrictEqual(object['status'], wanted) || typeof wanted !== 'object' || wanted === null) return;
   await cluster.applyStatus(resource, object.metadata, wanted);

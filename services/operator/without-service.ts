@@ -1,4 +1,4 @@
-// SecretApplication and SyncedSecret where no secrets service is given: each says so, and keeps what its status says beside that.
+// SecretApplication and SyncedSecret without a secrets service: each reports that, and keeps the rest of its status.
 import type { Controller } from './manager.ts';
 import type { Kind } from './definitions.ts';
 import { keyOf, keyText, resourceOf } from './secrets.ts';

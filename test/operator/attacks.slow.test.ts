@@ -212,7 +212,7 @@ describeWith(apiServer, 'attacks on the operator', function () {
           },
         },
       });
-    /** What comes later shows that everything before was reconciled. */
+    /** A later object that is InSync shows that everything before it was reconciled. */
     const isPassed = async (name: string) => {
       await applyApplication(name, {});
       await isReady('SecretApplication', name, 'InSync');

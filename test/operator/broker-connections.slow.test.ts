@@ -24,7 +24,7 @@ const podResource: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
 const fileKey = 'connections.env';
 const token = 'the token of the relays of the operator';
 const relayLabels = { 'app.kubernetes.io/component': 'webhook-relay', 'signalbox.dev/brokers': 'followed' };
-/** Of no scheduler: nobody runs it. */
+/** No scheduler has this name, so the pod never runs. */
 const podSpec = (containers: readonly object[]) => ({
   schedulerName: 'nobody',
   containers,

@@ -68,7 +68,7 @@ describeWith(kubernetes, 'a second writer', () => {
     return count;
   }
 
-  it('of a target is told, and gets it for a minute after three restorations', async () => {
+  it('of a target makes the object Contested after three restorations, and the target stays as it is for a minute', async () => {
     await applyApplication('target');
     await isReady('SecretApplication', 'target', 'InSync');
     await management.createSecret('target', { name: 'password' });
@@ -90,7 +90,7 @@ describeWith(kubernetes, 'a second writer', () => {
     expect(await cluster.secretData('target')).to.deep.equal({ B: value });
   });
 
-  it('of a key is told, and the key is rotated no more for a minute', async () => {
+  it('of a key makes the object Contested, and the key is not rotated for a minute', async () => {
     await applyApplication('key');
     await isReady('SecretApplication', 'key', 'InSync');
     const keyOf = async () => (await cluster.secretData('key-key'))?.['api-key'] ?? '';
@@ -102,7 +102,7 @@ describeWith(kubernetes, 'a second writer', () => {
     expect(undone).to.be.at.most(most + 1);
   });
 
-  it('of the contents is told, and a refusal of the service is no contest', async () => {
+  it('of the contents makes the object Contested, while a refusal of the service does not', async () => {
     const mine = { environment: 'local', key: 'a', value: 'mine' };
     await applyApplication('contents', { configuration: [mine, { environment: 'nowhere', key: 'b', value: '1' }] });
     await isReady('SecretApplication', 'contents', 'NotFound');

@@ -77,7 +77,7 @@ const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
   ['SyncedSecret', 'more keys than there may be', { data: Array.from({ length: 1001 }, (_, n) => ({ key: `K${n}`, secret: 'a' })) }, /data/],
 ];
 
-/** What may not be changed once it is there. */
+/** Members that are immutable. */
 const immutable: readonly (readonly [Kind, object, RegExp])[] = [
   ['BrokerConnection', { position: 2 }, /position: Invalid value: .*position is immutable: delete this object/],
   ['SecretApplication', { applicationName: 'Store' }, /applicationName: Invalid value: .*applicationName is immutable/],
@@ -85,7 +85,7 @@ const immutable: readonly (readonly [Kind, object, RegExp])[] = [
 ];
 
 type Schema = { readonly description?: string; readonly properties?: Readonly<Record<string, Schema>>; readonly items?: Schema };
-/** Those of it and below that `kubectl explain` has no word for. */
+/** Members without a description, which `kubectl explain` shows. */
 const undescribed = ({ properties = {}, items }: Schema, path: string): string[] => [
   ...Object.entries(properties).flatMap(([name, member]) => [
     ...(member.description === undefined && name !== 'metadata' ? [`${path}.${name}`] : []),

@@ -1,4 +1,4 @@
-// What the core of the operator does while the API server fails, and after it: a controller that copies ConfigMaps into Secrets, through the fault proxy.
+// The core of the operator during and after faults of the API server: a controller copies ConfigMaps into Secrets through the fault proxy.
 import { expect } from 'chai';
 import type { Controller } from '../../services/operator/manager.ts';
 import { configMapResource, secretResource } from '../../services/operator/secrets.ts';

@@ -15,7 +15,7 @@ import { createTestCluster, type TestCluster } from './operator.ts';
 const leaseResource: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' };
 const LeaseSpec = z.object({ holderIdentity: z.string(), leaseTransitions: z.int(), renewTime: z.string() });
 
-/** What is promised after a kill; a Lease that is given back is taken long before the 12 s that it lasts. */
+/** The promise after a kill; a released Lease is taken long before its 12 s are over. */
 const handOverMs = 20_000;
 const givenBackMs = 8000;
 
@@ -97,7 +97,7 @@ describeWith(kubernetes, 'replicas of the operator', function () {
     expect(after.holderIdentity).not.to.equal(before.holderIdentity);
   });
 
-  it('are led by the same when somebody deletes the Lease', async () => {
+  it('keep their leader when the Lease is deleted by hand', async () => {
     const first = await start();
     await untilLed([first]);
     await start();

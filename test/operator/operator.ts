@@ -87,7 +87,7 @@ export async function createTestCluster(): Promise<TestCluster> {
   };
 }
 
-/** Of the SecretApplications of a namespace, which may adopt. */
+/** The ownership of the SecretApplications of a namespace that may adopt. */
 export const ownershipIn = (namespace: string, clusterName = 'tests') => createOwnership({ clusterName, namespace, adoptNamespaces: [namespace] });
 
 export type RunningOperator = {

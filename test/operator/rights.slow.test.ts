@@ -1,4 +1,4 @@
-// What the chart lets the operator do: as much as it does, by the requests of a real one under these rights, and no more.
+// The rights that the chart grants are the rights that a real operator uses, and no more.
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { Resource } from '../../services/operator/cluster/cluster.ts';
@@ -82,7 +82,7 @@ describeWith(apiServer, 'the rights of the operator', function () {
     eventually(async () => expect((await cluster.readyOf(kind, name))?.reason).to.equal(reason), { withinMs: 60_000 });
   const inBase64 = (text: string) => Buffer.from(text).toString('base64');
 
-  /** What makes use of each of them. */
+  /** Makes use of each right. */
   async function useAll(): Promise<void> {
     const management = createManagementClient({ baseUrl: service.url, credential: adminToken });
     await cluster.apply(configMapResource, { metadata: { name: 'features' }, data: { beta: 'on' } });

@@ -223,7 +223,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
         });
       const others = [cluster, elsewhere].map(({ namespace }) => start(namespace));
       try {
-        // What comes behind the copies shows that they were looked at.
+        // A later object that is InSync shows that the copies were reconciled.
         for (const at of [cluster, elsewhere]) await at.apply(applications, { metadata: { name: 'next' }, spec: specOf(`next ${at.namespace}`) });
         for (const at of [cluster, elsewhere]) await eventually(async () => expect((await at.readyOf('SecretApplication', 'next'))?.reason).to.equal('InSync'));
         expect((await management.application('copied')).id).to.equal(id);
@@ -242,7 +242,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       expect(await isAccepted((await cluster.secretData('moved-there'))?.['key'] ?? '')).to.equal(true);
     });
 
-    it('takes the name of its Secret as soon as somebody else has left it', async () => {
+    it('takes the name of its Secret as soon as the former Secret is deleted', async () => {
       await cluster.apply(secretResource, { metadata: { name: 'freed-key' }, data: { mine: 'bWluZQ==' } });
       await apply('freed', { applicationName: 'Freed' });
       await isReady('SecretApplication', 'freed', 'TargetNotOwned');
@@ -250,11 +250,11 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       await isReady('SecretApplication', 'freed', 'InSync');
     });
 
-    it('looks again when somebody annotates it', async () => {
+    it('is reconciled when an annotation of it changes', async () => {
       await apply('annotated', { applicationName: 'Annotated', description: 'declared' });
       await isReady('SecretApplication', 'annotated', 'InSync');
       await operator.stop();
-      // Without the feed nobody tells of it.
+      // Without the feed the operator does not learn of the change.
       operator = await start(cluster.namespace, false);
       await apply('annotated-next', { applicationName: 'Annotated Next' });
       await isReady('SecretApplication', 'annotated-next', 'InSync');
@@ -360,7 +360,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
       for (const next of ['next-one', 'next-two', 'next-three']) {
         await operator.stop();
         operator = await start();
-        // What is new comes behind what was there at the start.
+        // A new object is reconciled after those of the start.
         await apply(next, { applicationName: next });
         await isReady('SecretApplication', next, 'InSync');
       }

@@ -1,4 +1,4 @@
-// What errors of the client of the secrets service mean for a condition.
+// The meaning of errors of the secrets client for a condition.
 import { expect } from 'chai';
 import { createSecretsService, serviceFailure, unlessMissing } from '../../services/operator/secrets-service.ts';
 import { NoAnswer, Refusal } from '../../services/secrets/client.ts';

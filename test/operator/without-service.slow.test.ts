@@ -28,7 +28,7 @@ describeWith(kubernetes, 'an operator without a secrets service', function () {
     cluster = await createTestCluster();
     for (const { kind, spec, told } of objects) {
       const { metadata } = await cluster.apply(resourceOf(kind), { metadata: { name: 'shop' }, spec });
-      // Of an operator that had one.
+      // The status of an operator that had a service.
       const ready = { type: 'Ready', status: 'True', reason: 'Synced', message: 'all of it', lastTransitionTime: metadata.creationTimestamp };
       const status = { ...told, observedGeneration: 1, conditions: [{ ...ready, observedGeneration: 1 }] };
       await cluster.cluster.applyStatus(resourceOf(kind), metadata, status);
@@ -69,7 +69,7 @@ describeWith(kubernetes, 'an operator without a secrets service', function () {
     await operator.exited;
     operator = start();
     for (const { kind, spec } of objects) {
-      // What is new comes behind what was there at the start.
+      // A new object is reconciled after those of the start.
       await cluster.apply(resourceOf(kind), { metadata: { name: 'next' }, spec });
       await saysWhy(kind, 'next');
     }

@@ -27,12 +27,12 @@ const resource = resourceOf('BrokerConnection');
 const pods: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
 const specOf = createSpecs(BrokerConnectionSpec);
 
-/** Of the Secret of a file that the operator keeps. */
+/** The owner annotation on the Secret of a file. */
 const owner = 'BrokerConnections';
-/** While something is under way; while a broker is away; else. */
+/** Pauses between reconciles: during a change, while a broker is not connected, and otherwise. */
 const pausesMs = { underWay: 2000, away: 15_000, settled: 60_000 };
 
-/** All that is needed of a spec that the schema refuses. */
+/** The one member that is read of a spec that the schema refuses. */
 const Positioned = z.object({ position: z.int().optional().catch(undefined) }).catch({ position: undefined });
 
 const ofNamespace = ({ metadata }: KubeObject) => [metadata.namespace];
@@ -51,7 +51,7 @@ export function createBrokerConnections(): Controller {
         concerns: (secret, caches) => {
           const { namespace, name } = secret.metadata;
           const isReferred = (caches['BrokerConnection']?.list(namespace) ?? []).some((object) => specOf(object)?.urlSecretRef.name === name);
-          // Not by its annotation: somebody may have taken that off, or made the Secret before.
+          // The annotation does not decide: it may have been removed, or the Secret is older than the operator.
           const isFile = (caches['Pod']?.list(namespace) ?? []).some((pod) => readPod(pod).fileSecret === name);
           return isReferred || isFile ? [namespace] : [];
         },
@@ -67,7 +67,7 @@ export function createBrokerConnections(): Controller {
       }
       const unread = objects.filter((object) => specOf(object) === undefined);
       for (const object of unread) await reportAll([object], faultOf(BrokerConnectionSpec, object), context);
-      // One that cannot be read must not look like one that was deleted.
+      // An object that cannot be read must not look like a deleted one.
       const positions = unread.map(({ spec }) => Positioned.parse(spec).position);
       if (positions.includes(undefined)) return {};
       const held = new Set(positions.filter((position) => position !== undefined));
@@ -97,7 +97,7 @@ type FileOptions = {
   readonly contention: Contention;
 };
 
-/** By namespace, since this process leads: queues have to be found empty anew, so that nothing goes too early. */
+/** By namespace, for one term as leader: the next leader has to find the queues empty again before a connection leaves. */
 type EmptySinceOf = Map<string, EmptySince>;
 
 async function keepFile(options: FileOptions, context: ReconcileContext): Promise<{ againAfterMs: number }> {
@@ -180,7 +180,7 @@ async function readWishes(objects: readonly KubeObject[], namespace: string, { r
   return wishes;
 }
 
-/** Undefined: one object that names a forbidden Secret must not hold up the others. */
+/** Undefined for a refused Secret: its object must not hold up the others of the namespace. */
 function unlessRefused(error: unknown): undefined {
   if (!(error instanceof ObjectRefused)) throw error;
 }
@@ -234,7 +234,7 @@ type Writing = {
   readonly contention: Contention;
 };
 
-/** @returns the Secret as it is then, or the contest that forbids to write it */
+/** @returns the Secret after the write, or the contest that forbids the write */
 async function writeFile(
   { namespace, name, fileKey, secret, plan, contention }: Writing,
   { cluster, now }: ReconcileContext,
@@ -263,7 +263,7 @@ async function writeFile(
   return { secret: patched };
 }
 
-/** A pod that is changed gets its changed Secret within a second, else within a minute or two. */
+/** The kubelet brings a changed pod its changed Secret within a second, any other pod within a minute or two. */
 async function remind(pod: KubeObject, { metadata: { resourceVersion } }: KubeObject, { cluster }: ReconcileContext): Promise<void> {
   if (annotationOf(pod, 'brokersChanged') === resourceVersion) return;
   await cluster.patch(pods, pod.metadata, { metadata: { annotations: { [annotations.brokersChanged]: resourceVersion } } });

@@ -1,48 +1,48 @@
-// What the relay's file of connections is to hold, and the status of each BrokerConnection. Nothing here asks or writes.
+// Decides the content of the relay's file of connections and the status of each BrokerConnection. Nothing here reads or writes the cluster.
 import { parseDotenv } from '../../platform/config/dotenv.ts';
 import { parseBrokerUrl } from '../../platform/broker/environment.ts';
 import { type ConnectionList, forgeTopology } from '../../webhook-relay/contract.ts';
 import type { BrokerConnectionStatus, KeyRef, Reason } from '../contract.ts';
 import { notReady, type Readiness } from '../status.ts';
 
-/** A connection that somebody wishes for. */
+/** A connection as a BrokerConnection asks for it. */
 export type Wish = {
   readonly name: string;
   readonly uid: string;
   readonly createdAt: string;
   readonly position: number;
   readonly limit: number | undefined;
-  /** Undefined where its Secret has none. */
+  /** Undefined when its Secret has none. */
   readonly url: string | undefined;
-  /** Which Secret and key it is to come from. */
+  /** The Secret and key of the URL. */
   readonly source: KeyRef;
 };
 
 export type Refused = { readonly reason: Reason; readonly message: string };
-/** Positions of which no object speaks any more, and since when, in ISO 8601. */
+/** Positions without an object, and since when, in ISO 8601. */
 export type Draining = Readonly<Record<string, string>>;
 export type Plan = {
   readonly text: string;
   readonly draining: Draining;
-  /** By the name of the object: those that are not in the file as they are wished. */
+  /** By name: the objects that are not in the file as they ask for. */
   readonly refused: ReadonlyMap<string, Refused>;
 };
 
 type Connection = { readonly url: string; readonly limit: number | undefined };
 export type Present = {
-  /** The file as it is. */
+  /** The present content of the file. */
   readonly text: string | undefined;
   readonly draining: Draining;
   /** Positions that may leave: queues empty for long enough, or never published to. */
   readonly empty: ReadonlySet<number>;
-  /** Positions that the installation gives itself. */
+  /** Positions that the installation configures itself. */
   readonly given: ReadonlySet<number>;
-  /** Positions of objects that cannot be read: they stay in the file as they are. */
+  /** Positions of objects that cannot be read; they stay in the file unchanged. */
   readonly held: ReadonlySet<number>;
 };
 
 const longestDrainMs = 3_600_000;
-const header = '# Kept by the operator of Signalbox, by the BrokerConnections of this namespace: what is edited here is overwritten.';
+const header = '# Written by the operator of Signalbox from the BrokerConnections of this namespace: edits are overwritten.';
 
 export function planFile(wishes: readonly Wish[], present: Present, now: Date): Plan {
   const before = readFile(present.text);
@@ -52,13 +52,13 @@ export function planFile(wishes: readonly Wish[], present: Present, now: Date): 
   for (const wish of [...wishes].sort(byAge)) {
     const { position, limit, name } = wish;
     const first = taken.get(position);
-    if (present.given.has(position)) refused.set(name, { reason: 'Conflict', message: `BROKER_URL_${position} is given by the installation itself` });
+    if (present.given.has(position)) refused.set(name, { reason: 'Conflict', message: `BROKER_URL_${position} is configured by the installation itself` });
     else if (first) refused.set(name, { reason: 'Conflict', message: `BrokerConnection ${first.name} is older and has position ${position}, too` });
     else {
       taken.set(position, wish);
       const fault = faultOf(wish);
       if (fault) refused.set(name, fault);
-      // The last good one stays, though not that of an object that was deleted.
+      // The last good URL stays, except that of a deleted object.
       const lastGood = Object.hasOwn(present.draining, String(position)) ? undefined : before.get(position)?.url;
       const url = fault ? lastGood : wish.url;
       if (url !== undefined) after.set(position, { url, limit });
@@ -75,7 +75,7 @@ export function planFile(wishes: readonly Wish[], present: Present, now: Date): 
 /** By position: the time since which each look at its queues found them empty. */
 export type EmptySince = ReadonlyMap<number, Date>;
 
-// A message in delayed retry, or in the hands of a worker, is in no queue that is counted: all its retries, and as long again for the work between them.
+// A message in delayed retry, or with a worker, is in no queue that is counted. So this is the time of all retries, twice, for the work between them.
 const quietMs = 2 * Math.max(...forgeTopology.queues.map(({ retryDelaysMs }) => retryDelaysMs.reduce<number>((sum, ms) => sum + ms, 0)));
 
 export const stillEmpty = (empty: ReadonlySet<number>, before: EmptySince | undefined, now: Date): EmptySince =>
@@ -100,12 +100,12 @@ function faultOf({ url, source: { name, key } }: Wish): Refused | undefined {
     parseBrokerUrl(url);
     return undefined;
   } catch (error) {
-    // Its words repeat nothing of the URL.
+    // The message of this error repeats nothing of the URL.
     return { reason: 'InvalidUrl', message: `${place} ${error instanceof Error ? error.message : 'is none'}` };
   }
 }
 
-/** By position. One that is no file of ours counts as empty. */
+/** Connections by position. A text that the operator did not write counts as empty. */
 function readFile(text: string | undefined): Map<number, Connection> {
   try {
     const entries = parseDotenv(text ?? '');
@@ -140,7 +140,7 @@ export type RelayAnswers = {
 export const brokerOf = (position: number): string => `BROKER_URL_${position}`;
 export type Report = { readonly readiness: Readiness } & Omit<BrokerConnectionStatus, 'conditions' | 'observedGeneration'>;
 
-/** Of a connection that is in the file. */
+/** The status of a connection that is in the file. */
 export function reportOf({ position, limit }: Pick<Wish, 'position' | 'limit'>, { lists, faults, period }: RelayAnswers): Report {
   const broker = brokerOf(position);
   const count = lists.length + faults.length;

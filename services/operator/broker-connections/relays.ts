@@ -1,4 +1,4 @@
-// The relays of a namespace: which pods they are, what they follow, and what they say of their connections.
+// The relays of a namespace: their pods, the files that they follow, and the state of their connections.
 import { z } from 'zod';
 import { describeError } from '../../platform/errors.ts';
 import { ConnectionList, PeriodUsage, UsageHistory } from '../../webhook-relay/contract.ts';
@@ -29,9 +29,9 @@ export type Pod = {
   /** `http://10.0.0.1:8080`; undefined while it is not ready. */
   readonly url: string | undefined;
   readonly metricsUrl: string | undefined;
-  /** What it expects of who asks it: a text, or the key of a Secret. */
+  /** The credential that the relay expects: a text, or the key of a Secret. */
   readonly token: string | { readonly name: string; readonly key: string } | undefined;
-  /** Positions that its own environment gives. */
+  /** Positions that its own environment configures. */
   readonly given: readonly number[];
 };
 
@@ -69,7 +69,7 @@ const answerMs = 5000;
 /** Any pod with a relay's label is asked, also one that never ends its answer. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** The text of an answer, or why there is none. */
+/** The text of an answer, or the reason for its absence. */
 type Answer = { readonly text: string } | { readonly fault: string };
 
 async function ask(url: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
@@ -84,7 +84,7 @@ async function ask(url: string, signal: AbortSignal, headers: Readonly<Record<st
   }
 }
 
-/** `fetch` says only that it failed; what failed is the cause. */
+/** The error of `fetch` says only that it failed; the reason is its cause. */
 const reasonOf = (error: unknown) => describeError(error instanceof Error && error.cause !== undefined ? error.cause : error);
 
 /** Undefined for a longer answer, of which the rest is not read. */
@@ -111,7 +111,7 @@ function parseJson(text: string | undefined): unknown {
 
 type Asking = { readonly token: string; readonly signal: AbortSignal };
 
-/** What a relay says of its connections, or why it says nothing. */
+/** The connections of a relay, or the reason why they are unknown. */
 export type RelayAnswer = { readonly list: ConnectionList } | { readonly fault: string };
 
 export async function listConnections(url: string, { token, signal }: Asking): Promise<RelayAnswer> {
@@ -121,20 +121,20 @@ export async function listConnections(url: string, { token, signal }: Asking): P
   return list ? { list } : { fault: `what ${url}/Broker/connections answers is no list of connections` };
 }
 
-/** The month that the counts are of. */
+/** The month of the counts. */
 export async function periodOf(url: string, { token, signal }: Asking): Promise<string | undefined> {
   const answer = parseJson(textOf(await ask(`${url}/broker/usage/current`, signal, { authorization: `Bearer ${token}` })));
   return PeriodUsage.pick({ period: true }).safeParse(answer).data?.period;
 }
 
-/** The brokers that any month has a message of; undefined where the relay does not say. */
+/** The brokers with a message in any month; undefined when the relay does not answer. */
 export async function usedBrokers(url: string, { token, signal }: Asking): Promise<ReadonlySet<string> | undefined> {
   const answer = parseJson(textOf(await ask(`${url}/broker/usage`, signal, { authorization: `Bearer ${token}` })));
   const periods = UsageHistory.safeParse(answer).data?.periods;
   return periods && new Set(periods.flatMap(({ brokers }) => brokers.filter(({ messageCount }) => messageCount > 0).map(({ broker }) => broker)));
 }
 
-/** Messages that wait on a connection, by its name, dead letters aside; empty where the relay does not say. */
+/** Messages in the queues of each connection, by its name, without dead letters; empty when the relay does not answer. */
 export async function queuedMessages(metricsUrl: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
   const text = textOf(await ask(`${metricsUrl}/metrics`, signal)) ?? '';
   const counts = new Map<string, number>();

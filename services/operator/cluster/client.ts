@@ -26,14 +26,14 @@ const Items = z
   .transform((items) => items ?? []);
 const List = z.object({ items: Items, metadata: z.object({ resourceVersion: z.string(), continue: z.string().optional() }) });
 
-/** Items of a list do not say what they are. Who set which field is of no use to us, and often the larger part. */
+/** Items of a list lack apiVersion and kind. Managed fields are dropped: they are unused and often the larger part of an object. */
 export function readObject(value: unknown, { apiVersion, kind }: Resource): KubeObject {
   const object = PlainObject.parse(value);
   delete object.metadata['managedFields'];
   return { ...object, apiVersion, kind };
 }
 
-/** Of all namespaces with an empty one. */
+/** An empty namespace means all namespaces. */
 export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: { readonly namespace: string; readonly name?: string }, sub?: string): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const within = namespace === '' ? [] : ['namespaces', namespace];

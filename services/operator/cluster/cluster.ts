@@ -1,7 +1,7 @@
-// What the controllers know of a cluster: objects by kind, without any library. `client.ts` speaks it on the wire.
+// The cluster as the controllers see it: objects by kind, without any library. `client.ts` implements it on the wire.
 import type { EventReason } from '../contract.ts';
 
-/** `lastSyncedAt` and times of the like are ISO 8601. */
+/** Times are ISO 8601. */
 export type Metadata = {
   readonly name: string;
   readonly namespace: string;
@@ -15,10 +15,10 @@ export type Metadata = {
   readonly ownerReferences?: readonly { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }[] | undefined;
 };
 
-/** As the API server gave it; what is beside the metadata is read by a schema of whoever uses it. */
+/** An object as the API server sent it; each reader parses the members beside the metadata with a schema of its own. */
 export type KubeObject = { readonly apiVersion: string; readonly kind: string; readonly metadata: Metadata; readonly [member: string]: unknown };
 
-/** What the operator speaks to; the table of RBAC follows from it. */
+/** The requests that the operator makes; the rules of RBAC follow from them. */
 export type Resource = { readonly apiVersion: string; readonly kind: string; readonly plural: string };
 
 /** Six digits after the point, which the API asks for in Leases and Events. */
@@ -36,14 +36,14 @@ export type Cluster = {
   get(resource: Resource, key: Key): Promise<KubeObject | undefined>;
   /** Refused as `conflict` when there is one already. */
   create(resource: Resource, object: Desired): Promise<KubeObject | 'conflict'>;
-  /** Server-side apply of the status subresource, forced, as our field manager: what is not given any more goes. Undefined when the object is gone. */
+  /** Server-side apply of the status subresource, forced, as our field manager: members that are left out are removed. Undefined when the object is gone. */
   applyStatus(resource: Resource, key: Key, status: object): Promise<KubeObject | undefined>;
   /** A merge patch; undefined when the object is gone. */
   patch(resource: Resource, key: Key, patch: object): Promise<KubeObject | undefined>;
-  /** Nothing is changed. @throws ClusterError where the API server would not take a server-side apply of the object */
+  /** A dry run of a server-side apply. @throws ClusterError when the API server refuses it */
   tryApply(resource: Resource, object: Desired): Promise<void>;
-  /** Only the very object; it is no fault when it is gone. */
+  /** Deletes the object with this uid only; an object that is gone is no error. */
   remove(resource: Resource, object: Pick<Metadata, 'name' | 'namespace' | 'uid'>): Promise<void>;
-  /** A Kubernetes Event on an object: what people care about. Best effort: never throws. */
+  /** Records a Kubernetes Event on an object, for people. Best effort: never throws. */
   recordEvent(object: KubeObject, event: { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly message: string }): Promise<void>;
 };

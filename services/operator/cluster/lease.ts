@@ -8,7 +8,7 @@ import { type Cluster, type Key, microTime, type Resource } from './cluster.ts';
 export type LeaseOptions = {
   readonly cluster: Cluster;
   readonly key: Key;
-  /** Of this process, another one at each start. */
+  /** The name of this process, new at each start. */
   readonly identity: string;
   readonly stopping: AbortSignal;
   readonly log: Log;
@@ -52,7 +52,7 @@ type Keeping = {
   readonly timing: typeof defaults;
 };
 
-/** Renews until it is not ours, cannot be renewed in time, or nobody leads any more. */
+/** Renews until another process holds the Lease, it cannot be renewed in time, or leading has ended. */
 async function keep(lease: ReturnType<typeof createLease>, { begun: heldAt, stopping, leading, log, timing }: Keeping): Promise<void> {
   const ends = AbortSignal.any([stopping, leading.signal]);
   const stopLeading = (why: string) => {
@@ -89,7 +89,7 @@ function createLease({ cluster, key, identity }: LeaseOptions, timing: typeof de
     const isUnchanged = performance.now() - seen.at >= timing.lastsMs;
     const spec = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(timing.lastsMs / 1000), renewTime: microTime(new Date()) };
     if (!found) {
-      // One that was deleted is made anew by the leader, who does not know of it yet.
+      // After a deletion by hand the leader makes it again; until it notices, others wait.
       if (!isHeld && !isUnchanged) return false;
       return (await cluster.create(resource, { metadata: key, spec: { ...spec, acquireTime: spec.renewTime, leaseTransitions: 0 } })) !== 'conflict';
     }
@@ -97,7 +97,7 @@ function createLease({ cluster, key, identity }: LeaseOptions, timing: typeof de
     const isOurs = holderIdentity === identity;
     if (!isOurs && holderIdentity && !isUnchanged) return false;
     const taken = isOurs ? spec : { ...spec, acquireTime: spec.renewTime, leaseTransitions: leaseTransitions + 1 };
-    // With the version in it the patch is refused when somebody was quicker.
+    // The version in the patch makes the API server refuse it when another process was quicker.
     return (await cluster.patch(resource, key, { metadata: { resourceVersion }, spec: taken })) !== undefined;
   }
 

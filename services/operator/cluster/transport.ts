@@ -1,4 +1,4 @@
-// Requests to the API server: found and authenticated as kubectl does it, each bounded in time, answers as they come.
+// Requests to the API server, which is found and authenticated as kubectl does it; each has a time limit.
 import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps, type RequestOptions } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ export type Call = {
   readonly body?: object;
 };
 
-/** The API server refused, or could not be asked. */
+/** The API server refused the request, or did not answer. */
 export class ClusterError extends Error {
   /** Undefined when there was no answer. */
   readonly status: number | undefined;
@@ -59,11 +59,11 @@ export function createTransport(config: KubeConfig, stopping: AbortSignal) {
   const unanswered = (error: unknown): never => {
     const why =
       error instanceof Error && error.name === 'TimeoutError' ? `no answer within ${answerMs} ms` : String(error instanceof Error ? error.message : error);
-    throw new ClusterError(`the API server cannot be asked: ${why}`, undefined, error);
+    throw new ClusterError(`the API server does not answer: ${why}`, undefined, error);
   };
 
   return {
-    /** @throws ClusterError for what is no answer of success */
+    /** @throws ClusterError for any other answer than success */
     async json(call: Call): Promise<unknown> {
       const signal = AbortSignal.timeout(answerMs);
       const { status, body } = await open(call, signal)
@@ -72,7 +72,7 @@ export function createTransport(config: KubeConfig, stopping: AbortSignal) {
       if (status >= 200 && status < 300) return parse(body);
       throw new ClusterError(Status.safeParse(parse(body, {})).data?.message ?? `the API server answers ${status}`, status);
     },
-    /** An answer that does not end by itself. @param signal ends it */
+    /** An answer without end, such as a watch. @param signal ends it */
     async stream(call: Call, signal: AbortSignal): Promise<IncomingMessage> {
       const begun = new AbortController();
       const late = setTimeout(() => begun.abort(), answerMs);
@@ -91,6 +91,6 @@ function parse(body: string, otherwise?: unknown): unknown {
     return JSON.parse(body);
   } catch (cause) {
     if (otherwise !== undefined) return otherwise;
-    throw new ClusterError('what the API server answers is no JSON', undefined, cause);
+    throw new ClusterError('the answer of the API server is not JSON', undefined, cause);
   }
 }

@@ -1,5 +1,5 @@
-// What there is of a resource, kept by a list and a watch. Whatever ends a watch, the next one goes on where it was; and now and then all is listed anew,
-// so that nothing that was missed, came twice or in another order stays wrong.
+// The objects of a resource, kept current by a list and a watch. After an interruption the next watch continues at the same version. A full list every ten minutes
+// corrects the effect of events that were missed, repeated or out of order.
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
@@ -11,7 +11,7 @@ import { ClusterError, type Transport } from './transport.ts';
 export type ObjectChange = { readonly object: KubeObject; readonly before: KubeObject | undefined; readonly isGone: boolean };
 
 export type WatchOptions = ListOptions & {
-  /** With what is new, changed or gone, after the cache has it. */
+  /** Called for each object that is new, changed or gone, after the cache was updated. */
   readonly onChange: (change: ObjectChange) => void;
   readonly onList?: (outcome: 'listed' | 'failed') => void;
   readonly signal: AbortSignal;
@@ -21,7 +21,7 @@ export type WatchOptions = ListOptions & {
 
 export type Watch = ReturnType<typeof startWatch>;
 
-/** `silenceMs`: bookmarks come about once a minute, so that one that says nothing for longer is cut, and goes on anew. */
+/** `silenceMs`: bookmarks come about once a minute, so a watch that is silent for longer is cut and started again. */
 const defaults = { silenceMs: 75_000, relistMs: 600_000, backOff: { firstMs: 500, longestMs: 10_000 } };
 
 const Event = z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']), object: z.unknown() });
@@ -168,14 +168,14 @@ async function* streamLines({ transport, resource, options, silenceMs }: Streami
   }
 }
 
-/** 410 inside of a watch means: list anew; all else: go on. */
+/** 410 within a watch asks for a new list; after any other error the watch continues. */
 function readError(object: unknown): undefined {
   const { code, message } = Failure.catch({}).parse(object);
   if (code === gone) return undefined;
   throw new ClusterError(message ?? 'the watch failed', code);
 }
 
-/** An event that came twice or late. Versions are numbers that grow, which Kubernetes promises from 1.35 on and has always kept. */
+/** Whether an event came twice or late. Versions are growing numbers, which Kubernetes promises from 1.35 on and has always kept. */
 function isNotNewer(object: KubeObject, before: KubeObject): boolean {
   const [now, then] = [object, before].map(({ metadata }) => metadata.resourceVersion);
   if (object.metadata.uid !== before.metadata.uid || now === undefined || then === undefined) return false;

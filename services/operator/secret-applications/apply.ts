@@ -18,14 +18,14 @@ export type Outcome = {
   readonly applicationId?: string;
   readonly lastRotatedAt?: string;
   readonly againAfterMs: number;
-  /** Not of what the object says: to be tried again with growing pauses. */
+  /** A failure that the object did not cause; it is tried again with growing pauses. */
   readonly failure?: Error;
 };
 
-/** However settled: what somebody changes in the service by hand is put right after this at the latest. */
+/** The longest time until an edit by hand in the service is corrected, without the change feed. */
 const resyncMs = 600_000;
 
-/** @throws what the cluster refuses or does not answer */
+/** @throws ClusterError when the API server does not answer */
 export async function keep(subject: Subject, context: ReconcileContext): Promise<Outcome> {
   try {
     const keyed = await keepKey(subject, context);
@@ -33,7 +33,7 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
     const problems = await keepContents(subject, keyed, context);
     const readiness: Readiness = problems[0]
       ? { isReady: false, reason: problems[0].reason, message: problems.map(({ message }) => message).join('; ') }
-      : { isReady: true, reason: 'InSync', message: 'the service has all of it' };
+      : { isReady: true, reason: 'InSync', message: 'the service has everything' };
     const pauses = problems.map((problem) => problem.againAfterMs ?? resyncMs);
     const againAfterMs = Math.min(resyncMs, rotatesInMs(subject.spec, keyed.rotatedAt, context.now()), ...pauses);
     const lastRotatedAt = keyed.rotatedAt?.toISOString();
@@ -51,7 +51,7 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
   }
 }
 
-/** The description of the entries that we keep, by which those are known that are taken out of the object. */
+/** The description of the object's entries in the service; it tells entries that were taken out of the object from those of others. */
 const markOf = ({ metadata: { namespace, name } }: KubeObject) => `Kept by SecretApplication ${namespace}/${name}`;
 
 async function readContents(

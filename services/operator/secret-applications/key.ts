@@ -110,7 +110,7 @@ function readKeySecret(secret: KubeObject, key: string): KeySecret {
   return { owner: annotationOf(secret, 'owner'), apiKey: secretText(secret, key), rotatedAt: rotatedAt === undefined ? undefined : new Date(rotatedAt) };
 }
 
-/** What the annotation on the Secret of its key says; to be believed where `isSealed`. */
+/** The application that the annotation on the Secret of its key names; only `isSealed` proves it. */
 export function applicationOf(secret: KubeObject): { readonly slug: string; readonly id: string } | undefined {
   const [slug, id] = annotationOf(secret, 'application')?.split('/') ?? [];
   return slug === undefined || id === undefined ? undefined : { slug, id };
@@ -128,14 +128,14 @@ async function isAccepted(service: SecretsService, apiKey: string, signal: Abort
 }
 
 type Notes = {
-  /** As it was read; undefined: it is made. */
+  /** The Secret as it was read; undefined: it is created. */
   readonly secret: KubeObject | undefined;
   readonly application: string | null;
   readonly rotatedAt?: Date;
   readonly apiKey?: string;
 };
 
-/** What our annotations on the Secret of the key say, and its key. @returns the Secret as it is then */
+/** Writes the annotations of the Secret, and its key. @returns the Secret after the write */
 async function describeSecret(subject: Subject, context: ReconcileContext, { secret, application, rotatedAt, apiKey }: Notes): Promise<KubeObject> {
   const { object, spec, service, writes } = subject;
   const { cluster } = context;
@@ -172,7 +172,7 @@ function sealOf(service: SecretsService, { metadata: { namespace, uid } }: KubeO
 }
 
 /**
- * Whether this operator wrote the annotations of the Secret, and for this Secret: whoever may write Secrets can write any annotation.
+ * Whether this operator wrote these annotations for this Secret: every writer of Secrets can write any annotation.
  * Another token of the administrator breaks all seals; the next reconcile of an object seals its Secret anew, since the owner in the service decides.
  */
 export const isSealed = (service: SecretsService, secret: KubeObject): boolean =>

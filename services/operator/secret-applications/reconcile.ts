@@ -1,18 +1,18 @@
-// What is to be done for a SecretApplication, by what it wants and what there is. Nothing here asks or writes.
+// Decides what to do for a SecretApplication, from its spec and the present state. Nothing here reads or writes the cluster or the service.
 import { slugOf } from '../../secrets/contract.ts';
 import type { Reason, SecretApplicationSpec } from '../contract.ts';
 import { durationMs } from '../specs.ts';
 
-/** The Secret of the application's key. Anybody who writes Secrets can have written it: it proves nothing but its key. */
+/** The Secret of the application's key. Any writer of Secrets may have written it: it proves nothing but its key. */
 export type KeySecret = {
-  /** Undefined: another program's. */
+  /** Undefined for a Secret of another program. */
   readonly owner: string | undefined;
   readonly apiKey: string | undefined;
   readonly rotatedAt: Date | undefined;
 };
 
 export type Observed = {
-  /** What the annotation `owner` of the object's Secrets says. */
+  /** The annotation `owner` of the object's Secrets. */
   readonly secretOwner: string;
   /** The owner of the object's application in the service. */
   readonly owner: string;
@@ -61,7 +61,7 @@ export function rotatesInMs({ rotateEvery }: SecretApplicationSpec, rotatedAt: D
 type Entry = { readonly environment: string; readonly key: string; readonly value: string };
 type SecretValue = { readonly environment: string; readonly secret: string; readonly value: string };
 
-/** With the values of ConfigMaps and Secrets in their places. */
+/** The spec, with the values of ConfigMaps and Secrets in their places. */
 export type Wanted = {
   readonly description: string | undefined;
   /** Names. */
@@ -69,11 +69,11 @@ export type Wanted = {
   readonly prune: boolean;
   readonly configuration: readonly Entry[];
   readonly secretValues: readonly SecretValue[];
-  /** Entries whose value could not be read: what is in the service stays. */
+  /** Entries whose value could not be read; they stay in the service. */
   readonly unread: readonly { readonly environment: string; readonly key: string }[];
 };
 
-/** In the service. */
+/** The state in the service. */
 export type Contents = {
   readonly name: string;
   readonly description: string | null;
@@ -81,7 +81,7 @@ export type Contents = {
   readonly environments: readonly string[];
   readonly configuration: readonly (Entry & { readonly description: string | null })[];
   readonly secrets: readonly string[];
-  /** The active values of the wanted ones. */
+  /** The active values of the wanted secrets. */
   readonly values: readonly SecretValue[];
 };
 
@@ -98,7 +98,7 @@ const isSamePlace = (one: { environment: string; key: string }, other: { environ
   one.environment === other.environment && one.key === other.key;
 const isSameValue = (one: SecretValue, other: SecretValue) => one.environment === other.environment && one.secret === other.secret && one.value === other.value;
 
-/** In the order in which they are to be done. @param mark the description of the entries that belong to the object */
+/** Actions in their order. @param mark the description of the entries that belong to the object */
 export function planContents(wanted: Wanted, contents: Contents, mark: string): Action[] {
   const slugs = new Set(['local', ...wanted.environments.map(slugOf)]);
   const present = new Set(contents.environments);

@@ -19,10 +19,10 @@ export type Outcome = {
   readonly target?: string;
   readonly contentHash?: string;
   readonly versions?: Readonly<Record<string, number>>;
-  /** When the content last became another. */
+  /** The time of the last change of the content. */
   readonly lastSyncedAt?: string;
   readonly againAfterMs: number;
-  /** Not of what the object says: to be tried again with growing pauses. */
+  /** A failure that the object did not cause; it is tried again with growing pauses. */
   readonly failure?: Error;
 };
 
@@ -33,7 +33,7 @@ export type Subject = TargetSubject & {
 
 const refreshMs = ({ refreshInterval }: SyncedSecretSpec) => Math.max(durationMs(refreshInterval), 1000);
 
-/** @throws what the cluster does not answer */
+/** @throws ClusterError when the API server does not answer */
 export async function sync(subject: Subject, context: ReconcileContext): Promise<Outcome> {
   const fail = (readiness: Readiness, failure?: Error): Outcome => ({ readiness, againAfterMs: refreshMs(subject.spec), ...(failure && { failure }) });
   try {
@@ -50,7 +50,7 @@ export async function sync(subject: Subject, context: ReconcileContext): Promise
 type Values = { readonly data: Readonly<Record<string, string>>; readonly versions: Readonly<Record<string, number>> };
 type Unread = { readonly readiness: Readiness; readonly failure?: Error };
 
-/** What the target is to hold, or why that is not known. */
+/** The values for the target, or the reason why they are unknown. */
 async function readValues(subject: Subject, context: ReconcileContext): Promise<Values | Unread> {
   const { spec, service } = subject;
   const key = await findKey(subject, context);
@@ -88,14 +88,14 @@ async function write(subject: Subject, { data, versions }: Values, context: Reco
   const rolled = await rollOut(subject, { hash, changedAt }, context);
   const count = Object.keys(data).length;
   const message = [`${count} ${count === 1 ? 'key' : 'keys'}`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
-  // Right after a write in a contest: how it goes on is known after the pause.
+  // After a write during a contest: only the pause shows whether the other writer has stopped.
   const contest = subject.contention.contestOf(keyText(object.metadata), context.now());
   const readiness: Readiness = contest ? contested(target, contest) : { isReady: true, reason: 'Synced', message };
   const againAfterMs = contest ? contest.pauseMs : Math.min(refreshMs(spec), rolled.againAfterMs);
   return { readiness, target, contentHash: hash, versions, lastSyncedAt: writtenAt, againAfterMs };
 }
 
-/** The time of the next write is left out: a status that says it would be written each time. */
+/** The message leaves out the time of the next write, which would change the status at each reconcile. */
 const contested = (target: string, { count }: Contest) =>
   notReady('Contested', `another writer changes the Secret ${target}, which was restored ${count} times; it is written once a minute at most`);
 
@@ -114,11 +114,11 @@ async function findKey({ object, spec, applicationSpec }: Subject, { readSecret,
 /** Secrets that are read at once. */
 const questions = 8;
 
-/** @param bytes so far */
+/** @param bytes the size at which it was refused */
 const tooLarge = (bytes: number) =>
   new ObjectRefused(`the target would hold ${bytes} bytes or more, and a Secret holds ${maxTargetBytes} at most; the Secret stays as it is`);
 
-/** @throws ObjectRefused as soon as the values that were read cannot all have a place in the target */
+/** @throws ObjectRefused as soon as the values are larger than the target can be */
 async function readService(client: ConsumerClient, sources: ReturnType<typeof sourcesOf>, environment: string): Promise<Read> {
   const secrets = new Map<string, { value: string; version: number }>();
   let bytes = 0;
@@ -136,7 +136,7 @@ async function readService(client: ConsumerClient, sources: ReturnType<typeof so
 }
 
 const plurals = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
-/** What we read of a workload. */
+/** The members of a workload that are read. */
 const WorkloadSpec = z.object({ template: z.object({ metadata: z.object({ annotations: z.record(z.string(), z.string()).optional() }).optional() }) });
 
 async function rollOut({ object, spec }: Subject, { hash, changedAt }: Omit<Written, 'writtenAt'>, context: ReconcileContext) {

@@ -1,4 +1,4 @@
-// SyncedSecret: what makes one due, and its status.
+// SyncedSecret: what makes an object due, and its status.
 import { slugOf } from '../../secrets/contract.ts';
 import type { Caches, Changes, Controller } from '../manager.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
@@ -20,7 +20,7 @@ export function createSyncedSecrets(service: SecretsService): Controller {
   const writes = createOwnWrites();
   const contention = createContention();
 
-  /** Those whose target it is or should be, by its annotation even where it is gone; and those that read with the key in it. */
+  /** The objects whose target the Secret is or should be, by its annotation even after its deletion, and the objects that read with the key in it. */
   function concernsOfSecret(secret: KubeObject, caches: Caches, isGone: boolean): readonly string[] {
     if (writes.isOwn(secret, isGone)) return [];
     const { namespace, name } = secret.metadata;
@@ -53,7 +53,7 @@ export function createSyncedSecrets(service: SecretsService): Controller {
         contention.forget(key);
         return {};
       }
-      // Each change of the other writer comes here: none of them has the values read again.
+      // Each change of the other writer leads here; reading the values each time would load the service.
       const contest = contention.contestOf(key, context.now());
       const ready = readyOf(object);
       const isTold = ready?.reason === 'Contested' && ready.observedGeneration === object.metadata.generation;
@@ -64,7 +64,7 @@ export function createSyncedSecrets(service: SecretsService): Controller {
         return {};
       }
       const { againAfterMs, failure, ...status } = await sync({ object, spec, service, applicationSpec, writes, contention }, context);
-      // What was true of the last content stays true of it.
+      // The status of the last content stays.
       const before = status.readiness.isReady ? {} : statusOf(object);
       await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...status });
       if (failure !== undefined) throw failure;
@@ -74,7 +74,7 @@ export function createSyncedSecrets(service: SecretsService): Controller {
   };
 }
 
-/** Keys of the objects that may read what was changed. Of one with a key of its own the application is not known. */
+/** Keys of the objects that may read the changed values. The application of an object with `apiKeySecretRef` is unknown, so every change concerns it. */
 function concernsOfChanges(changes: Changes, caches: Caches): readonly string[] {
   const objects = caches['SyncedSecret']?.list() ?? [];
   const isDue = (object: KubeObject, spec: SyncedSecretSpec) => {

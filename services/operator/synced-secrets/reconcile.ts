@@ -1,16 +1,16 @@
-// What the target of a SyncedSecret is to hold, and what is to be done to it and to the workloads that use it. Nothing here asks or writes.
+// Decides the content of a SyncedSecret's target, the patch of the target, and which workloads are rolled. Nothing here reads or writes the cluster or the service.
 import { createHmac } from 'node:crypto';
 import { annotations, group, type SyncedSecretSpec } from '../contract.ts';
 import { encode } from '../secrets.ts';
 import { fill, parseTemplate, type Placeholder, placeholdersOf, TemplateError } from './template.ts';
 
-/** What the secrets service has, by name. */
+/** Values of the secrets service, by name. */
 export type Read = {
   readonly secrets: ReadonlyMap<string, { readonly value: string; readonly version: number }>;
   readonly configuration: ReadonlyMap<string, string>;
 };
 
-/** A key of the target, and what makes its value. */
+/** A key of the target, and the parts of its value. */
 type Source = { readonly key: string; readonly parts: ReturnType<typeof parseTemplate> };
 
 /** @throws TemplateError naming the template and its line */
@@ -65,7 +65,7 @@ export function compose(sources: readonly Source[], { secrets, configuration }: 
   return { data: Object.fromEntries(sources.map(({ key, parts }) => [key, encode(fill(parts, value))])) };
 }
 
-/** Tells nobody who does not have the salt a value that could be guessed. */
+/** A hash from which a value cannot be guessed without the salt. */
 export const contentHash = (data: Readonly<Record<string, string>>, salt: string): string =>
   createHmac('sha256', salt)
     .update(JSON.stringify(Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1))))
@@ -84,7 +84,7 @@ type Wished = { readonly data: Texts; readonly hash: string; readonly labels: Te
 
 const differs = (present: Texts, wished: Texts) => Object.entries(wished).some(([key, value]) => present[key] !== value);
 
-/** A merge patch of a Secret that is ours, by which it holds the data and nothing else; undefined where it does. Somebody's later version is not overwritten. */
+/** A merge patch after which the Secret holds the data and nothing else; undefined when it does already. A newer version of another writer makes the API server refuse it. */
 export function planTarget(target: Target, { data, hash, labels, annotations: noted, ownerReference }: Wished, now: Date): object | undefined {
   const hasChanged = target.annotations[annotations.contentHash] !== hash;
   const stamps = { [annotations.contentHash]: hash, ...(hasChanged && { [annotations.contentChangedAt]: now.toISOString() }) };
@@ -102,11 +102,11 @@ export function planTarget(target: Target, { data, hash, labels, annotations: no
   return { metadata, data: { ...data, ...Object.fromEntries(extra.map((key) => [key, null])) } };
 }
 
-/** Changes that come within it roll a workload once. */
+/** Changes within this time roll a workload once. */
 const settleMs = 3000;
 const longestPart = 63;
 
-/** On the pod template of a workload; one for each object, since several may concern the same workload. */
+/** An annotation on the pod template of a workload, one for each object, since several objects may name the same workload. */
 export function rolloutAnnotation(name: string): string {
   const part = `content-hash-${name}`;
   return `${group}/${part.length <= longestPart ? part : `content-hash-${createHmac('sha256', '').update(name).digest('hex').slice(0, 12)}`}`;
@@ -114,7 +114,7 @@ export function rolloutAnnotation(name: string): string {
 
 export type Workload = { readonly createdAt: Date; readonly rolledFor: string | undefined };
 
-/** One that was never rolled runs with the content that it started with. @param content `changedAt` undefined until the content has become another than the first one */
+/** A workload that was never rolled runs with the content of its start. @param content `changedAt` is undefined until the first change of the content */
 export function planRollout(
   { createdAt, rolledFor }: Workload,
   content: { readonly hash: string; readonly changedAt: Date | undefined },

@@ -1,4 +1,4 @@
-// The Secret that a SyncedSecret writes: made, patched, left to others, or left alone for a while.
+// Creates or patches the target of a SyncedSecret, unless it belongs to another owner or is contested.
 import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '../cluster/cluster.ts';
 import type { Contention, Contest } from '../contention.ts';
@@ -18,7 +18,7 @@ type Data = Readonly<Record<string, string>>;
 
 export const targetName = (object: KubeObject, { target }: SyncedSecretSpec) => target.name ?? object.metadata.name;
 
-/** Lives as long as the process: it compares contents, and nothing stores what it makes. */
+/** A salt for comparisons within the process; its hashes are not stored. */
 const processSalt = randomBytes(16).toString('hex');
 
 function admit({ object, contention }: Subject, data: Data, { isWritten, now }: { readonly isWritten: boolean; readonly now: Date }): Contest | undefined {
@@ -30,7 +30,7 @@ function admit({ object, contention }: Subject, data: Data, { isWritten, now }: 
 
 export type Written = { readonly hash: string; readonly changedAt: Date | undefined; readonly writtenAt: string };
 
-/** @returns why it is not written: a Secret of that name does not belong to the object or has another type, or another writer keeps changing it */
+/** @returns 'not owned' for a Secret that does not belong to the object or has another type, a contest while another writer keeps changing it */
 export async function writeTarget(subject: Subject, data: Data, context: ReconcileContext): Promise<Written | Contest | 'not owned'> {
   const { object, spec, writes } = subject;
   const { cluster, readSecret, now } = context;
@@ -64,7 +64,7 @@ export async function writeTarget(subject: Subject, data: Data, context: Reconci
   return { hash, changedAt: changed === undefined ? undefined : new Date(changed), writtenAt: changed ?? metadata.creationTimestamp };
 }
 
-/** It deletes the Secret with the object; undefined where the Secret stays. */
+/** The reference by which the Secret is deleted with the object; undefined when the Secret stays. */
 function ownerReferenceOf({ object: { metadata }, spec }: Subject) {
   const { name, uid } = metadata;
   return spec.target.deletionPolicy === 'Delete' ? { apiVersion, kind: 'SyncedSecret', name, uid, controller: true } : undefined;
@@ -84,7 +84,7 @@ async function createTarget(subject: Subject, data: Data, { cluster, now }: Reco
   const notes = { ...noted, [annotations.owner]: owner, [annotations.salt]: salt, [annotations.contentHash]: hash, ...stamp };
   const contest = admit(subject, data, { isWritten: true, now: now() });
   if (contest) return contest;
-  // Never applied: that would change a Secret that another writer has just made.
+  // Created, not applied: an apply would change a Secret that another writer has just made.
   const created = await cluster.create(secretResource, {
     metadata: { ...key, labels, annotations: notes, ownerReferences: ownerReference ? [ownerReference] : [] },
     type,

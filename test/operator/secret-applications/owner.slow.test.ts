@@ -65,7 +65,7 @@ describeWith(kubernetes, 'the owner of an application', () => {
     const reasons = async () => (await Promise.all(clusters.map((cluster) => cluster.readyOf('SecretApplication', 'shared')))).map((ready) => ready?.reason);
     await eventually(async () => expect(await reasons()).to.have.members(['InSync', 'Conflict']));
     const before = await reasons();
-    // What was changed by hand makes both look again.
+    // A change by hand makes both operators reconcile.
     for (const description of ['a', 'b', 'c']) {
       const { name } = await management.application('shared');
       await management.updateApplication('shared', { name, description });

@@ -50,7 +50,7 @@ describe('the key of a SecretApplication', () => {
   ] as const)
     it(says, () => expect(decideKey(spec(more), observed(has), now)).to.have.property('step', step));
 
-  it('is due at once where nobody knows when it was rotated', () => expect(rotatesInMs(spec({ rotateEvery: '1h30m' }), undefined, now)).to.equal(0));
+  it('is due at once when the time of its rotation is unknown', () => expect(rotatesInMs(spec({ rotateEvery: '1h30m' }), undefined, now)).to.equal(0));
 });
 
 describe('the contents of an application', () => {
