@@ -206,6 +206,10 @@ const DataEntry = z
     key: Key.describe('The key in the target.'),
     secret: secretName.optional(),
     configuration: configurationKey.optional(),
+    decode: z
+      .enum(['Base64'])
+      .optional()
+      .describe('How the value is decoded: Base64 for bytes, such as a keystore, that the service holds in base64. Default: it is not.'),
   })
   .meta(oneOf('secret', 'configuration'));
 const Texts = z.record(z.string().max(253), z.string().max(65_536));

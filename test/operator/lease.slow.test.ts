@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { Resource } from '../../services/operator/cluster/cluster.ts';
-import { createFaultProxy } from '../support/fault-proxy.ts';
+import { type Call, createFaultProxy } from '../support/fault-proxy.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { kubernetes, sharedApiServer } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
@@ -122,7 +122,12 @@ describeWith(kubernetes, 'replicas of the operator', function () {
       proxy.set('none');
       // It asks for the Lease again, and waits.
       proxy.takeCalls();
-      await eventually(() => proxy.takeCalls().some(({ url, status }) => url.includes('/leases/') && status === 200));
+      const calls: Call[] = [];
+      // A call gets its status when it is answered, which may be after it was taken.
+      await eventually(() => {
+        calls.push(...proxy.takeCalls());
+        return calls.some(({ url, status }) => url.includes('/leases/') && status === 200);
+      });
       await untilLed([second]);
       expect(await isLeading(first)).to.equal(false);
     } finally {

@@ -69,6 +69,8 @@ async function readValues(subject: Subject, context: ReconcileContext): Promise<
   }
   const composed = compose(sources, read);
   if ('bytes' in composed) throw tooLarge(composed.bytes);
+  if ('undecodable' in composed)
+    return { readiness: notReady('ValueRefused', `the value of ${composed.undecodable.join(', ')} is not base64; the Secret stays as it is`) };
   if ('missing' in composed)
     return { readiness: notReady('NotFound', `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`) };
   return { data: composed.data, versions: Object.fromEntries([...read.secrets].map(([name, { version }]) => [name, version])) };

@@ -11,13 +11,13 @@ export type Read = {
 };
 
 /** A key of the target, and the parts of its value. */
-type Source = { readonly key: string; readonly parts: ReturnType<typeof parseTemplate> };
+type Source = { readonly key: string; readonly parts: ReturnType<typeof parseTemplate>; readonly decode?: 'Base64' | undefined };
 
 /** @throws TemplateError naming the template and its line */
 export function sourcesOf({ data, template }: SyncedSecretSpec): Source[] {
-  const direct = data.map(({ key, secret, configuration }): Source => {
+  const direct = data.map(({ key, secret, configuration, decode }): Source => {
     const place: Placeholder = secret === undefined ? { kind: 'configuration', name: configuration ?? '' } : { kind: 'secret', name: secret };
-    return { key, parts: [place] };
+    return { key, parts: [place], decode };
   });
   const filled = Object.entries(template).map(([key, text]): Source => {
     try {
@@ -39,9 +39,13 @@ export const namesIn = (sources: readonly Source[], kind: Placeholder['kind']): 
 /** Kubernetes takes no larger Secret. */
 export const maxTargetBytes = 1024 * 1024;
 
-export type Composed = { readonly data: Readonly<Record<string, string>> } | { readonly missing: readonly string[] } | { readonly bytes: number };
+export type Composed =
+  | { readonly data: Readonly<Record<string, string>> }
+  | { readonly missing: readonly string[] }
+  | { readonly bytes: number }
+  | { readonly undecodable: readonly string[] };
 
-/** The target's data in base64; else the names that are not in the service, or the size where that is above the limit. */
+/** The target's data in base64; else the names that are not in the service, the size where that is above the limit, or the keys that are not base64. */
 export function compose(sources: readonly Source[], { secrets, configuration }: Read): Composed {
   const missing = [
     ...namesIn(sources, 'secret').filter((name) => !secrets.has(name)),
@@ -62,7 +66,21 @@ export function compose(sources: readonly Source[], { secrets, configuration }: 
   };
   const bytes = sources.reduce((sum, { parts }) => sum + parts.reduce((size, part) => size + sizeOf(part), 0), 0);
   if (bytes > maxTargetBytes) return { bytes };
-  return { data: Object.fromEntries(sources.map(({ key, parts }) => [key, encode(fill(parts, value))])) };
+  const encoded = sources.map(({ key, parts, decode }) => {
+    const text = fill(parts, value);
+    return [key, decode === 'Base64' ? readBase64(text) : encode(text)] as const;
+  });
+  const undecodable = encoded.flatMap(([key, text]) => (text === undefined ? [key] : []));
+  if (undecodable.length > 0) return { undecodable };
+  return { data: Object.fromEntries(encoded.flatMap(([key, text]) => (text === undefined ? [] : [[key, text]]))) };
+}
+
+/** Base64 without white space, as a Secret holds it; undefined for another text, which Node would decode as far as it can. */
+function readBase64(text: string): string | undefined {
+  const plain = text.replace(/\s+/g, '');
+  return Buffer.from(plain, 'base64').toString('base64').replace(/=+$/, '') === plain.replace(/=+$/, '')
+    ? Buffer.from(plain, 'base64').toString('base64')
+    : undefined;
 }
 
 /** A hash from which a value cannot be guessed without the salt. */

@@ -39,6 +39,19 @@ describe('what a SyncedSecret writes', () => {
     expect(compose(sources, read)).to.deep.equal({ missing: ['absent', 'configuration gone'] });
   });
 
+  it('is decoded where the service holds bytes in base64, whatever its line breaks, and refused where it is none', () => {
+    const bytes = Buffer.from([0, 255, 128, 10, 7]);
+    const with64 = (value: string) =>
+      compose(sourcesOf(spec({ data: [{ key: 'store.p12', secret: 'a', decode: 'Base64' }] })), { ...read, secrets: new Map([['a', { value, version: 1 }]]) });
+    for (const value of [
+      bytes.toString('base64'),
+      `${bytes.toString('base64').slice(0, 4)}\n${bytes.toString('base64').slice(4)}\n`,
+      bytes.toString('base64').replace(/=+$/, ''),
+    ])
+      expect(with64(value)).to.deep.equal({ data: { 'store.p12': bytes.toString('base64') } });
+    for (const value of ['not base64!', 'YQ==YQ==', 'a']) expect(with64(value)).to.deep.equal({ undecodable: ['store.p12'] });
+  });
+
   it('is summed before it is filled, and nothing above 1 MiB', () => {
     const large = { ...read, secrets: new Map([['a', { value: 'ä'.repeat(32_000), version: 1 }]]) };
     const times = (count: number) => compose(sourcesOf(spec({ template: { k: '{{secret a}}'.repeat(count) } })), large);
