@@ -78,7 +78,9 @@ async function createSide(count: number) {
       const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => inPath[name] ?? expect.fail(`a parameter {${name}} that no test knows`));
       plans.clear();
       const { status, body } = await request(`http://127.0.0.1:${listening.port}`).get(path).query(query).set('Authorization', `token ${tokens[0]}`);
-      expect(status, `${path} ${JSON.stringify(query)}`).to.equal(200);
+      // A forge may have no pull request of this number.
+      const isFound = !template.endsWith('/{n}') || query['forge'] === undefined;
+      expect(isFound ? [200] : [200, 404], `${path} ${JSON.stringify(query)}`).to.include(status);
       return {
         cost: { ...plans.cost },
         body: z.looseObject({ items: z.array(z.looseObject({})).default([]), next: z.string().nullable().default(null) }).parse(body),
