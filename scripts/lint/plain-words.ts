@@ -1,7 +1,9 @@
 // ESLint rule: comments, and strings that are text, use plain words and sentences with a subject.
-import type { AST, Rule } from 'eslint';
-import type { Comment, Node } from 'estree';
+import type { AST, Rule, SourceCode } from 'eslint';
 import { type Fault, sentenceFaults, wordFaults } from './words.ts';
+
+type Comment = ReturnType<SourceCode['getAllComments']>[number];
+type Node = Parameters<NonNullable<Rule.NodeListener['Literal' | 'TemplateElement']>>[0] | Rule.Node;
 
 function create(context: Rule.RuleContext): Rule.RuleListener {
   const { sourceCode } = context;

@@ -17,7 +17,7 @@ export type DeliveryKey = {
   readonly digest: string | null;
 };
 
-export type Envelope = Omit<DeliveryKey, 'digest'> & ReturnType<typeof readEnvelope>;
+type Envelope = Omit<DeliveryKey, 'digest'> & ReturnType<typeof readEnvelope>;
 
 /** Indexed columns take no longer text: an index row above 2.7 KB is refused. No forge has a name as long. */
 const maxNameLength = 255;
