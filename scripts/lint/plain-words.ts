@@ -14,7 +14,7 @@ function create(context: Rule.RuleContext): Rule.RuleListener {
     for (const { index, message } of faults) context.report({ loc: sourceCode.getLocFromIndex(start + index), message });
   };
   const checkText = (node: Node, text: string, start: number) => {
-    if (!text.includes(' ') || (isTest && !isSaid(node as Rule.Node))) return;
+    if (!text.includes(' ') || (isTest && !isSaid(node))) return;
     report(/^[A-Z]/.test(text) ? sentenceFaults(text) : wordFaults(text), start);
   };
   return {

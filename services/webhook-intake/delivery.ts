@@ -17,8 +17,6 @@ export type DeliveryKey = {
   readonly digest: string | null;
 };
 
-type Envelope = Omit<DeliveryKey, 'digest'> & ReturnType<typeof readEnvelope>;
-
 /** Indexed columns take no longer text: an index row above 2.7 KB is refused. No forge has a name as long. */
 const maxNameLength = 255;
 
