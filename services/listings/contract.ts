@@ -16,9 +16,8 @@ export const readGrade = (text: string): EnergyGrade | undefined => energyGrades
 /** That grade and every better one. */
 export const gradesFrom = (worst: EnergyGrade): readonly EnergyGrade[] => energyGrades.slice(0, energyGrades.indexOf(worst) + 1);
 
-const letter = '[AC-FHKNPRTV-Y]';
-const routingKeyPattern = new RegExp(`^(?:${letter}\\d{2}|D6W)$`);
-const eircodePattern = new RegExp(`^(${letter}\\d{2}|D6W) ?([AC-FHKNPRTV-Y\\d]{4})$`);
+const routingKeyPattern = /^(?:[AC-FHKNPRTV-Y]\d{2}|D6W)$/;
+const eircodePattern = /^([AC-FHKNPRTV-Y]\d{2}|D6W) ?([AC-FHKNPRTV-Y\d]{4})$/;
 
 /** A routing key in upper case; undefined for any other text. The pattern decides, not the list of keys in use. */
 export function readRoutingKey(text: string): string | undefined {
