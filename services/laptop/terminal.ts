@@ -26,8 +26,8 @@ export function overview(started: readonly Started[], { metricsPort, logFile }: 
 
 /** A line like one before it is shown again after this long. */
 const repeatedMs = 60_000;
-/** A warning waits for so long, since a server that ends is noticed by its clients before it is noticed here. */
-const delayMs = 1500;
+/** A warning waits for so long: clients of a server that ends notice it before this process does, seconds where PID 1 is slow to reap. */
+const delayMs = 5000;
 
 /** @param isQuiet while true the terminal shows no warnings: those of all services about their one database, or about a stop, say nothing new */
 export function openLogs(file: string, { level, isQuiet }: { level: string; isQuiet: () => boolean }) {

@@ -93,7 +93,8 @@ export function createForge(relayUrls: readonly string[]): Forge {
     deliver(payload, event = 'issues', deliveryId = randomUUID()) {
       const url = new URL('/Forge', relayUrls[turn++ % relayUrls.length]);
       const signature = `sha256=${createHmac('sha256', forgeSecret).update(payload).digest('hex')}`;
-      const headers = { 'Content-Type': 'application/json', 'X-Forge-Event': event, 'X-Forge-Delivery': deliveryId, 'X-Hub-Signature-256': signature };
+      const identity = { 'X-Forge-Event': event, 'X-Forge-Delivery': deliveryId, 'X-Forge-Hook-ID': '7' };
+      const headers = { 'Content-Type': 'application/json', ...identity, 'X-Hub-Signature-256': signature };
       return new Promise((resolve) => {
         const sent = request(url, { method: 'POST', agent, headers: { ...headers, 'Content-Length': payload.length } }, (response) => {
           const chunks: Buffer[] = [];
