@@ -147,7 +147,13 @@ type EventPage = { readonly items: readonly { readonly deliveryId: string }[]; r
 async function deliver(way: Way, host: string, secret: string): Promise<Delivered> {
   const deliveryId = randomUUID();
   const signature = `sha256=${createHmac('sha256', secret).update(payload).digest('hex')}`;
-  const headers = { 'Content-Type': 'application/json', 'X-Forge-Event': 'issues', 'X-Forge-Delivery': deliveryId, 'X-Forge-Hook-ID': '7', 'X-Hub-Signature-256': signature };
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Forge-Event': 'issues',
+    'X-Forge-Delivery': deliveryId,
+    'X-Forge-Hook-ID': '7',
+    'X-Hub-Signature-256': signature,
+  };
   try {
     return { deliveryId, ...(await way.ask({ host, path: '/Forge', method: 'POST', headers, body: payload })) };
   } catch (error) {

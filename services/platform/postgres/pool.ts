@@ -16,11 +16,6 @@ export type Statement<Row, Values extends readonly unknown[]> = {
 };
 export const statement = <Row, const Values extends readonly unknown[] = []>(name: string, text: string): Statement<Row, Values> => ({ name, text });
 
-/** What `unnest` takes: an array for each of these members. */
-export type Columns<Row, Keys extends readonly (keyof Row)[]> = { -readonly [I in keyof Keys]: Row[Keys[I]][] };
-export const toColumns = <Row, const Keys extends readonly (keyof Row)[]>(rows: readonly Row[], keys: Keys): Columns<Row, Keys> =>
-  keys.map((key) => rows.map((row) => row[key])) as Columns<Row, Keys>; // one for each key, in their order; `map` forgets how many there are
-
 /** A query of knex. */
 type Built = { toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } } };
 
