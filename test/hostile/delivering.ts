@@ -19,6 +19,7 @@ export function deliver(house: House, body: Buffer, headers: Readonly<Record<str
     'Content-Length': body.length,
     'X-GitHub-Event': 'issues',
     'X-GitHub-Delivery': deliveryId,
+    'X-GitHub-Hook-ID': '7',
     'X-Hub-Signature-256': sign(secretOf(house), body),
     ...headers,
   };

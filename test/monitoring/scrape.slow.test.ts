@@ -31,6 +31,7 @@ const boundedLabels = [
   'queue',
   'worker',
   'source',
+  'forge',
   'outcome',
   'table',
   'method',
