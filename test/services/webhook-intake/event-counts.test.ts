@@ -20,8 +20,8 @@ describe('the metrics of the event log', () => {
     await work([one, other]);
     await work([one]);
     const text = await metrics.text();
-    expect(text).to.contain('signalbox_intake_events_total{source="forge",outcome="stored"} 2\n');
-    expect(text).to.contain('signalbox_intake_events_total{source="forge",outcome="duplicate"} 1\n');
+    expect(text).to.contain('signalbox_intake_events_total{source="forge",forge="github",outcome="stored"} 2\n');
+    expect(text).to.contain('signalbox_intake_events_total{source="forge",forge="github",outcome="duplicate"} 1\n');
     expect(text).to.contain('signalbox_intake_batch_deliveries_sum{queue="forge"} 3\n');
     expect(text).to.contain('signalbox_intake_batch_deliveries_count{queue="forge"} 2\n');
   });
@@ -34,8 +34,8 @@ describe('the metrics of the event log', () => {
     await post(`${ground.url}/sentry`, { body, headers: credential(sentry, 'another', body) });
     await ground.close();
     const text = await metrics.text();
-    expect(text).to.contain('signalbox_intake_events_total{source="sentry",outcome="stored"} 1\n');
-    expect(text).to.contain('signalbox_intake_events_total{source="sentry",outcome="duplicate"} 1\n');
-    expect(text).to.contain('signalbox_intake_events_total{source="vercel",outcome="stored"} 0\n');
+    expect(text).to.contain('signalbox_intake_events_total{source="sentry",forge="",outcome="stored"} 1\n');
+    expect(text).to.contain('signalbox_intake_events_total{source="sentry",forge="",outcome="duplicate"} 1\n');
+    expect(text).to.contain('signalbox_intake_events_total{source="vercel",forge="",outcome="stored"} 0\n');
   });
 });
