@@ -51,10 +51,9 @@ describe('a worker as a process', function () {
   }
   const push = (deliveryId: string) => message({ event: 'push', payload: {}, deliveryId });
   /** What the database-service worker cannot write as JSON: arrays in each other. */
-  const poison = () => {
-    const body = `{"action":"opened","issue":{"id":1,"number":1,"x":${'['.repeat(5000)}${']'.repeat(5000)}}}`;
-    return { ...message({ event: 'issues', payload: {} }), body: Buffer.from(body) };
-  };
+  /** The database refuses it. */
+  const poison = () => message({ event: 'issues', payload: { action: 'opened', issue: { id: 1, number: 1 } }, deliveryId: 'refused' });
+  before(() => database.rows(`alter table issues add constraint refused check (delivery_id <> 'refused')`));
 
   describe('in one run', () => {
     it('stores what is queued and ends with 0, also when nothing is', async () => {

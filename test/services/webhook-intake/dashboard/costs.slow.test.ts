@@ -20,7 +20,7 @@ const allowed: Cost = { rows: 100, pages: 150 };
 const Parameter = z.looseObject({
   name: z.string(),
   in: z.string(),
-  schema: z.looseObject({ enum: z.array(z.string()).optional(), format: z.string().optional() }),
+  schema: z.looseObject({ enum: z.array(z.string()).optional(), type: z.unknown(), format: z.string().optional() }),
 });
 const Described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(Parameter).default([]) }))) });
 type Parameter = z.output<typeof Parameter>;
@@ -36,6 +36,7 @@ const span = { from: inDays(days - 20), to: inDays(days - 17) };
 /** Of one filter: values that are frequent, rare, not there. */
 const valuesOf = ({ name, schema }: Parameter): readonly string[] => {
   if (schema.enum) return schema.enum;
+  if (schema.type === 'boolean') return ['true', 'false'];
   return name === 'from' || name === 'to' ? [inDays(days / 3), inDays(days)] : Object.values(texts);
 };
 
