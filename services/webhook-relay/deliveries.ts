@@ -257,7 +257,7 @@ const deliveryDescription = `The relay publishes the delivery to a message broke
 
 \`\`\`sh
 body='{"action":"opened"}'
-signature=$(printf %s "$body" | openssl dgst -sha256 -hmac "$Forge__WebhookSecrets" | sed 's/^.* //')
+signature=$(printf %s "$body" | openssl dgst -sha256 -hmac "\${Forge__WebhookSecrets%%,*}" | sed 's/^.* //')
 curl -H "X-Hub-Signature-256: sha256=$signature" -H 'X-GitHub-Event: issues' -H 'Content-Type: application/json' -d "$body" "$relay/Forge"
 \`\`\``;
 
