@@ -113,6 +113,17 @@ export function secretList(name: string, options: Options<readonly Secret[]>): S
   return setting<readonly Secret[]>(name, { shape: 'comma-separated secrets', isSecret: true, parse }, options);
 }
 
+/** Secrets of Standard Webhooks: `whsec_` and base64, or any other text. One that cannot be decoded would be a key that anyone can guess. */
+export function webhookSecretList(name: string, options: Options<readonly Secret[]>): Setting<readonly Secret[]> {
+  const secrets = secretList(name, options);
+  const parse = (value: string, isProduction = false) => {
+    const wrong = split(value).flatMap((item, index) => (/^whsec_(?![A-Za-z0-9+/]{16,}={0,2}$)/.test(item) ? [index + 1] : []));
+    if (wrong.length > 0) throw new InvalidSetting(`must have base64 of at least 12 bytes after whsec_; not so entry ${wrong.join(', ')}`);
+    return secrets.parse(value, isProduction);
+  };
+  return { ...secrets, parse };
+}
+
 /** A credential for a first installation: 32 random bytes, URL-safe. */
 export const randomCredential = () => randomBytes(32).toString('base64url');
 

@@ -1,13 +1,19 @@
-// Signatures as Standard Webhooks has them: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-import { createHmac } from 'node:crypto';
+// Messages as Standard Webhooks has them: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Secret } from '../config/secret.ts';
+import { describeError } from '../errors.ts';
+import { systemClock } from '../time.ts';
 
-type Signed = {
+type Message = {
   /** The same at every attempt. */
   readonly id: string;
+  readonly body: string;
+};
+
+type Signed = Message & {
   /** Seconds since 1970. */
   readonly timestamp: number;
-  readonly body: string;
 };
 
 const prefix = 'whsec_';
@@ -23,3 +29,43 @@ export const signStandard = (secrets: readonly Secret[], { id, timestamp, body }
   'webhook-timestamp': String(timestamp),
   'webhook-signature': secrets.map((secret) => `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64')}`).join(' '),
 });
+
+export const standardHeaders = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' } as const;
+
+const toleranceSeconds = 5 * 60;
+/** Senders give one for each of their secrets; more are not computed. */
+const maxSignatures = 20;
+
+/** @returns whether one of the signatures is by one of the secrets and its time is within five minutes of now */
+export function createStandardVerifier(secrets: readonly Secret[], clock: () => Date = systemClock) {
+  const keys = secrets.map(keyOf);
+  return (body: Buffer, headers: IncomingHttpHeaders): boolean => {
+    const [id, timestamp, signatures] = [headers[standardHeaders.id], headers[standardHeaders.timestamp], headers[standardHeaders.signature]];
+    if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string' || !/^\d{1,12}$/.test(timestamp)) return false;
+    if (Math.abs(clock().getTime() / 1000 - Number(timestamp)) > toleranceSeconds) return false;
+    const expected = keys.map((key) => createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest());
+    return signatures
+      .split(' ', maxSignatures)
+      .filter((signature) => signature.startsWith('v1,'))
+      .map((signature) => Buffer.from(signature.slice('v1,'.length), 'base64'))
+      .some((given) => expected.some((one) => given.length === one.length && timingSafeEqual(given, one)));
+  };
+}
+
+export type Receiver = { readonly url: string; readonly secrets: readonly Secret[]; readonly timeoutMs: number; readonly clock: () => Date };
+
+/** `status` is undefined when there was no answer. */
+export type PostOutcome = { readonly isAccepted: true } | { readonly isAccepted: false; readonly status: number | undefined; readonly reason: string };
+
+/** Posts a message and its signatures. A redirect is not followed and counts as a refusal. Never rejects. */
+export async function postStandard({ url, secrets, timeoutMs, clock }: Receiver, message: Message): Promise<PostOutcome> {
+  const signatures = signStandard(secrets, { ...message, timestamp: Math.floor(clock().getTime() / 1000) });
+  const headers = { 'Content-Type': 'application/json', ...signatures };
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body: message.body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    await response.body?.cancel();
+    return response.ok ? { isAccepted: true } : { isAccepted: false, status: response.status, reason: `the receiver answered ${response.status}` };
+  } catch (error) {
+    return { isAccepted: false, status: undefined, reason: describeError(error instanceof Error && error.cause ? error.cause : error) };
+  }
+}

@@ -1,11 +1,10 @@
 // Events by POST, each whole and signed as Standard Webhooks has it.
 import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
-import { optional, secretList } from '../../platform/config/settings.ts';
-import { describeError } from '../../platform/errors.ts';
-import { signStandard } from '../../platform/http/standard-webhooks.ts';
+import { optional, webhookSecretList } from '../../platform/config/settings.ts';
+import { postStandard } from '../../platform/http/standard-webhooks.ts';
 import { systemClock } from '../../platform/time.ts';
-import { type ChannelSender, createChannel, type SendOutcome } from './channel.ts';
+import { type ChannelSender, createChannel } from './channel.ts';
 
 type WebhookParts = { readonly secrets: readonly Secret[]; readonly timeoutMs?: number; readonly clock?: () => Date };
 
@@ -25,23 +24,12 @@ export function createWebhook({ secrets, timeoutMs = usualTimeoutMs, clock = sys
       // The payload is JSON text as it was received: it is neither parsed nor written anew.
       const type = JSON.stringify(`${event.source}.${event.event}`);
       const body = `{"type":${type},"timestamp":${JSON.stringify(event.receivedAt)},"data":${JSON.stringify(data).slice(0, -1)},"payload":${payload ?? 'null'}}}`;
-      const headers = { 'Content-Type': 'application/json', ...signStandard(secrets, { id, timestamp: Math.floor(clock().getTime() / 1000), body }) };
-      try {
-        const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
-        await response.body?.cancel();
-        return outcomeOf(response.status);
-      } catch (error) {
-        // One receiver says nothing of another one.
-        return { kind: 'retry', reason: describeError(error instanceof Error && error.cause ? error.cause : error) };
-      }
+      const outcome = await postStandard({ url, secrets, timeoutMs, clock }, { id, body });
+      if (outcome.isAccepted) return 'sent';
+      // Standard Webhooks: 410 means that the receiver wants no more. One receiver says nothing of another one.
+      return { kind: outcome.status === 410 ? 'refused' : 'retry', reason: outcome.reason };
     },
   };
-}
-
-function outcomeOf(status: number): SendOutcome {
-  if (status >= 200 && status < 300) return 'sent';
-  // Standard Webhooks: 410 means that the receiver wants no more.
-  return { kind: status === 410 ? 'refused' : 'retry', reason: `the receiver answered ${status}` };
 }
 
 const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
@@ -50,7 +38,7 @@ export const webhook = createChannel({
   name: 'webhook',
   settings: {
     secrets: optional(
-      secretList('Notifications__WebhookSecrets', {
+      webhookSecretList('Notifications__WebhookSecrets', {
         summary: 'Secrets that sign webhooks of events, such as whsec_ and base64; several for a rotation. Required where a rule names a webhook',
       }),
     ),
