@@ -49,12 +49,13 @@ export const Bookmark = z
     description: z.string().meta({ description: 'A text about the page, or the empty text' }),
     thumbnail: z.string().meta({ description: 'The address of a picture, or the empty text' }),
     tags: z.array(z.string()).meta({ description: 'The tags in order of code points, each once' }),
-    folderId: Id('The folder that holds the bookmark, or null').nullable(),
+    folderId: Id('').nullable().meta({ description: 'The folder that holds the bookmark, or null' }),
     favorite: z.boolean().meta({ description: 'Whether the bookmark is a favorite' }),
     dateAdded: Timestamp.meta({ description: 'When the bookmark was added' }),
   })
   .meta({
     id: 'Bookmark',
+    description: 'A bookmark of the catalogue',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -88,17 +89,25 @@ export const BookmarkInput = z
       .transform((value) => value ?? false)
       .meta({ description: 'Whether the bookmark is a favorite; default: false' }),
   })
-  .meta({ id: 'BookmarkInput', examples: [{ title: 'Flood maps of the Shannon', url: 'https://maps.example/shannon', tags: ['maps', 'rivers'] }] });
+  .meta({
+    id: 'BookmarkInput',
+    description: 'A bookmark as it is stored; an omitted member has its default, on PUT too',
+    examples: [{ title: 'Flood maps of the Shannon', url: 'https://maps.example/shannon', tags: ['maps', 'rivers'] }],
+  });
 export type BookmarkInput = z.output<typeof BookmarkInput>;
 
 export const Folder = z
   .object({
     id: Id('The id of the folder'),
     name: z.string().meta({ description: 'The name, never empty; several folders may share one' }),
-    parentId: Id('The folder that holds this one, or null at the top').nullable(),
+    parentId: Id('').nullable().meta({ description: 'The folder that holds this one, or null at the top' }),
     icon: z.string().nullable().meta({ description: 'A free text that clients show as an icon, or null' }),
   })
-  .meta({ id: 'Folder', examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Maps', parentId: null, icon: null }] });
+  .meta({
+    id: 'Folder',
+    description: 'A folder for bookmarks and other folders',
+    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Maps', parentId: null, icon: null }],
+  });
 export type Folder = z.output<typeof Folder>;
 
 export const FolderInput = z
@@ -110,7 +119,7 @@ export const FolderInput = z
       .transform((icon) => (icon === undefined || icon === '' ? null : icon))
       .meta({ description: 'A free text that clients show as an icon; a blank one is stored as null' }),
   })
-  .meta({ id: 'FolderInput', examples: [{ name: 'Maps' }] });
+  .meta({ id: 'FolderInput', description: 'A folder as it is stored; an omitted member has its default, on PUT too', examples: [{ name: 'Maps' }] });
 export type FolderInput = z.output<typeof FolderInput>;
 
 const flag = queryBoolean.default(false);
@@ -135,22 +144,22 @@ export const BookmarkFilterQuery = z.object({
 });
 
 export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Whether to report what would be imported without storing it; default: false' }) });
+const FailedBookmark = z
+  .object({
+    index: Count.meta({ description: 'The position among the bookmarks of the file, from 0' }),
+    title: z.string().meta({ description: 'The title of the bookmark' }),
+    reason: z.string().meta({ description: 'Why the bookmark was not stored' }),
+  })
+  .meta({ id: 'FailedBookmark', description: 'A bookmark of an import that could not be stored' });
 export const ImportResult = z
   .object({
     created: Count.meta({ description: 'How many bookmarks were stored' }),
     skipped: Count.meta({ description: 'How many were left out, since their address is in the same folder already' }),
-    failed: z
-      .array(
-        z.object({
-          index: Count.meta({ description: 'The position among the bookmarks of the file, from 0' }),
-          title: z.string().meta({ description: 'The title of the bookmark' }),
-          reason: z.string().meta({ description: 'Why the bookmark was not stored' }),
-        }),
-      )
-      .meta({ description: 'The bookmarks that could not be stored' }),
+    failed: z.array(FailedBookmark).meta({ description: 'The bookmarks that could not be stored' }),
   })
   .meta({
     id: 'ImportResult',
+    description: 'What an import stored, left out and refused',
     examples: [{ created: 312, skipped: 4, failed: [{ index: 17, title: 'Home', reason: 'url must be an absolute http or https URL' }] }],
   });
 export type ImportResult = z.output<typeof ImportResult>;

@@ -10,6 +10,7 @@ const LinkStatus = z
 
 const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
 const said = (description: string) => z.string().meta({ description });
+const saidOrNull = (description: string) => z.string().nullable().meta({ description });
 const Score = z.number().meta({ description: 'The score from 0 to 10, two digits' });
 export type LinkStatus = z.output<typeof LinkStatus>;
 
@@ -28,6 +29,7 @@ export const LinkItem = z
   })
   .meta({
     id: 'LinkItem',
+    description: 'A link as lists show it',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -44,23 +46,27 @@ export const LinkItem = z
   });
 export type LinkItem = z.output<typeof LinkItem>;
 
-const NewsletterTitle = said('The subject of the mail, or null where it has none').nullable();
+const NewsletterTitle = saidOrNull('The subject of the mail, or null where it has none');
 const ReceivedDate = Timestamp.meta({ description: 'The date of the mail, else its time of reception' });
 const LinkCount = Count.meta({ description: 'How many links there are' });
 const NewsletterSummary = z.object({ id: Id('The id of the newsletter'), title: NewsletterTitle, receivedDate: ReceivedDate }).meta({
   id: 'NewsletterSummary',
+  description: 'A newsletter in short',
   examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', title: 'Database weekly, no. 312', receivedDate: '2026-03-15T12:00:00.000Z' }],
 });
 
+const AuthorSummary = z
+  .object({ id: Id('The id of the author'), name: said('The name of the author') })
+  .meta({ id: 'AuthorSummary', description: 'An author in short' });
+
 export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanceCount: true })
   .extend({
-    authors: z
-      .array(z.object({ id: Id('The id of the author'), name: said('The name of the author') }))
-      .meta({ description: 'The authors, in alphabetical order' }),
+    authors: z.array(AuthorSummary).meta({ description: 'The authors, in alphabetical order' }),
     newsletters: z.array(NewsletterSummary).meta({ description: 'The newsletters that hold the link, newest first' }),
   })
   .meta({
     id: 'LinkDetail',
+    description: 'A link with its authors and newsletters',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -77,7 +83,7 @@ export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanc
   });
 export type LinkDetail = z.output<typeof LinkDetail>;
 
-export const StatusChange = z.object({ status: LinkStatus }).meta({ id: 'StatusChange', examples: [{ status: 'Liked' }] });
+export const StatusChange = z.object({ status: LinkStatus }).meta({ id: 'StatusChange', description: 'A decision on a link', examples: [{ status: 'Liked' }] });
 
 /** The number of links of each status. */
 export const StatusCounts = z
@@ -87,7 +93,11 @@ export const StatusCounts = z
     Discarded: Count.meta({ description: 'How many links are discarded' }),
     DiscardedAfterReview: Count.meta({ description: 'How many links are discarded after review' }),
   })
-  .meta({ id: 'StatusCounts', examples: [{ Awaiting: 41, Liked: 12, Discarded: 80, DiscardedAfterReview: 3 }] });
+  .meta({
+    id: 'StatusCounts',
+    description: 'The number of links of each status',
+    examples: [{ Awaiting: 41, Liked: 12, Discarded: 80, DiscardedAfterReview: 3 }],
+  });
 export type StatusCounts = z.output<typeof StatusCounts>;
 
 const Factor = {
@@ -96,24 +106,34 @@ const Factor = {
   contribution: z.number().meta({ description: 'The amount that the factor adds to the score' }),
   sampleSize: Count.meta({ description: 'How many observations the value is made of' }),
 };
-const Keyword = z.object({ keyword: said('The word'), weight: z.number().meta({ description: 'The learned weight, -1 to 1' }) });
+const ScoreFactor = z.object(Factor).meta({ id: 'ScoreFactor', description: 'A part of a score' });
+const Keyword = z
+  .object({ keyword: said('The word'), weight: z.number().meta({ description: 'The learned weight, -1 to 1' }) })
+  .meta({ id: 'Keyword', description: 'A word of a title, and its weight' });
+const KeywordFactor = z
+  .object({ ...Factor, keywords: z.array(Keyword).meta({ description: 'The words that have a learned weight' }) })
+  .meta({ id: 'KeywordFactor', description: 'The part of a score that comes from words of the title' });
+/** Wrapped: described itself, the object would repeat its keywords beside the reference. */
+const factor = <S extends z.ZodObject>(schema: S, description: string) => schema.readonly().meta({ description });
+const ScoreFactors = z
+  .object({
+    author: factor(ScoreFactor, 'Decisions on other links of its authors; the sample is the reviewed links'),
+    keyword: factor(KeywordFactor, 'Weights learned for words of its title; the sample is these words'),
+    recency: factor(ScoreFactor, 'How new it is; the sample is its first appearance'),
+    popularity: factor(ScoreFactor, 'How many newsletters hold it; the sample is these newsletters'),
+  })
+  .meta({ id: 'ScoreFactors', description: 'The parts of a score' });
 /** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded to two digits. */
 export const ScoreExplanation = z
   .object({
     id: Id('The id of the link'),
     priorityScore: Score,
     base: z.number().meta({ description: 'The score before any factor' }),
-    factors: z.object({
-      author: z.object(Factor).meta({ description: 'Decisions on other links of its authors; the sample is the reviewed links' }),
-      keyword: z.object({ ...Factor, keywords: z.array(Keyword).meta({ description: 'The words that have a learned weight' }) }).meta({
-        description: 'Weights learned for words of its title; the sample is these words',
-      }),
-      recency: z.object(Factor).meta({ description: 'How new it is; the sample is its first appearance' }),
-      popularity: z.object(Factor).meta({ description: 'How many newsletters hold it; the sample is these newsletters' }),
-    }),
+    factors: ScoreFactors,
   })
   .meta({
     id: 'ScoreExplanation',
+    description: 'A score and its parts: `base` and the contributions add up to it, within 0 to 10 and rounded to two digits',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -129,16 +149,22 @@ export const ScoreExplanation = z
     ],
   });
 
+const RecentNewsletter = NewsletterSummary.extend({ linkCount: LinkCount }).meta({
+  id: 'RecentNewsletter',
+  description: 'A newsletter in short, with the number of its links',
+  examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', title: 'Database weekly, no. 312', receivedDate: '2026-03-15T12:00:00.000Z', linkCount: 15 }],
+});
 export const Stats = z
   .object({
     statusCounts: StatusCounts,
     totalLinks: Count.meta({ description: 'How many links there are' }),
     totalNewsletters: Count.meta({ description: 'How many newsletters were stored' }),
     totalAuthors: Count.meta({ description: 'How many authors there are' }),
-    recentNewsletters: z.array(NewsletterSummary.extend({ linkCount: LinkCount })).meta({ description: 'The five newest newsletters' }),
+    recentNewsletters: z.array(RecentNewsletter).meta({ description: 'The five newest newsletters' }),
   })
   .meta({
     id: 'DigestStatistics',
+    description: 'Numbers of links, newsletters and authors',
     examples: [
       {
         statusCounts: { Awaiting: 41, Liked: 12, Discarded: 80, DiscardedAfterReview: 3 },
@@ -155,6 +181,7 @@ export type Stats = z.output<typeof Stats>;
 
 const LinkOfList = LinkItem.pick({ id: true, url: true, title: true, status: true }).meta({
   id: 'LinkOfList',
+  description: 'A link in short',
   examples: [
     {
       id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -172,12 +199,13 @@ export const NewsletterItem = z
     id: Id('The id of the newsletter or refused mail'),
     title: NewsletterTitle,
     receivedDate: ReceivedDate,
-    destinationEmail: said('The first address of the To header, or null').nullable(),
+    destinationEmail: saidOrNull('The first address of the To header, or null'),
     linkCount: LinkCount,
     reason: said('Why the mail was refused; absent in newsletters').optional(),
   })
   .meta({
     id: 'NewsletterItem',
+    description: 'A newsletter, or a refused mail, whose `title` and `destinationEmail` are null',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -193,6 +221,7 @@ export const NewsletterDetail = NewsletterItem.omit({ reason: true })
   .extend({ links: z.array(LinkOfList).meta({ description: 'The links in the order of the mail' }) })
   .meta({
     id: 'NewsletterDetail',
+    description: 'A newsletter with its links',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -216,17 +245,22 @@ export const AuthorItem = z
   .object({
     id: Id('The id of the author'),
     name: said('The name of a byline, else the handle'),
-    handle: said('The name on a platform, without `@`, or null').nullable(),
-    customDomain: said("The author's own host, or null").nullable(),
+    handle: saidOrNull('The name on a platform, without `@`, or null'),
+    customDomain: saidOrNull("The author's own host, or null"),
     linkCount: LinkCount,
   })
-  .meta({ id: 'AuthorItem', examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Ada Example', handle: 'ada', customDomain: null, linkCount: 3 }] });
+  .meta({
+    id: 'AuthorItem',
+    description: 'An author as lists show one',
+    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Ada Example', handle: 'ada', customDomain: null, linkCount: 3 }],
+  });
 export type AuthorItem = z.output<typeof AuthorItem>;
 export const AuthorDetail = AuthorItem.extend({
   interactionCounts: StatusCounts,
   links: z.array(LinkOfList).meta({ description: 'The links of the author, newest first' }),
 }).meta({
   id: 'AuthorDetail',
+  description: 'An author with the decisions on his links',
   examples: [
     {
       id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -242,7 +276,11 @@ export const AuthorDetail = AuthorItem.extend({
 
 export const Credentials = z
   .object({ username: said('The value of `Digest__AdminUsername`'), password: said('The password of `Digest__AdminPasswordHash`') })
-  .meta({ id: 'Credentials', examples: [{ username: 'admin', password: 'the password of Digest__AdminPasswordHash' }] });
+  .meta({
+    id: 'Credentials',
+    description: 'The name and the password of the administrator',
+    examples: [{ username: 'admin', password: 'the password of Digest__AdminPasswordHash' }],
+  });
 export const Login = z
   .object({
     token: said('The access token, for `Authorization: Bearer <token>`'),
@@ -253,10 +291,11 @@ export const Login = z
         username: said('The name of the administrator'),
         lastLogin: Timestamp.meta({ description: 'When this login happened' }),
       })
-      .meta({ description: 'The administrator' }),
+      .meta({ id: 'Administrator', description: 'The administrator' }),
   })
   .meta({
     id: 'Login',
+    description: 'An access token and its holder',
     examples: [
       {
         token: 'eyJhbGciOiJIUzI1NiJ9.e30.…',

@@ -6,8 +6,8 @@ import { isObject } from '../platform/json.ts';
 import type { Problem } from '../platform/problem.ts';
 
 const Failure = z
-  .object({ success: z.literal(false), message: z.string().meta({ description: 'The fault of the request' }) })
-  .meta({ id: 'Failure', examples: [{ success: false, message: 'No such link' }] });
+  .object({ success: z.literal(false).meta({ description: 'Always false' }), message: z.string().meta({ description: 'The fault of the request' }) })
+  .meta({ id: 'Failure', description: 'A refusal', examples: [{ success: false, message: 'No such link' }] });
 
 export const Pagination = z
   .object({
@@ -16,17 +16,22 @@ export const Pagination = z
     totalItems: Count.meta({ description: 'How many items there are on all pages' }),
     totalPages: Count.meta({ description: 'How many pages there are; 0 without items' }),
   })
-  .meta({ id: 'Pagination', examples: [{ page: 1, perPage: 20, totalItems: 41, totalPages: 3 }] });
+  .meta({ id: 'Pagination', description: 'The page of a list', examples: [{ page: 1, perPage: 20, totalItems: 41, totalPages: 3 }] });
 
 const isSuccess = z.literal(true).meta({ description: 'Always true' });
 /** A schema for each kind of data, named after it in the API description. */
-export const Success = <S extends z.ZodType>(data: S) => z.object({ success: isSuccess, data }).meta({ id: `${String(data.meta()?.id)}Answer` });
+export const Success = <S extends z.ZodType>(data: S) =>
+  z.object({ success: isSuccess, data }).meta({ id: `${String(data.meta()?.id)}Answer`, description: 'The envelope of an answer' });
 const itemsOf = <S extends z.ZodType>(item: S) => z.array(item).meta({ description: 'The items, in the order of the list' });
 export const Page = <S extends z.ZodType>(item: S) =>
-  z.object({ success: isSuccess, data: itemsOf(item), pagination: Pagination }).meta({ id: `${String(item.meta()?.id)}Page` });
+  z
+    .object({ success: isSuccess, data: itemsOf(item), pagination: Pagination })
+    .meta({ id: `${String(item.meta()?.id)}Page`, description: 'The envelope of a page of a list' });
 /** A list that is paged on request, and whole otherwise. */
 export const List = <S extends z.ZodType>(item: S) =>
-  z.object({ success: isSuccess, data: itemsOf(item), pagination: Pagination.optional() }).meta({ id: `${String(item.meta()?.id)}List` });
+  z
+    .object({ success: isSuccess, data: itemsOf(item), pagination: Pagination.optional() })
+    .meta({ id: `${String(item.meta()?.id)}List`, description: 'The envelope of a list; `pagination` is absent where no page was asked for' });
 
 export const success = <T>(data: T) => ({ success: true as const, data });
 

@@ -37,18 +37,19 @@ export const routingKeyOf = (written: string): string => written.slice(0, 3);
 export const statuses = ['inbox', 'approved', 'recycled'] as const;
 export type Status = (typeof statuses)[number];
 
-const PropertyType = z
+export const PropertyType = z
   .enum(propertyTypes, { error: `must be one of ${propertyTypes.join(', ')}` })
   .meta({ id: 'PropertyType', description: 'The kind of property', examples: ['Apartment'] });
-const Grade = z
+export const Grade = z
   .enum(energyGrades, { error: `must be one of ${energyGrades.join(', ')}` })
   .meta({ id: 'EnergyGrade', description: 'A building energy rating, best first', examples: ['B3'] });
-const PropertyStatus = z
+export const PropertyStatus = z
   .enum(statuses, { error: `must be one of ${statuses.join(', ')}` })
   .meta({ id: 'PropertyStatus', description: 'The decision on a listing', examples: ['inbox'] });
-const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
+export const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
 const Uri = (description: string) => z.string().meta({ override: { format: 'uri' }, description });
 const said = (description: string) => z.string().meta({ description });
+const saidOrNull = (description: string) => z.string().nullable().meta({ description });
 export const RoutingKey = textFor(readRoutingKey, 'must be a routing key such as D02').meta({ override: { type: 'string' } });
 
 /** The example of the ingest in the API description. */
@@ -67,25 +68,26 @@ export const Property = z
     sourceId: said('The id of the listing at its origin'),
     sourceUrl: Uri('The address of the original listing'),
     address: said('The postal address'),
-    eircode: said('The postal code, or null when it is unknown').nullable(),
-    routingKey: said('The first three characters of the postal code, or null').nullable(),
+    eircode: saidOrNull('The postal code, or null when it is unknown'),
+    routingKey: saidOrNull('The first three characters of the postal code, or null'),
     priceMonthly: z.number().meta({ description: 'The rent for a month' }),
     currency: said('The currency of the rent, ISO 4217'),
     beds: Count.meta({ description: 'How many bedrooms; 0 when the number is unknown' }),
     baths: Count.meta({ description: 'How many bathrooms; 0 when the number is unknown' }),
     propertyType: PropertyType,
     berRating: Grade.nullable().meta({ description: 'The building energy rating, or null' }),
-    mainImageUrl: Uri('The address of a picture, or null').nullable(),
+    mainImageUrl: Uri('').nullable().meta({ description: 'The address of a picture, or null' }),
     latitude: z.number().nullable().meta({ description: 'Degrees north, or null until the geocoder has found the address' }),
     longitude: z.number().nullable().meta({ description: 'Degrees east, or null' }),
     status: PropertyStatus,
     receivedAt: Timestamp.meta({ description: 'When the listing last came in' }),
     approvedAt: Timestamp.nullable().meta({ description: 'When the listing was approved, or null' }),
     recycledAt: Timestamp.nullable().meta({ description: 'When the listing was recycled, or null' }),
-    notes: said('The notes, or null').nullable(),
+    notes: saidOrNull('The notes, or null'),
   })
   .meta({
     id: 'Property',
+    description: 'A listing of a property to rent',
     examples: [
       {
         id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -121,9 +123,9 @@ export const PropertyPage = z
     page: positive('The number of the page, from 1', 1),
     pageSize: positive('How many listings a page holds at most', 24),
   })
-  .meta({ id: 'PropertyPage' });
+  .meta({ id: 'PropertyPage', description: 'A page of listings' });
 
-const storable = (limits: { readonly min?: number; readonly max: number }) =>
+export const storable = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
 const isHttpUrl = (url: string) => /^https?:\/\/\S+$/i.test(url) && URL.canParse(url);
 const httpUrl = (max: number) => storable({ min: 1, max }).refine(isHttpUrl, { error: 'must be an absolute URL that begins with http:// or https://' });
@@ -134,7 +136,7 @@ export const PropertyUpdate = z
     status: PropertyStatus.optional().meta({ description: 'The decision; without it the status stays' }),
     notes: Notes.nullish().meta({ description: 'The notes; null or none leaves them, the empty text empties them' }),
   })
-  .meta({ id: 'PropertyUpdate', examples: [{ status: 'approved', notes: 'Viewing on Friday' }] });
+  .meta({ id: 'PropertyUpdate', description: 'A change of status, notes or both', examples: [{ status: 'approved', notes: 'Viewing on Friday' }] });
 export type PropertyUpdate = z.output<typeof PropertyUpdate>;
 
 export const bulkActions = ['approve', 'recycle', 'restore'] as const;
@@ -151,10 +153,14 @@ export const BulkUpdate = z
       .enum(bulkActions, { error: `must be one of ${bulkActions.join(', ')}` })
       .meta({ id: 'BulkAction', description: 'The decision on all of them', examples: ['approve'] }),
   })
-  .meta({ id: 'BulkUpdate', examples: [{ ids: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'], action: 'approve' }] });
+  .meta({
+    id: 'BulkUpdate',
+    description: 'One decision on several listings',
+    examples: [{ ids: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'], action: 'approve' }],
+  });
 export const BulkResult = z
   .object({ updated: Count.meta({ description: 'How many listings had another status' }) })
-  .meta({ id: 'BulkResult', examples: [{ updated: 1 }] });
+  .meta({ id: 'BulkResult', description: 'The effect of a decision on several listings', examples: [{ updated: 1 }] });
 
 /** A price that a listing had from a time on. */
 export const PriceChange = z
@@ -163,7 +169,11 @@ export const PriceChange = z
     currency: said('The currency of the rent, ISO 4217'),
     changedAt: Timestamp.meta({ description: 'When the price was first seen' }),
   })
-  .meta({ id: 'PriceChange', examples: [{ priceMonthly: 2250, currency: 'EUR', changedAt: '2026-03-15T12:00:00.000Z' }] });
+  .meta({
+    id: 'PriceChange',
+    description: 'A price and when it began',
+    examples: [{ priceMonthly: 2250, currency: 'EUR', changedAt: '2026-03-15T12:00:00.000Z' }],
+  });
 export type PriceChange = z.output<typeof PriceChange>;
 
 /** The average and the median are of approved listings, 0 without any. */
@@ -175,15 +185,15 @@ export const Stats = z
     avgApprovedPrice: z.number().meta({ description: 'The average rent of approved listings, 0 without any' }),
     medianApprovedPrice: z.number().meta({ description: 'The median rent of approved listings, 0 without any' }),
   })
-  .meta({ id: 'ListingStatistics', examples: [{ inboxCount: 41, approvedCount: 7, recycledCount: 312, avgApprovedPrice: 2075.5, medianApprovedPrice: 2100 }] });
+  .meta({
+    id: 'ListingStatistics',
+    description: 'Numbers of listings, and rents of the approved ones',
+    examples: [{ inboxCount: 41, approvedCount: 7, recycledCount: 312, avgApprovedPrice: 2075.5, medianApprovedPrice: 2100 }],
+  });
 export type Stats = z.output<typeof Stats>;
 
 // The range of PostgreSQL's integer. A bound outside of what listings can have is valid.
 export const bounds = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
-const orNull = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? null);
-const outOfBounds = { error: `must be between ${bounds.min} and ${bounds.max}` };
-const OptionalInteger = orNull(z.int({ error: 'must be a whole number' }).min(bounds.min, outOfBounds).max(bounds.max, outOfBounds));
-const Price = orNull(z.number());
 
 /** Lets a refinement run although other members have faults, so that all faults are reported at once. */
 const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
@@ -195,79 +205,6 @@ export function inOrder(least: string, most: string) {
   };
   return [isInOrder, { path: [least], error: `must not be above ${most}`, when: isObject }] satisfies [unknown, unknown];
 }
-
-const examplePreset = {
-  name: 'Two beds by the canal',
-  routingKeys: ['D02', 'D04'],
-  minBeds: 2,
-  maxPrice: 2400,
-  propertyTypes: ['Apartment', 'House'],
-  berMin: 'C1',
-};
-
-/** An array in which each entry stands once. */
-const distinct = <S extends z.ZodType>(entry: S) => z.array(entry).transform((entries) => [...new Set(entries)]);
-
-export const NewPreset = z
-  .object({
-    name: z
-      .string({ error: 'must be a string' })
-      .trim()
-      .pipe(storable({ min: 1, max: 200 }))
-      .meta({ override: { minLength: 1, maxLength: 200 }, description: 'The name, 1 to 200 characters; several presets may share one' }),
-    routingKeys: distinct(RoutingKey).meta({ description: 'Routing keys, each once; none means all' }),
-    minBeds: OptionalInteger.meta({ description: 'The least number of bedrooms, or null' }),
-    maxBeds: OptionalInteger.meta({ description: 'The largest number of bedrooms, or null' }),
-    minBaths: OptionalInteger.meta({ description: 'The least number of bathrooms, or null' }),
-    minPrice: Price.meta({ description: 'The lowest rent for a month, or null' }),
-    maxPrice: Price.meta({ description: 'The highest rent for a month, or null' }),
-    propertyTypes: distinct(PropertyType).meta({ description: 'Property types, each once; none means all' }),
-    berMin: orNull(Grade).meta({ description: 'The worst building energy rating, or null' }),
-    isDefault: z
-      .boolean()
-      .nullish()
-      .transform((value) => value ?? false)
-      .meta({ description: 'Whether clients apply this preset by default; it replaces the former default' }),
-  })
-  .refine(...inOrder('minBeds', 'maxBeds'))
-  .refine(...inOrder('minPrice', 'maxPrice'))
-  .meta({
-    id: 'NewPreset',
-    examples: [examplePreset],
-  });
-export type NewPreset = z.output<typeof NewPreset>;
-
-/** A named filter: A.3 of the interface document. At most one is the default. */
-export const FilterPreset = z
-  .object({
-    id: Id('The id of the preset'),
-    name: said('The name; several presets may share one'),
-    routingKeys: z.array(z.string()).meta({ description: 'Routing keys; none means all' }),
-    minBeds: z.int().nullable().meta({ description: 'The least number of bedrooms, or null' }),
-    maxBeds: z.int().nullable().meta({ description: 'The largest number of bedrooms, or null' }),
-    minBaths: z.int().nullable().meta({ description: 'The least number of bathrooms, or null' }),
-    minPrice: z.number().nullable().meta({ description: 'The lowest rent for a month, or null' }),
-    maxPrice: z.number().nullable().meta({ description: 'The highest rent for a month, or null' }),
-    propertyTypes: z.array(PropertyType).meta({ description: 'Property types; none means all' }),
-    berMin: Grade.nullable().meta({ description: 'The worst building energy rating, or null' }),
-    isDefault: z.boolean().meta({ description: 'Whether clients apply this preset by default' }),
-    createdAt: Timestamp.meta({ description: 'When the preset was created' }),
-  })
-  .meta({
-    id: 'FilterPreset',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        ...examplePreset,
-        maxBeds: null,
-        minBaths: null,
-        minPrice: null,
-        isDefault: true,
-        createdAt: '2026-03-15T12:00:00.000Z',
-      },
-    ],
-  });
-export type FilterPreset = z.output<typeof FilterPreset>;
 
 /** Null counts as absent. */
 const absent = <S extends z.ZodType>(schema: S, description: string) =>
@@ -322,7 +259,7 @@ export const NewProperty = z
   })
   .refine(hasBothCoordinates, { path: ['longitude'], error: 'must be given together with latitude', when: isObject })
   .transform(({ routingKey, ...rest }) => ({ ...rest, routingKey: routingKey ?? (rest.eircode === undefined ? undefined : routingKeyOf(rest.eircode)) }))
-  .meta({ id: 'NewProperty', examples: [exampleListing] });
+  .meta({ id: 'NewProperty', description: 'A listing as a sender gives it', examples: [exampleListing] });
 export type NewProperty = z.output<typeof NewProperty>;
 
 export const maxIngestItems = 500;
@@ -331,7 +268,11 @@ export const Rejected = z
     index: Count.meta({ description: 'The position of the listing, from 0; the index of the item or of the line' }),
     errors: z.record(z.string(), z.array(z.string())).meta({ description: 'The faults by member' }),
   })
-  .meta({ id: 'Rejected', examples: [{ index: 3, errors: { priceMonthly: ['must not be negative'] } }] });
+  .meta({
+    id: 'Rejected',
+    description: 'A listing that was not stored, and why',
+    examples: [{ index: 3, errors: { priceMonthly: ['must not be negative'] } }],
+  });
 export type Rejected = z.output<typeof Rejected>;
 export const IngestResult = z
   .object({
@@ -340,7 +281,7 @@ export const IngestResult = z
     unchanged: Count.meta({ description: 'How many listings changed in nothing but `receivedAt`' }),
     rejected: z.array(Rejected).meta({ description: 'The listings that were not stored' }),
   })
-  .meta({ id: 'IngestResult' });
+  .meta({ id: 'IngestResult', description: 'What became of the listings of a request' });
 export type IngestResult = z.output<typeof IngestResult>;
 
 /** The outcome of one listing. */

@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { storable } from '../platform/json.ts';
 import { queryChoice, queryInteger, queryList, queryNumber } from '../platform/schema.ts';
-import { bounds, energyGrades, inOrder, propertyTypes, RoutingKey, statuses } from './contract.ts';
+import { bounds, Grade, inOrder, PropertyStatus, PropertyType, RoutingKey } from './contract.ts';
 
 const bound = queryInteger(bounds);
 const decimal = queryNumber.optional();
 
 export const PropertyQuery = z
   .object({
-    status: queryChoice(statuses).meta({ description: 'The status of the listings; required' }),
+    status: queryChoice(PropertyStatus).meta({ description: 'The status of the listings; required' }),
     page: queryInteger({ min: 1, max: 999_999_999_999_999, default: 1 }).meta({ description: 'Which page' }),
     pageSize: queryInteger({ min: 1, max: 100, default: 24 }).meta({ description: 'How many are on a page' }),
     search: z
@@ -23,8 +23,8 @@ export const PropertyQuery = z
     minBaths: bound.meta({ description: 'At least so many bathrooms' }),
     minPrice: decimal.meta({ description: 'Not below this rent a month' }),
     maxPrice: decimal.meta({ description: 'Not above this rent a month' }),
-    propertyTypes: queryList(queryChoice(propertyTypes)).meta({ description: 'Property types, any of which matches' }),
-    berMin: queryChoice(energyGrades).optional().meta({ description: 'This energy rating or a better one' }),
+    propertyTypes: queryList(queryChoice(PropertyType)).meta({ description: 'Property types, any of which matches' }),
+    berMin: queryChoice(Grade).optional().meta({ description: 'This energy rating or a better one' }),
     sortBy: queryChoice(['receivedAt', 'price', 'beds']).default('receivedAt').meta({ description: 'The member that orders the list' }),
     sortDir: queryChoice(['asc', 'desc']).default('desc').meta({ description: 'Ascending or descending' }),
   })

@@ -143,16 +143,15 @@ export type Secret = z.output<typeof Secret>;
 export const NewSecret = z
   .object({ name: inPath({ min: 1, max: 200 }).describe('Its name, stored as given'), description: Description.describe('What it is for, in words') })
   .meta({ id: 'NewSecret', description: 'A secret to create; values are added afterwards.', examples: [{ name: 'database-password' }] });
+const RequiredEnvironment = z
+  .object({
+    slug: z.string().describe('The slug of the environment'),
+    name: z.string().describe('The name of the environment'),
+    valueProvided: z.boolean().describe('Whether the secret has a value there'),
+  })
+  .meta({ id: 'RequiredEnvironment', description: 'An environment that needs a value of a secret.' });
 export const CreatedSecret = Secret.extend({
-  requiredEnvironments: z
-    .array(
-      z.object({
-        slug: z.string().describe('The slug of the environment'),
-        name: z.string().describe('The name of the environment'),
-        valueProvided: z.boolean().describe('Whether the secret has a value there'),
-      }),
-    )
-    .describe('Every environment of the application'),
+  requiredEnvironments: z.array(RequiredEnvironment).describe('Every environment of the application'),
 }).meta({
   id: 'CreatedSecret',
   description: 'A new secret, and the environments that wait for a value.',

@@ -13,7 +13,7 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
         .nullable()
         .meta({ description: 'For `after`, also where there are fewer items than `limit`; null on the last page', examples: [null] }),
     })
-    .meta({ id: `${String(item.meta()?.id)}Page` });
+    .meta({ id: `${String(item.meta()?.id)}Page`, description: 'A page of a list' });
 
 const exampleEvent = {
   id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -60,7 +60,7 @@ export const Event = z
     receivedAt: Timestamp.meta({ description: 'When the relay received it; of a direct source when the intake did' }),
     storedAt: Timestamp.meta({ description: 'When it was stored' }),
   })
-  .meta({ id: 'Event', examples: [exampleEvent] });
+  .meta({ id: 'Event', description: 'An event of a forge or another source', examples: [exampleEvent] });
 export type Event = z.output<typeof Event>;
 export const EventPage = listOf(Event);
 
@@ -71,6 +71,7 @@ export const EventDetail = Event.extend({
   payload: z.unknown().meta({ description: 'The JSON value as it was received; null once its retention is over' }),
 }).meta({
   id: 'EventDetail',
+  description: 'An event with its headers and payload',
   examples: [{ ...exampleEvent, headers: { 'x-event': 'issues', 'x-sender-class': 'person' }, payload: { action: 'opened', issue: { number: 7 } } }],
 });
 export type EventDetail = z.output<typeof EventDetail>;
@@ -82,7 +83,11 @@ export const StatisticsPoint = z
     duplicates: Count.meta({ description: 'How many deliveries were repeats; they are in no other count' }),
     bytes: Count.meta({ description: 'The size of all payloads' }),
   })
-  .meta({ id: 'StatisticsPoint', examples: [{ start: '2026-03-15T12:00:00.000Z', received: 118, duplicates: 2, bytes: 964_000 }] });
+  .meta({
+    id: 'StatisticsPoint',
+    description: 'What came in during six hours or a day',
+    examples: [{ start: '2026-03-15T12:00:00.000Z', received: 118, duplicates: 2, bytes: 964_000 }],
+  });
 export type StatisticsPoint = z.output<typeof StatisticsPoint>;
 
 export const bucketHours = 6;
@@ -99,12 +104,13 @@ export const Statistics = z
             event: z.string().meta({ description: 'The kind of the event' }),
             points: z.array(StatisticsPoint).meta({ description: 'In order of time, where something was received' }),
           })
-          .meta({ id: 'StatisticsSeries' }),
+          .meta({ id: 'StatisticsSeries', description: 'The points of one kind of event' }),
       )
       .meta({ description: 'In order of source and event' }),
   })
   .meta({
     id: 'Statistics',
+    description: 'How many events came in, by time and kind',
     examples: [
       {
         bucketHours,
@@ -115,7 +121,7 @@ export const Statistics = z
 export type Statistics = z.output<typeof Statistics>;
 
 export const processingStates = ['NEW', 'PROCESSING', 'PROCESSED', 'UPDATED', 'RE_REQUESTED'] as const;
-export const ProcessingState = z.enum(processingStates).meta({ id: 'ProcessingState' });
+export const ProcessingState = z.enum(processingStates).meta({ id: 'ProcessingState', description: 'Whether the newest change of a row was processed' });
 export type ProcessingState = z.output<typeof ProcessingState>;
 
 /** How many rows of a typed table are in each state; 1000 means 1000 or more. */
@@ -127,7 +133,11 @@ export const ProcessingCounts = z
     UPDATED: Count.meta({ description: 'Rows that changed after they had been processed' }),
     RE_REQUESTED: Count.meta({ description: 'Rows that were requested again, as by a rerun' }),
   })
-  .meta({ id: 'ProcessingCounts', examples: [{ NEW: 3, PROCESSING: 1, PROCESSED: 240, UPDATED: 2, RE_REQUESTED: 0 }] });
+  .meta({
+    id: 'ProcessingCounts',
+    description: 'How many rows of a table are in each state; 1000 means 1000 or more',
+    examples: [{ NEW: 3, PROCESSING: 1, PROCESSED: 240, UPDATED: 2, RE_REQUESTED: 0 }],
+  });
 export type ProcessingCounts = z.output<typeof ProcessingCounts>;
 
 export const Sender = z
@@ -140,19 +150,22 @@ export const Sender = z
   })
   .meta({
     id: 'Sender',
+    description: 'An account, and how many events it caused',
     examples: [{ sender: 'octocat', senderClass: 'person', events: 42, firstEventAt: '2026-03-01T08:15:00.000Z', lastEventAt: '2026-03-15T12:00:00.000Z' }],
   });
 export type Sender = z.output<typeof Sender>;
 
 export const workerNames = ['service', 'database-service', 'cleanup', 'maintenance'] as const;
-const WorkerName = z.enum(workerNames).meta({ id: 'WorkerName' });
+const WorkerName = z.enum(workerNames).meta({ id: 'WorkerName', description: 'A worker that can be run by request' });
 export type WorkerName = z.output<typeof WorkerName>;
+
+const RunStatus = z.enum(['accepted', 'running', 'succeeded', 'failed']).meta({ id: 'RunStatus', description: 'How far a run is' });
 
 export const WorkerRun = z
   .object({
     runId: z.uuid().meta({ description: 'The id of the run' }),
     worker: WorkerName.meta({ description: 'The worker' }),
-    status: z.enum(['accepted', 'running', 'succeeded', 'failed']).meta({ description: 'accepted until it starts, running, then succeeded or failed' }),
+    status: RunStatus.meta({ description: 'accepted until it starts, running, then succeeded or failed' }),
     startedAt: Timestamp.nullable().meta({ description: 'When it started; null while it is accepted' }),
     finishedAt: Timestamp.nullable().meta({ description: 'When it ended; null until then' }),
     processed: Count.meta({ description: 'How much it stored, deleted, sent back or requested' }),
@@ -161,6 +174,7 @@ export const WorkerRun = z
   })
   .meta({
     id: 'WorkerRun',
+    description: 'A run of a worker',
     examples: [
       {
         runId: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -182,7 +196,11 @@ export const AcceptedRun = z
     worker: WorkerName.meta({ description: 'The worker' }),
     status: z.literal('accepted').meta({ description: 'The run starts now' }),
   })
-  .meta({ id: 'AcceptedRun', examples: [{ runId: '019b76da-a800-7000-8000-5f3c1e2d4a6b', worker: 'cleanup', status: 'accepted' }] });
+  .meta({
+    id: 'AcceptedRun',
+    description: 'A run that will begin',
+    examples: [{ runId: '019b76da-a800-7000-8000-5f3c1e2d4a6b', worker: 'cleanup', status: 'accepted' }],
+  });
 export type AcceptedRun = z.output<typeof AcceptedRun>;
 
 export const WorkerState = z
@@ -191,7 +209,7 @@ export const WorkerState = z
     running: Count.meta({ description: 'How many runs have not ended, in all processes; a worker that stays is one long run' }),
     lastRun: WorkerRun.nullable().meta({ description: 'The newest run; null before the first' }),
   })
-  .meta({ id: 'WorkerState', examples: [{ worker: 'cleanup', running: 0, lastRun: null }] });
+  .meta({ id: 'WorkerState', description: 'A worker and its last run', examples: [{ worker: 'cleanup', running: 0, lastRun: null }] });
 export type WorkerState = z.output<typeof WorkerState>;
 
 /** A delivery of a direct source is stored: as a new event, or it was already. */
@@ -200,7 +218,11 @@ export const Received = z
     id: z.uuid().meta({ description: 'The id of the event; of a duplicate that of the event that it repeats' }),
     duplicate: z.boolean().meta({ description: 'Whether the delivery was stored already' }),
   })
-  .meta({ id: 'Received', examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', duplicate: false }] });
+  .meta({
+    id: 'Received',
+    description: 'The answer to a delivery that was accepted',
+    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', duplicate: false }],
+  });
 
 export const Problems = problems({
   eventMissing: { status: 404, title: 'No such event' },

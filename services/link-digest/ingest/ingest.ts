@@ -35,7 +35,7 @@ const RawMail = z.string().meta({
 const Taken = Success(
   z
     .object({ duplicate: z.boolean().meta({ description: 'Whether these bytes were stored or refused before' }) })
-    .meta({ id: 'TakenMail', examples: [{ duplicate: false }] }),
+    .meta({ id: 'TakenMail', description: 'A mail that was accepted', examples: [{ duplicate: false }] }),
 );
 
 export function ingestRoute({ broker, newsletters, maxMailBytes, clock, log }: IngestParts) {

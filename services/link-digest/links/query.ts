@@ -9,10 +9,10 @@ export const linkOrders = ['priority', 'newest', 'oldest', 'title'] as const;
 export type LinkOrder = (typeof linkOrders)[number];
 
 export const LinkQuery = z.object({
-  status: queryText({ type: 'string', enum: [...linkStatuses], description: 'Links of this status only' }),
+  status: queryText({ $ref: '#/components/schemas/LinkStatus', description: 'Links of this status only' }),
   ...pageParameters,
   sort: queryText({ type: 'string', enum: [...linkOrders], default: 'priority', description: 'The order of the links' }),
-  search: queryText({ type: 'string', description: 'a part of the title or of the name of an author, whatever the case and the accents' }),
+  search: queryText({ type: 'string', description: 'A part of the title or of the name of an author, whatever the case and the accents' }),
 });
 
 export type LinkFilter = { readonly status: LinkStatus | undefined; readonly search: string | undefined };

@@ -25,7 +25,11 @@ const ListingOutcome = z
       .optional(),
     reason: z.string().meta({ description: 'Why the listing failed' }).optional(),
   })
-  .meta({ id: 'ListingOutcome', examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }] });
+  .meta({
+    id: 'ListingOutcome',
+    description: 'What became of one listing of an alert mail',
+    examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }],
+  });
 type ListingOutcome = z.output<typeof ListingOutcome>;
 const MailOutcome = z
   .object({
@@ -37,7 +41,11 @@ const MailOutcome = z
     reason: z.string().meta({ description: 'Why the mail, or its first listing, failed or was ignored' }).optional(),
     listings: z.array(ListingOutcome).optional().meta({ description: 'All listings of the mail, in its order' }),
   })
-  .meta({ id: 'MailOutcome', examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }] });
+  .meta({
+    id: 'MailOutcome',
+    description: 'What became of an alert mail; `outcome` and `propertyId` are of its first listing',
+    examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }],
+  });
 type MailOutcome = z.output<typeof MailOutcome>;
 
 export type MailsParts = {

@@ -3,7 +3,8 @@ import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
-import { FilterPreset, NewPreset, Problems } from '../contract.ts';
+import { Problems } from '../contract.ts';
+import { FilterPreset, NewPreset } from './contract.ts';
 import type { PresetStore } from './store.ts';
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the preset' }) });

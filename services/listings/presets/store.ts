@@ -1,7 +1,7 @@
 // All SQL of presets.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement } from '../../platform/postgres/rows.ts';
-import type { FilterPreset, NewPreset } from '../contract.ts';
+import type { FilterPreset, NewPreset } from './contract.ts';
 
 const columns: RowColumns<FilterPreset> = {
   id: 'uuid',

@@ -36,7 +36,7 @@ function schemaOf(kinds: readonly ProblemKind[]): z.ZodType {
   const all = distinct.includes(Common.invalid) ? [Errors, ...further] : further;
   const shape = Object.assign({}, ...all.map((members) => (distinct.length > 1 ? members.partial() : members).shape)) as z.ZodRawShape; // shapes are what it is made of
   const id = distinct.flatMap((kind) => (kind.members ? [nameOf(kind)] : [])).join('Or');
-  return ProblemDocument.extend(shape).meta({ id: `${id}Problem` });
+  return ProblemDocument.extend(shape).meta({ id: `${id}Problem`, description: 'A problem document, RFC 9457, with members of its kind.' });
 }
 
 export const problemDocuments: RefusalForm = {

@@ -27,7 +27,7 @@ export const ConsumerSecret = z
         createdOn: Timestamp.describe('When the version was created'),
         updatedOn: Timestamp.nullable().describe('Always null: the value of a version never changes'),
       })
-      .describe('Facts of the version'),
+      .meta({ id: 'SecretProperties', description: 'Facts of the version.' }),
   })
   .meta({
     id: 'ReadSecret',

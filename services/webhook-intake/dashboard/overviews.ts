@@ -21,7 +21,7 @@ const newest: Readonly<Record<string, z.ZodArray>> = {
   ),
 };
 /** Newest events, and of each typed table what changed last. */
-const Recent = z.object(newest).meta({ id: 'Recent' });
+const Recent = z.object(newest).meta({ id: 'Recent', description: 'The newest rows of each kind' });
 
 export const overviewRoutes = (store: DashboardStore): AnyRoute[] => [
   route({

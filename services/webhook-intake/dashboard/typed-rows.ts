@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AnyRoute, route } from '../../platform/http/route.ts';
 import { storable } from '../../platform/json.ts';
 import { queryChoice } from '../../platform/schema.ts';
-import { EventPage, Problems, ProcessingCounts, processingStates } from '../contract.ts';
+import { EventPage, Problems, ProcessingCounts, ProcessingState, processingStates } from '../contract.ts';
 import { forgeFilter, idPage, pageOf, timePage } from '../paging.ts';
 import { allTables, typedTables } from '../typed/tables.ts';
 import { typedQuery, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
@@ -45,7 +45,7 @@ type RepositoryPath = z.output<typeof RepositoryPath>;
 const PullRequestPath = RepositoryPath.extend({ n: z.string().meta({ description: 'The number of the pull request' }) });
 const PullRequestHistory = EventPage.extend({
   pullRequest: pullRequests.item.nullable().meta({ description: 'Its state now; null where the repository is none of `Intake__OwnRepositories`' }),
-}).meta({ id: 'PullRequestHistory' });
+}).meta({ id: 'PullRequestHistory', description: 'A pull request with its events, oldest first' });
 
 const repositoryRoutes = (store: DashboardStore) => [
   route({
@@ -87,7 +87,7 @@ const maxNumber = 2 ** 31 - 1;
 /** As it is stored: a name that Postgres cannot hold finds nothing instead of failing. */
 const repositoryName = ({ owner, repo }: RepositoryPath) => storable(`${owner}/${repo}`);
 
-const ProcessingState = z.record(z.string(), ProcessingCounts).meta({ id: 'ProcessingStates', description: 'By the path of the table' });
+const ProcessingStates = z.record(z.string(), ProcessingCounts).meta({ id: 'ProcessingStates', description: 'By the path of the table' });
 
 export const processingRoutes = (store: DashboardStore): AnyRoute[] => [
   ...allTables.filter(({ isTracking = false }) => !isTracking).map((table) => processingRoute(table, store)),
@@ -97,7 +97,7 @@ export const processingRoutes = (store: DashboardStore): AnyRoute[] => [
     operationId: 'countProcessingStates',
     summary: 'How many rows of each typed table are in each processing state; 1000 means 1000 or more',
     description: 'A row is PROCESSED once the event log has the event of its last change.',
-    answers: { 200: ProcessingState },
+    answers: { 200: ProcessingStates },
     handle: () => store.processingCounts(),
   }),
 ];
@@ -112,7 +112,7 @@ function processingRoute(table: TypedTable, store: DashboardStore) {
     operationId: `listUnprocessed${pascalOf(table)}`,
     summary: `The ${table.name.replace('_', ' ')} not yet PROCESSED, or those in one state; first seen first`,
     description: 'For clients that work through new and changed rows.',
-    query: z.object({ state: queryChoice(processingStates).optional().meta({ description: 'Those in this state only' }), ...idPage(list) }),
+    query: z.object({ state: queryChoice(ProcessingState).optional().meta({ description: 'Those in this state only' }), ...idPage(list) }),
     answers: { 200: table.page },
     async handle({ query: { state, limit, after } }) {
       const rows = await store.rowsInStates(table, { states: state === undefined ? unprocessed : [state], limit, after: after?.[0] });

@@ -3,7 +3,20 @@
 import { z } from 'zod';
 import { isZeros } from '../../forges/gitea.ts';
 import { idOf, integerAt, isObject, type JsonObject, memberAt, objectAt, textAt, timeAt } from '../../platform/json.ts';
-import { account, bigInteger, type Change, commentKinds, flag, type ForgeEvent, integer, stateAsReceived, stateOf, text, time } from './typed-table.ts';
+import {
+  account,
+  bigInteger,
+  type Change,
+  CommentKind,
+  commentKinds,
+  flag,
+  type ForgeEvent,
+  integer,
+  stateAsReceived,
+  stateOf,
+  text,
+  time,
+} from './typed-table.ts';
 import { TypedItem, type TypedTable, typedTable } from './typed-table.ts';
 
 // Releases of every repository.
@@ -19,7 +32,7 @@ const releases = typedTable({
     html_url: text('https://github.com/me/mine', 'Its page on the forge'),
     created_at: time('When it was made'),
     published_at: time('When it was published'),
-  }).meta({ id: 'Release' }),
+  }).meta({ id: 'Release', description: 'A release of a repository' }),
   isTracking: true,
   filters: { repository: 'repository', sender: 'author_login', deleted: 'deleted_at' },
   changes: (event) =>
@@ -44,7 +57,7 @@ const workflowRuns = typedTable({
     html_url: text('https://github.com/me/mine', 'Its page on the forge'),
     created_at: time('When it was made'),
     run_started_at: time('When its newest attempt started'),
-  }).meta({ id: 'WorkflowRun' }),
+  }).meta({ id: 'WorkflowRun', description: 'A run of a workflow of GitHub Actions or of Gitea or Forgejo Actions' }),
   isTracking: true,
   // Gitea counts no attempts: a run that was completed and is not any more runs again.
   isAgain: { column: 'status', from: 'completed' },
@@ -66,7 +79,7 @@ const branches = typedTable({
     sha: text('6dcb09b5b57875f334f61aebed695e2e4193db5e', 'The commit of its head; null until the first push'),
     master_branch: text('main', 'The default branch of the repository'),
     pusher_type: text('user', 'The kind of account that created or deleted it'),
-  }).meta({ id: 'Branch' }),
+  }).meta({ id: 'Branch', description: 'A branch of a repository' }),
   kept: { sha: ['sha'], pusher_type: ['pusher_type'] },
   filters: { repository: 'repository', deleted: 'deleted_at' },
   changes: (event) => {
@@ -115,7 +128,7 @@ const isCommentKind = (event: string) => commentKinds.some((kind) => kind === ev
 const comments = typedTable({
   name: 'comments',
   item: TypedItem.extend({
-    kind: z.enum(commentKinds).meta({ description: 'The event that brings it; each kind counts its own ids' }),
+    kind: CommentKind.meta({ description: 'The event that brings it; each kind counts its own ids' }),
     number: integer(7, 'The number of the issue or pull request'),
     user: account('The author'),
     author_association: text('CONTRIBUTOR', "The author's relation to the repository"),
@@ -125,7 +138,7 @@ const comments = typedTable({
     line: integer(12, 'The line of the file'),
     html_url: text('https://github.com/me/mine', 'Its page on the forge'),
     created_at: time('When it was written'),
-  }).meta({ id: 'Comment' }),
+  }).meta({ id: 'Comment', description: 'A comment on an issue, pull request or commit' }),
   alternatives: { line: ['original_line'] },
   filters: { repository: 'repository', kind: 'kind', sender: 'user_login', deleted: 'deleted_at' },
   changes: (event) => {
@@ -151,7 +164,7 @@ const issues = typedTable({
     html_url: text('https://github.com/me/mine', 'Its page on the forge'),
     created_at: time('When it was opened'),
     closed_at: time('When it was closed'),
-  }).meta({ id: 'Issue' }),
+  }).meta({ id: 'Issue', description: 'An issue' }),
   filters: { repository: 'repository', state: 'state', sender: 'user_login', deleted: 'deleted_at' },
   changes: (event) => {
     const issue = objectAt(event.payload, 'issue');
@@ -168,7 +181,7 @@ const isClosed = ({ state }: JsonObject) => (state === 'closed' ? 1 : 0);
 // Pull requests, from their own events and from reviews of them; checks that are asked for again ask for them again.
 const Tip = z
   .object({ ref: text('main', 'The name of the branch'), sha: text('6dcb09b5b57875f334f61aebed695e2e4193db5e', 'Its commit') })
-  .meta({ id: 'GitRef' });
+  .meta({ id: 'GitRef', description: 'An end of a pull request' });
 const tip = (description: string) => Tip.nullable().meta({ description });
 
 const pullRequests = typedTable({
@@ -192,7 +205,7 @@ const pullRequests = typedTable({
     created_at: time('When it was opened'),
     closed_at: time('When it was closed'),
     merged_at: time('When it was merged'),
-  }).meta({ id: 'PullRequest' }),
+  }).meta({ id: 'PullRequest', description: 'A pull request' }),
   // A review carries its pull request without these.
   kept: { merged: ['merged', 'merge_commit_sha', 'commits', 'additions', 'deletions', 'changed_files'] },
   filters: { repository: 'repository', state: 'state', sender: 'user_login', deleted: 'deleted_at' },
@@ -235,16 +248,16 @@ const pushes = typedTable({
     commit_count: integer(2, 'How many commits were pushed'),
     pusher: z
       .object({ name: text('octocat', 'The login') })
-      .meta({ id: 'Pusher' })
+      .meta({ id: 'Pusher', description: 'The account that pushed' })
       .nullable()
       .meta({ description: 'The account that pushed' }),
     head_commit: z
       .object({ message: text('Update README.md', 'The message') })
-      .meta({ id: 'HeadCommit' })
+      .meta({ id: 'HeadCommit', description: 'The newest commit of a push' })
       .nullable()
       .meta({ description: 'The newest commit' }),
     compare: text('https://github.com/me/mine/compare/6113728f27ae...6dcb09b5b578', 'The page that compares before and after'),
-  }).meta({ id: 'Push' }),
+  }).meta({ id: 'Push', description: 'A push to a branch or tag' }),
   filters: { repository: 'repository', sender: 'pusher_name', deleted: 'deleted_at' },
   changes: (event) => {
     const { payload } = event;
@@ -276,7 +289,7 @@ const repositories = typedTable({
     language: text('TypeScript', 'The main programming language'),
     html_url: text('https://github.com/me/mine', 'Its page on the forge'),
     created_at: time('When it was made'),
-  }).meta({ id: 'Repository' }),
+  }).meta({ id: 'Repository', description: 'A repository of a forge' }),
   alternatives: { owner_login: ['owner', 'name'] },
   filters: { repository: 'repository', deleted: 'deleted_at' },
   isMentioned: true,
@@ -295,7 +308,7 @@ const installations = typedTable({
     html_url: text('https://github.com/me/mine', 'Its page on the forge'),
     created_at: time('When it was made'),
     suspended_at: time('When it was suspended; null while it works'),
-  }).meta({ id: 'Installation' }),
+  }).meta({ id: 'Installation', description: 'An installation of a GitHub App' }),
   filters: { account: 'account_login', deleted: 'deleted_at' },
   changes: (event) => {
     if (event.event !== 'installation' && event.event !== 'installation_repositories') return [];
@@ -312,7 +325,7 @@ const users = typedTable({
     type: text('User', 'User, Bot or Organization'),
     site_admin: flag('Whether the user administers the forge'),
     html_url: text('https://github.com/me/mine', 'The page on the forge'),
-  }).meta({ id: 'User' }),
+  }).meta({ id: 'User', description: 'An account of a forge' }),
   filters: { login: 'login' },
   isMentioned: true,
   changes: (event) => [

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { idOf, integerAt, type JsonObject, memberAt, storable, timeAt } from '../../platform/json.ts';
 import { queryBoolean, queryChoice, Timestamp } from '../../platform/schema.ts';
-import { listOf, ProcessingState, processingStates } from '../contract.ts';
+import { listOf, ProcessingState } from '../contract.ts';
 import type { ForgeDelivery } from '../delivery.ts';
 import { filterText, forgeFilter, type TimePage, timePage } from '../paging.ts';
 
@@ -14,7 +14,7 @@ export const integer = (example: number, description: string) => described(z.int
 export const bigInteger = (example: number, description: string) => described(z.int(), description, example);
 export const flag = (description: string) => described(z.boolean(), description, false);
 export const time = (description: string) => described(Timestamp, description);
-const Account = z.object({ login: text('octocat', 'The login') }).meta({ id: 'Account' });
+const Account = z.object({ login: text('octocat', 'The login') }).meta({ id: 'Account', description: 'An account of a forge, by its login' });
 export const account = (description: string) => described(Account, description);
 
 /** The members that all typed rows have on the wire; the object's own main members come after it, under the forge's names. */
@@ -31,19 +31,21 @@ export const TypedItem = z.object({
 export type TypedItem = z.output<typeof TypedItem>;
 
 export const commentKinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
+export const CommentKind = z.enum(commentKinds).meta({ id: 'CommentKind', description: 'What a comment is about', examples: ['issue_comment'] });
+const OpenOrClosed = z.enum(['open', 'closed']).meta({ id: 'OpenOrClosed', description: 'The state of an issue or pull request' });
 
 /** The filters of lists; a table has those for which it has a column. */
 const filterSchemas = {
   forge: forgeFilter,
   repository: filterText.meta({ description: '`owner/name`, in any case' }),
-  state: queryChoice(['open', 'closed']).optional().meta({ description: 'Those in this state only' }),
-  kind: queryChoice(commentKinds).optional().meta({ description: 'Comments of this kind only' }),
+  state: queryChoice(OpenOrClosed).optional().meta({ description: 'Those in this state only' }),
+  kind: queryChoice(CommentKind).optional().meta({ description: 'Comments of this kind only' }),
   status: filterText.meta({ description: 'Runs of this status only, such as `completed`' }),
   conclusion: filterText.meta({ description: 'Runs of this conclusion only, such as `failure`' }),
   sender: filterText.meta({ description: 'The login of the account that made it' }),
   login: filterText.meta({ description: 'The login' }),
   account: filterText.meta({ description: 'The login of the account' }),
-  processingState: queryChoice(processingStates).optional().meta({ description: 'Those in this processing state only' }),
+  processingState: queryChoice(ProcessingState).optional().meta({ description: 'Those in this processing state only' }),
   deleted: queryBoolean.transform(String).optional().meta({ description: 'Only what the forge has deleted, or only what it has not' }),
 };
 
