@@ -1,6 +1,7 @@
 // A process of `npm test`: runs the file of each message from `run.ts`; after an empty one, or when that has ended, it closes the shared servers.
 import Mocha from 'mocha';
 import { inspect } from 'node:util';
+import { requireDescribed, watchAnswers } from './described-answers.ts';
 import { closeAll } from './end-of-run.ts';
 import { countLine, Reporter, summaryLine } from './reporter.ts';
 
@@ -8,6 +9,7 @@ const patienceMs = 10_000;
 // Mocha finds `--color` or `--no-color` among the arguments by itself.
 const [, , , grep] = process.argv;
 
+watchAnswers();
 process.on('message', (message: string | object) => {
   if (typeof message !== 'string') return; // about a server that this process has asked for
   if (message) void run(message);
@@ -16,7 +18,13 @@ process.on('message', (message: string | object) => {
 process.once('disconnect', () => void end());
 
 async function run(file: string): Promise<void> {
-  const mocha = new Mocha({ reporter: Reporter, timeout: 120_000, slow: 2000, ...(grep === undefined ? {} : { grep }) });
+  const mocha = new Mocha({
+    reporter: Reporter,
+    timeout: 120_000,
+    slow: 2000,
+    rootHooks: { afterEach: requireDescribed },
+    ...(grep === undefined ? {} : { grep }),
+  });
   mocha.addFile(file);
   try {
     await mocha.loadFilesAsync();

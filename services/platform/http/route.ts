@@ -140,7 +140,7 @@ type Declaration = {
   readonly describedHeaders?: Readonly<Record<string, DescribedHeader>>;
   /** For the API description alone: what the bytes of a raw or streamed body are, media type to schema. */
   readonly describedBody?: Readonly<Record<string, Schema>>;
-  /** Headers of the answers of a status, instead of those that any answer of that status has. An answer with other headers fails. */
+  /** Headers of the answers of a status, instead of those that any answer of that status has. A test that causes an answer with others fails. */
   readonly describedAnswerHeaders?: Readonly<Record<number, AnswerHeaders>>;
   /** For the API description alone: what an answer with a body is where it is not, or not always, JSON; media type to schema. */
   readonly describedContent?: Readonly<Record<string, Schema>>;
