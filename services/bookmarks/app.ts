@@ -17,6 +17,7 @@ import { createImporter } from './files/import.ts';
 import { folderRoutes } from './folders.ts';
 import { listRoutes } from './lists/lists.ts';
 import { createCatalogueSnapshots, createListStore } from './lists/store.ts';
+import { manyRoutes, tagRoutes } from './many/many.ts';
 import { createStore } from './store.ts';
 
 export type BookmarksParts = {
@@ -44,6 +45,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
         listRoutes(listStore, openSnapshot),
       ),
       ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes(store, clock)),
+      ...tagged({ name: 'Many', description: 'Many bookmarks at once, and tags of all bookmarks' }, [...manyRoutes(store), ...tagRoutes(store)]),
       ...tagged({ name: 'Folders', description: 'One folder at a time' }, folderRoutes(store, clock)),
       ...tagged({ name: 'Files', description: 'Bookmark files of browsers' }, fileRoutes(createImporter(store, clock), openSnapshot)),
     ].map(asksDatabase),

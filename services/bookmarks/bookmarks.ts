@@ -1,11 +1,23 @@
 // Bookmarks: their routes and rules.
+import type { IncomingHttpHeaders } from 'node:http';
 import { v7 as newId } from 'uuid';
+import { describedIfMatch, describedIfNoneMatch, entityTagOf, isKnown, requireMatch } from '../platform/http/entity-tags.ts';
 import { answer, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
-import { Bookmark, BookmarkInput, ById, Problems } from './contract.ts';
-import type { CatalogueStore, CatalogueWriter } from './store.ts';
+import { Bookmark, BookmarkInput, BookmarkPatch, BookmarkQuery, ById, Problems } from './contract.ts';
+import type { CatalogueStore, CatalogueWriter, PlainBookmark } from './store.ts';
 
-export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [readingRoute(store), ...writingRoutes(store, clock)];
+export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
+  readingRoute(store),
+  creatingRoute(store, clock),
+  ...changingRoutes(store),
+  deletingRoute(store),
+];
+
+/** Headers of an answer with one bookmark or folder, for the API description. */
+export const withEntityTag = { ETag: 'A strong entity tag of this state, for `If-Match` and `If-None-Match`' };
+export const withLocation = { ...withEntityTag, Location: 'The URL of the new resource' };
+export const tagged = (resource: object) => ({ ETag: entityTagOf(resource) });
 
 const readingRoute = (store: CatalogueStore) =>
   route({
@@ -16,16 +28,23 @@ const readingRoute = (store: CatalogueStore) =>
     summary: 'One bookmark',
     description: 'Reading needs no key.',
     params: ById,
-    answers: { 200: Bookmark },
+    query: BookmarkQuery,
+    answers: { 200: Bookmark, 304: null },
+    describedHeaders: describedIfNoneMatch,
+    describedAnswerHeaders: {
+      200: { ETag: { description: `${withEntityTag.ETag}; none with \`include\``, isOptional: true } },
+      304: withEntityTag,
+    },
     problems: [Problems.bookmarkMissing],
-    async handle({ params }) {
+    async handle({ params, query: { include }, headers }) {
+      if (include.length > 0) return (await store.findChecked(params.id)) ?? missing();
       const bookmark = await store.findBookmark(params.id);
       if (!bookmark) throw Problems.bookmarkMissing();
-      return bookmark;
+      return isKnown(headers, entityTagOf(bookmark)) ? answer(304, null, tagged(bookmark)) : answer(200, bookmark, tagged(bookmark));
     },
   });
 
-const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
+const creatingRoute = (store: CatalogueStore, clock: () => Date) =>
   route({
     method: 'post',
     path: '/api/bookmarks',
@@ -34,34 +53,59 @@ const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
     description: 'Tags that do not exist yet are created.',
     body: BookmarkInput,
     answers: { 201: Bookmark },
+    describedAnswerHeaders: { 201: withLocation },
     async handle({ body }) {
-      const created = await store.write(async (writer) => {
-        await requireFolder(writer, 'folderId', body.folderId);
-        const bookmark = { id: newId(), ...body, dateAdded: clock() }; // inside the transaction, so that paging clients miss none
-        await writer.insertBookmark(bookmark);
-        return bookmark;
-      });
-      return answer(201, created, { Location: `/api/bookmarks/${created.id}` });
+      const created = await store.write((writer) => add(writer, body, clock));
+      return answer(201, created, { ...tagged(created), Location: `/api/bookmarks/${created.id}` });
     },
-  }),
+  });
+
+const changing = {
+  params: ById,
+  answers: { 200: Bookmark },
+  describedHeaders: describedIfMatch,
+  describedAnswerHeaders: { 200: withEntityTag },
+  problems: [Problems.bookmarkMissing, Common.preconditionFailed],
+};
+
+const changingRoutes = (store: CatalogueStore) => [
   route({
     method: 'put',
     path: '/api/bookmarks/{id}',
     operationId: 'replaceBookmark',
     summary: 'Replaces a bookmark; omitted members return to their defaults',
     description: '`id` and `dateAdded` stay.',
-    params: ById,
+    ...changing,
     body: BookmarkInput,
-    answers: { 200: Bookmark },
-    problems: [Problems.bookmarkMissing],
-    handle: ({ params: { id }, body }) =>
-      store.write(async (writer) => {
+    async handle({ params: { id }, body, headers }) {
+      const updated = await store.write(async (writer) => {
         await requireFolder(writer, 'folderId', body.folderId);
-        const updated = await writer.updateBookmark({ id, ...body });
-        if (!updated) throw Problems.bookmarkMissing();
-        return updated;
-      }),
+        await requireBookmark(writer, id, headers);
+        return writer.updateBookmark({ id, ...body });
+      });
+      return answer(200, updated, tagged(updated));
+    },
   }),
+  route({
+    method: 'patch',
+    path: '/api/bookmarks/{id}',
+    operationId: 'updateBookmark',
+    summary: 'Changes members of a bookmark; omitted ones stay',
+    description: 'A JSON Merge Patch (RFC 7396): null sets a member to its default, where it may be null.',
+    ...changing,
+    body: BookmarkPatch,
+    async handle({ params, body, headers }) {
+      const updated = await store.write(async (writer) => {
+        if (body.folderId !== undefined) await requireFolder(writer, 'folderId', body.folderId);
+        const before = await requireBookmark(writer, params.id, headers);
+        return writer.updateBookmark({ ...before, ...body });
+      });
+      return answer(200, updated, tagged(updated));
+    },
+  }),
+];
+
+const deletingRoute = (store: CatalogueStore) =>
   route({
     method: 'delete',
     path: '/api/bookmarks/{id}',
@@ -70,19 +114,39 @@ const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
     description: 'A repeat answers 404.',
     params: ById,
     answers: { 204: null },
-    problems: [Problems.bookmarkMissing],
-    async handle({ params }) {
+    describedHeaders: describedIfMatch,
+    problems: [Problems.bookmarkMissing, Common.preconditionFailed],
+    async handle({ params: { id }, headers }) {
       await store.write(async (writer) => {
-        if (!(await writer.removeBookmark(params.id))) throw Problems.bookmarkMissing();
+        await requireBookmark(writer, id, headers);
+        await writer.removeBookmark(id);
       });
       return answer(204, null);
     },
-  }),
-];
+  });
+
+export async function add(writer: CatalogueWriter, input: BookmarkInput, clock: () => Date): Promise<PlainBookmark> {
+  await requireFolder(writer, 'folderId', input.folderId);
+  const bookmark = { id: newId(), ...input, dateAdded: clock() }; // inside the transaction, so that paging clients miss none
+  await writer.insertBookmark(bookmark);
+  return bookmark;
+}
+
+function missing(): never {
+  throw Problems.bookmarkMissing();
+}
+
+/** @throws Problem 404, or 412 by If-Match */
+async function requireBookmark(writer: CatalogueWriter, id: string, headers: IncomingHttpHeaders): Promise<PlainBookmark> {
+  const bookmark = await writer.findBookmark(id);
+  if (!bookmark) throw Problems.bookmarkMissing();
+  requireMatch(headers, entityTagOf(bookmark));
+  return bookmark;
+}
 
 /** @throws Problem 400 on `member` when it names a folder that is not there */
 export async function requireFolder(writer: CatalogueWriter, member: string, id: string | null): Promise<void> {
-  if (id === null || (await writer.hasFolder(id))) return;
+  if (id === null || (await writer.findFolder(id))) return;
   throw refused(member, 'must name an existing folder');
 }
 

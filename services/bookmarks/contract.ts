@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isStorable, storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { Count, isGuid, queryBoolean, queryInteger, text, Timestamp } from '../platform/schema.ts';
+import { Count, exactlyOptional, isGuid, queryBoolean, queryChoice, queryInteger, queryList, queryRepeated, text, Timestamp } from '../platform/schema.ts';
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
@@ -12,33 +12,42 @@ const trimmed = (limits: { readonly min?: number; readonly max: number }) =>
     .trim()
     .pipe(stored(limits))
     .meta({ override: { minLength: limits.min ?? 0, maxLength: limits.max } });
-/** Null and an omitted text become the empty text. */
-const optionalText = (max: number) =>
+/** Null becomes the empty text. */
+const nullableText = (max: number) =>
   stored({ max })
-    .nullish()
+    .nullable()
     .transform((value) => value ?? '');
 
 /** No bookmark or folder has it: a text that is no id names nothing. */
 const idOfNothing = '00000000-0000-0000-0000-000000000000';
 /** In any case, as every other service takes them. */
 const asId = (value: string) => (isGuid(value) ? value.toLowerCase() : idOfNothing);
-const Reference = z
-  .string({ error: 'must be a string' })
-  .transform(asId)
-  .nullish()
-  .transform((id) => id ?? null);
+const Reference = z.string({ error: 'must be a string' }).transform(asId).nullable();
 export const ById = z.object({ id: z.string().transform(asId).meta({ description: 'The id of the bookmark or folder' }) });
 
 const isWebAddress = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
+/** A URL parser drops tabs and line ends, so that an address with them is another one than a person reads. */
+const hasNoControls = (url: string) => !/\p{Cc}/u.test(url);
+const hasNoPassword = (url: string) => (URL.parse(url) ?? { username: '', password: '' }).username === '' && (URL.parse(url)?.password ?? '') === '';
+/** Characters that no address has, and that would end an attribute of a page; a browser sends them in this form. */
+const withoutQuotes = (url: string) => url.replaceAll(/["<>`]/g, (character) => encodeURIComponent(character));
+
+const imageData = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)[;,]/i;
+/** Relative, http, https, or the bytes of a picture themselves: nothing that a browser would run. */
+function isPicture(address: string): boolean {
+  const protocol = URL.parse(address)?.protocol;
+  return protocol === undefined || protocol === 'http:' || protocol === 'https:' || imageData.test(address.trim());
+}
 
 /** Compares code points; JavaScript's own order compares UTF-16 units. */
 const byCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
-const maxTags = 100;
+export const maxTags = 100;
+const Tag = trimmed({ max: 100 });
 const Tags = z
-  .array(trimmed({ max: 100 }), { error: 'must be an array' })
-  .nullish()
-  .transform((tags) => [...new Set(tags ?? [])].filter((tag) => tag !== '').sort(byCodePoints))
+  .array(Tag, { error: 'must be an array' })
+  .nullable()
+  .transform((tags) => [...new Set(tags)].filter((tag) => tag !== '').sort(byCodePoints))
   .refine((tags) => tags.length <= maxTags, { error: `must hold at most ${maxTags} tags` });
 
 export const Bookmark = z
@@ -52,6 +61,9 @@ export const Bookmark = z
     folderId: Id('').nullable().meta({ description: 'The folder that holds the bookmark, or null' }),
     favorite: z.boolean().meta({ description: 'Whether the bookmark is a favorite' }),
     dateAdded: Timestamp.meta({ description: 'When the bookmark was added' }),
+    checked: z.exactOptional(Timestamp.nullable()).meta({ description: 'With `include=check`: when the page was last asked for; null before the first check' }),
+    status: z.exactOptional(z.int().nullable()).meta({ description: 'With `include=check`: the HTTP status of that check; null where there was no answer' }),
+    dead: z.exactOptional(z.boolean()).meta({ description: 'With `include=check`: whether the page is gone' }),
   })
   .meta({
     id: 'Bookmark',
@@ -72,22 +84,39 @@ export const Bookmark = z
   });
 export type Bookmark = z.output<typeof Bookmark>;
 
+const bookmarkMembers = {
+  title: trimmed({ min: 1, max: 500 }).meta({ description: 'The title; white space around it is dropped' }),
+  url: trimmed({ min: 1, max: 2048 })
+    .refine(isWebAddress, { error: 'must be an absolute http or https URL' })
+    .refine(hasNoControls, { error: 'must not hold control characters' })
+    .refine(hasNoPassword, { error: 'must not hold a user name or password' })
+    .transform(withoutQuotes)
+    .meta({
+      override: { format: 'uri', pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
+      description: 'An absolute http or https address without user name and password',
+    }),
+  description: nullableText(10_000).meta({ description: 'A text about the page; default: the empty text' }),
+  thumbnail: nullableText(8192)
+    .refine(isPicture, { error: 'must be an http or https URL, or a data URL of a picture' })
+    .meta({ description: 'The address of a picture, or the picture as a data URL; default: the empty text' }),
+  tags: Tags.meta({ description: `At most ${maxTags} tags; blank ones and repeats are dropped. Default: none` }),
+  folderId: Reference.meta({ description: 'The id of an existing folder; default: null, no folder' }),
+  favorite: z
+    .boolean({ error: 'must be true or false' })
+    .nullable()
+    .transform((value) => value ?? false)
+    .meta({ description: 'Whether the bookmark is a favorite; default: false' }),
+};
+
 /** Omitted members have their defaults, on PUT too. */
 export const BookmarkInput = z
   .object({
-    title: trimmed({ min: 1, max: 500 }).meta({ description: 'The title; white space around it is dropped' }),
-    url: trimmed({ min: 1, max: 2048 })
-      .refine(isWebAddress, { error: 'must be an absolute http or https URL' })
-      .meta({ override: { format: 'uri', pattern: '^\\s*[hH][tT][tT][pP][sS]?://' }, description: 'An absolute http or https address' }),
-    description: optionalText(10_000).meta({ description: 'A text about the page; default: the empty text' }),
-    thumbnail: optionalText(8192).meta({ description: 'The address of a picture; default: the empty text' }),
-    tags: Tags.meta({ description: `At most ${maxTags} tags; blank ones and repeats are dropped. Default: none` }),
-    folderId: Reference.meta({ description: 'The id of an existing folder; default: no folder' }),
-    favorite: z
-      .boolean({ error: 'must be true or false' })
-      .nullish()
-      .transform((value) => value ?? false)
-      .meta({ description: 'Whether the bookmark is a favorite; default: false' }),
+    ...bookmarkMembers,
+    description: bookmarkMembers.description.default(''),
+    thumbnail: bookmarkMembers.thumbnail.default(''),
+    tags: bookmarkMembers.tags.default([]),
+    folderId: bookmarkMembers.folderId.default(null),
+    favorite: bookmarkMembers.favorite.default(false),
   })
   .meta({
     id: 'BookmarkInput',
@@ -95,6 +124,59 @@ export const BookmarkInput = z
     examples: [{ title: 'Flood maps of the Shannon', url: 'https://maps.example/shannon', tags: ['maps', 'rivers'] }],
   });
 export type BookmarkInput = z.output<typeof BookmarkInput>;
+
+/** Omitted members stay; null sets those that may be null in a `BookmarkInput` to their defaults. */
+export const BookmarkPatch = z
+  .object(exactlyOptional(bookmarkMembers))
+  .meta({ id: 'BookmarkPatch', description: 'Members of a bookmark to change; omitted ones stay', examples: [{ favorite: true, tags: ['maps'] }] });
+
+const include = queryList(queryChoice(['check'])).meta({ description: '`check` adds the last check of the page: `checked`, `status`, `dead`' });
+export const BookmarkQuery = z.object({ include });
+
+const Ids = z
+  .array(z.string({ error: 'must be a string' }).transform(asId), { error: 'must be an array' })
+  .min(1)
+  .max(500)
+  .meta({ description: 'Ids of bookmarks, 1 to 500; ids that name nothing and repeats are ignored' });
+const one = <const Action extends string>(action: Action) => z.literal(action).meta({ description: 'What is done' });
+const ManyTags = Tags.refine((tags) => tags.length > 0, { error: 'must hold a tag' });
+export const BulkInput = z
+  .discriminatedUnion('action', [
+    z.object({ action: one('move'), ids: Ids, folderId: Reference.meta({ description: 'The id of an existing folder, or null: no folder' }) }),
+    z.object({ action: one('tag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags that the bookmarks get beside those that they have' }) }),
+    z.object({ action: one('untag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags that are taken off the bookmarks' }) }),
+    z.object({
+      action: one('favorite'),
+      ids: Ids,
+      favorite: bookmarkMembers.favorite.default(true).meta({ description: 'Whether the bookmarks become favorites; default: true' }),
+    }),
+    z.object({ action: one('delete'), ids: Ids }),
+  ])
+  .meta({
+    id: 'BulkInput',
+    description: 'A change of up to 500 bookmarks',
+    examples: [{ action: 'tag', ids: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'], tags: ['maps'] }],
+  });
+export type BulkInput = z.output<typeof BulkInput>;
+export const BulkResult = z
+  .object({ updated: Count.meta({ description: 'How many bookmarks were changed or deleted' }) })
+  .meta({ id: 'BulkResult', description: 'How many bookmarks a change of many changed' });
+
+export const ByTag = z.object({
+  name: z
+    .string()
+    .transform(storable)
+    .meta({ description: 'The tag, in its letter case', examples: ['maps'] }),
+});
+export const TagInput = z
+  .object({ name: trimmed({ min: 1, max: 100 }).meta({ description: 'The new name; an existing one takes the bookmarks of the tag over' }) })
+  .meta({ id: 'TagInput', description: 'The new name of a tag', examples: [{ name: 'cartography' }] });
+export const RenamedTag = z
+  .object({
+    name: z.string().meta({ description: 'The name of the tag', examples: ['cartography'] }),
+    bookmarks: Count.meta({ description: 'How many bookmarks have it now' }),
+  })
+  .meta({ id: 'RenamedTag', description: 'A tag under its new name' });
 
 export const Folder = z
   .object({
@@ -110,17 +192,23 @@ export const Folder = z
   });
 export type Folder = z.output<typeof Folder>;
 
+const folderMembers = {
+  name: trimmed({ min: 1, max: 200 }).meta({ description: 'The name; white space around it is dropped' }),
+  parentId: Reference.meta({ description: 'The id of an existing folder; default: null, the top' }),
+  icon: trimmed({ max: 200 })
+    .nullable()
+    .transform((icon) => (icon === '' ? null : icon))
+    .meta({ description: 'A free text that clients show as an icon; a blank one is stored as null' }),
+};
+/** Omitted members have their defaults, on PUT too. */
 export const FolderInput = z
-  .object({
-    name: trimmed({ min: 1, max: 200 }).meta({ description: 'The name; white space around it is dropped' }),
-    parentId: Reference.meta({ description: 'The id of an existing folder; default: the top' }),
-    icon: trimmed({ max: 200 })
-      .nullish()
-      .transform((icon) => (icon === undefined || icon === '' ? null : icon))
-      .meta({ description: 'A free text that clients show as an icon; a blank one is stored as null' }),
-  })
+  .object({ ...folderMembers, parentId: folderMembers.parentId.default(null), icon: folderMembers.icon.default(null) })
   .meta({ id: 'FolderInput', description: 'A folder as it is stored; an omitted member has its default, on PUT too', examples: [{ name: 'Maps' }] });
 export type FolderInput = z.output<typeof FolderInput>;
+/** Omitted members stay. */
+export const FolderPatch = z
+  .object(exactlyOptional(folderMembers))
+  .meta({ id: 'FolderPatch', description: 'Members of a folder to change; omitted ones stay', examples: [{ icon: 'map' }] });
 
 const flag = queryBoolean.default(false);
 export const FolderDeletion = z.object({
@@ -134,14 +222,66 @@ const searched = (max: number) =>
     .optional();
 export const maxPage = 1000;
 export const BookmarkFilterQuery = z.object({
-  q: searched(200).meta({
-    description: 'Words or parts of words that are all in title, URL, description or tags, whatever the case and the accents; the best match comes first',
+  q: searched(2048).meta({
+    description:
+      'Words or parts of words that are all in title, URL, description or tags, whatever the case and the accents. `"a phrase"` stands together, `-word` must be missing, `or` separates alternatives. At most 100 terms',
   }),
-  tag: searched(100).meta({ description: 'Only bookmarks with this tag' }),
-  folderId: z.string().transform(asId).optional().meta({ description: 'Only bookmarks directly in this folder' }),
+  tag: queryRepeated(
+    text({ max: 100 }).transform((tag) => storable(tag.trim())),
+    { max: maxTags },
+  ).meta({ description: 'Only bookmarks with this tag; given several times, with all of them' }),
+  untagged: queryBoolean.optional().meta({ description: 'Only bookmarks without a tag, or only those with one' }),
+  folderId: z.string().transform(asId).optional().meta({ description: 'Only bookmarks in this folder' }),
+  subfolders: flag.meta({ description: 'Whether `folderId` means the folders below it, too; default: false' }),
   favorite: queryBoolean.optional().meta({ description: 'Only favorites, or only the others' }),
+  dead: queryBoolean.optional().meta({ description: 'Only bookmarks whose page is gone, or only the others' }),
+  url: trimmed({ max: 8192 })
+    .refine(isWebAddress, { error: 'must be an absolute http or https URL' })
+    .optional()
+    .meta({ description: 'Only bookmarks of this page: addresses that differ in spelling, fragment or tracking parameters are one page' }),
+});
+export const sorts = ['oldest', 'newest', 'title'] as const;
+export const BookmarkListQuery = BookmarkFilterQuery.extend({
+  sort: queryChoice(sorts)
+    .optional()
+    .meta({ description: 'By `dateAdded` ascending or descending, or by title; default: `oldest`, and the best match first where `q` is given' }),
+  include,
   limit: queryInteger({ min: 1, max: maxPage }).meta({ description: 'A page of the list; `Link` leads to the next one. Default: all of it' }),
 });
+
+const Counted = Count.meta({ description: 'How many bookmarks' });
+const FolderCount = z
+  .object({ id: Id('The id of the folder'), count: Counted.meta({ description: 'How many are directly in it' }) })
+  .meta({ id: 'FolderCount', description: 'A folder and how many bookmarks it holds' });
+const TagCount = z
+  .object({ name: z.string().meta({ description: 'The tag' }), count: Counted.meta({ description: 'How many have it' }) })
+  .meta({ id: 'TagCount', description: 'A tag and how many bookmarks have it' });
+export const Counts = z
+  .object({
+    total: Counted.meta({ description: 'How many bookmarks there are' }),
+    favorites: Counted.meta({ description: 'How many are favorites' }),
+    untagged: Counted.meta({ description: 'How many have no tag' }),
+    withoutFolder: Counted.meta({ description: 'How many are in no folder' }),
+    dead: Counted.meta({ description: 'How many have a page that is gone' }),
+    folders: z.array(FolderCount).meta({ description: 'All folders, in the order in which they were added' }),
+    tags: z.array(TagCount).meta({ description: 'All tags, sorted' }),
+  })
+  .meta({
+    id: 'BookmarkCounts',
+    description: 'How many bookmarks there are, by folder and by tag',
+    examples: [
+      {
+        total: 312,
+        favorites: 12,
+        untagged: 40,
+        withoutFolder: 7,
+        dead: 3,
+        folders: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', count: 21 }],
+        tags: [{ name: 'maps', count: 9 }],
+      },
+    ],
+  });
+export type Counts = z.output<typeof Counts>;
 
 export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Whether to report what would be imported without storing it; default: false' }) });
 const FailedBookmark = z
@@ -167,6 +307,7 @@ export type ImportResult = z.output<typeof ImportResult>;
 export const Problems = problems({
   bookmarkMissing: { status: 404, title: 'No such bookmark' },
   folderMissing: { status: 404, title: 'No such folder' },
+  tagMissing: { status: 404, title: 'No such tag' },
   folderNotEmpty: { status: 409, title: 'The folder is not empty' },
   notBookmarks: { status: 400, title: 'The file is not usable as Netscape bookmark HTML' },
 });

@@ -1,11 +1,19 @@
 // Folders: their routes and rules.
+import type { IncomingHttpHeaders } from 'node:http';
 import { v7 as newId } from 'uuid';
+import { describedIfMatch, describedIfNoneMatch, entityTagOf, isKnown, requireMatch } from '../platform/http/entity-tags.ts';
 import { answer, route } from '../platform/http/route.ts';
-import { refused, requireFolder } from './bookmarks.ts';
-import { ById, Folder, FolderDeletion, FolderInput, Problems } from './contract.ts';
-import type { CatalogueStore } from './store.ts';
+import { Common } from '../platform/problem.ts';
+import { refused, requireFolder, tagged, withEntityTag, withLocation } from './bookmarks.ts';
+import { ById, Folder, FolderDeletion, FolderInput, FolderPatch, Problems } from './contract.ts';
+import type { CatalogueStore, CatalogueWriter } from './store.ts';
 
-export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [readingRoute(store), ...writingRoutes(store, clock)];
+export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
+  readingRoute(store),
+  creatingRoute(store, clock),
+  ...changingRoutes(store),
+  deletingRoute(store),
+];
 
 const readingRoute = (store: CatalogueStore) =>
   route({
@@ -16,16 +24,18 @@ const readingRoute = (store: CatalogueStore) =>
     summary: 'One folder',
     description: 'Reading needs no key.',
     params: ById,
-    answers: { 200: Folder },
+    answers: { 200: Folder, 304: null },
+    describedHeaders: describedIfNoneMatch,
+    describedAnswerHeaders: { 200: withEntityTag, 304: withEntityTag },
     problems: [Problems.folderMissing],
-    async handle({ params }) {
+    async handle({ params, headers }) {
       const folder = await store.findFolder(params.id);
       if (!folder) throw Problems.folderMissing();
-      return folder;
+      return isKnown(headers, entityTagOf(folder)) ? answer(304, null, tagged(folder)) : answer(200, folder, tagged(folder));
     },
   });
 
-const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
+const creatingRoute = (store: CatalogueStore, clock: () => Date) =>
   route({
     method: 'post',
     path: '/api/folders',
@@ -34,36 +44,51 @@ const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
     description: 'Several folders may have the same name.',
     body: FolderInput,
     answers: { 201: Folder },
+    describedAnswerHeaders: { 201: withLocation },
     async handle({ body }) {
-      const created = await store.write(async (writer) => {
-        await requireFolder(writer, 'parentId', body.parentId);
-        const folder = { id: newId(), ...body };
-        await writer.insertFolder(folder, clock());
-        return folder;
-      });
-      return answer(201, created, { Location: `/api/folders/${created.id}` });
+      const created = await store.write((writer) => addFolder(writer, body, clock));
+      return answer(201, created, { ...tagged(created), Location: `/api/folders/${created.id}` });
     },
-  }),
+  });
+
+const changing = {
+  params: ById,
+  answers: { 200: Folder },
+  describedHeaders: describedIfMatch,
+  describedAnswerHeaders: { 200: withEntityTag },
+  problems: [Problems.folderMissing, Common.preconditionFailed],
+};
+
+const changingRoutes = (store: CatalogueStore) => [
   route({
     method: 'put',
     path: '/api/folders/{id}',
     operationId: 'replaceFolder',
     summary: 'Replaces a folder: without parentId it moves to the root',
     description: 'A folder cannot become its own ancestor.',
-    params: ById,
+    ...changing,
     body: FolderInput,
-    answers: { 200: Folder },
-    problems: [Problems.folderMissing],
-    handle: ({ params: { id }, body }) =>
-      store.write(async (writer) => {
-        await requireFolder(writer, 'parentId', body.parentId);
-        if (!(await writer.hasFolder(id))) throw Problems.folderMissing();
-        if (body.parentId !== null && (await writer.isAtOrAbove(id, body.parentId))) throw refused('parentId', 'must not be the folder itself or one below it');
-        const updated = { id, ...body };
-        await writer.updateFolder(updated);
-        return updated;
-      }),
+    async handle({ params: { id }, body, headers }) {
+      const updated = await store.write((writer) => updateFolder(writer, { id, ...body }, headers));
+      return answer(200, updated, tagged(updated));
+    },
   }),
+  route({
+    method: 'patch',
+    path: '/api/folders/{id}',
+    operationId: 'updateFolder',
+    summary: 'Changes members of a folder; omitted ones stay',
+    description: 'A JSON Merge Patch (RFC 7396). A folder cannot become its own ancestor.',
+    ...changing,
+    body: FolderPatch,
+    async handle({ params, body, headers }) {
+      const updated = await store.write((writer) => updateFolder(writer, { ...params, ...body }, headers));
+      return answer(200, updated, tagged(updated));
+    },
+  }),
+];
+
+const deletingRoute = (store: CatalogueStore) =>
   route({
     method: 'delete',
     path: '/api/folders/{id}',
@@ -74,15 +99,52 @@ const writingRoutes = (store: CatalogueStore, clock: () => Date) => [
     params: ById,
     query: FolderDeletion,
     answers: { 204: null },
-    problems: [Problems.folderMissing, Problems.folderNotEmpty],
-    async handle({ params: { id }, query: { cascade } }) {
-      await store.write(async (writer) => {
-        if (!(await writer.hasFolder(id))) throw Problems.folderMissing();
-        if (cascade) await writer.emptyFolder(id);
-        else if (await writer.isHolding(id)) throw Problems.folderNotEmpty({ detail: 'It holds bookmarks or folders; cascade=true deletes it all the same.' });
-        await writer.removeFolder(id);
-      });
+    describedHeaders: describedIfMatch,
+    problems: [Problems.folderMissing, Problems.folderNotEmpty, Common.preconditionFailed],
+    async handle({ params: { id }, query: { cascade }, headers }) {
+      await store.write((writer) => removeFolder(writer, { id, cascade }, headers));
       return answer(204, null);
     },
-  }),
-];
+  });
+
+export async function addFolder(writer: CatalogueWriter, input: FolderInput, clock: () => Date): Promise<Folder> {
+  await requireFolder(writer, 'parentId', input.parentId);
+  const folder = { id: newId(), ...input };
+  await writer.insertFolder(folder, clock());
+  return folder;
+}
+
+/** What `change` does not have stays. @throws Problem 400, 404, or 412 by If-Match */
+export async function updateFolder(
+  writer: CatalogueWriter,
+  change: Partial<FolderInput> & { readonly id: string },
+  headers: IncomingHttpHeaders,
+): Promise<Folder> {
+  const { id, parentId = null } = change;
+  await requireFolder(writer, 'parentId', parentId);
+  const before = await requireExisting(writer, id);
+  if (parentId !== null && (await writer.isAtOrAbove(id, parentId))) throw refused('parentId', 'must not be the folder itself or one below it');
+  requireMatch(headers, entityTagOf(before));
+  const updated = { ...before, ...change };
+  await writer.updateFolder(updated);
+  return updated;
+}
+
+type Deletion = { readonly id: string; readonly cascade: boolean };
+
+/** @throws Problem 404, 409, or 412 by If-Match */
+export async function removeFolder(writer: CatalogueWriter, { id, cascade }: Deletion, headers: IncomingHttpHeaders): Promise<void> {
+  const folder = await requireExisting(writer, id);
+  if (!cascade && (await writer.isHolding(id)))
+    throw Problems.folderNotEmpty({ detail: 'It holds bookmarks or folders; cascade=true deletes it all the same.' });
+  requireMatch(headers, entityTagOf(folder));
+  await writer.emptyFolder(id);
+  await writer.removeFolder(id);
+}
+
+/** @throws Problem 404 */
+async function requireExisting(writer: CatalogueWriter, id: string): Promise<Folder> {
+  const folder = await writer.findFolder(id);
+  if (!folder) throw Problems.folderMissing();
+  return folder;
+}

@@ -1,10 +1,17 @@
 // All SQL of the bookmark catalogue but that of lists.
 import { createBatcher, sharedReads } from '../platform/batches.ts';
+import { hashOf, identityOf } from '../platform/mail/url-identity.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement } from '../platform/postgres/rows.ts';
 import type { Bookmark, Folder } from './contract.ts';
+import { changesOfMany } from './many/store.ts';
 
-const columns: RowColumns<Bookmark> = {
+type Check = 'checked' | 'status' | 'dead';
+/** A bookmark without the check of its page. */
+export type PlainBookmark = Omit<Bookmark, Check>;
+type Written = PlainBookmark & { readonly urlSha256: Buffer };
+
+const written: RowColumns<Written> = {
   id: 'uuid',
   title: 'text',
   url: 'text',
@@ -14,14 +21,22 @@ const columns: RowColumns<Bookmark> = {
   folderId: 'uuid',
   favorite: 'boolean',
   dateAdded: 'timestamptz',
+  urlSha256: 'bytea',
 };
+const { urlSha256: _, ...columns } = written;
 /** The members of a bookmark, in the order of the wire. */
 export const bookmarkColumns = asMembers(columns);
-const names = namesOf(columns);
+export const checkColumns = asMembers<Required<Pick<Bookmark, Check>>>({ checked: 'checked_at timestamptz', status: 'smallint', dead: 'boolean' });
+const names = namesOf(written);
+
+/** By which the bookmarks of one page are found, however their addresses are spelled. */
+export const pageOf = (url: string): Buffer => hashOf(identityOf(url) ?? url);
+const withPage = <One extends { readonly url: string }>(one: One) => ({ ...one, urlSha256: pageOf(one.url) });
 
 const folderColumns: RowColumns<Folder> = { id: 'uuid', name: 'text', parentId: 'uuid', icon: 'text' };
 
-const bookmarksById = statement<Bookmark, [ids: readonly string[]]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = any($1)`);
+const bookmarksById = statement<PlainBookmark, [ids: readonly string[]]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = any($1)`);
+const checkedById = statement<Bookmark, [id: string]>('bookmarks.checkedById', `select ${bookmarkColumns}, ${checkColumns} from bookmarks where id = $1`);
 
 /** Single reads that come at the same time share a statement. */
 function createFinder(database: Database) {
@@ -35,25 +50,34 @@ function createFinder(database: Database) {
 // Tags are created on demand; those that no bookmark has any more stay.
 const addTags = (rows: string) => `insert into tags (name) select distinct unnest(tags) from ${rows} as tagged on conflict do nothing`;
 
-const insertBookmark = rowsStatement<unknown, [bookmarks: readonly Bookmark[]]>(
+const insertBookmark = rowsStatement<unknown, [bookmarks: readonly Written[]]>(
   'bookmarks.insert',
-  [columns],
+  [written],
   (given) => `
   with added as (${addTags(given)})
   insert into bookmarks (${names}) select ${names} from ${given} as given`,
 );
 
-type Replacement = Omit<Bookmark, 'dateAdded'>;
-const { dateAdded: _, ...replaced } = columns;
+type Replacement = Omit<PlainBookmark, 'dateAdded'>;
+const { dateAdded: __, ...replaced } = written;
 
-const updateBookmark = rowsStatement<Bookmark, [bookmarks: readonly Replacement[]]>(
+// A page with another address has not been checked.
+const updateBookmark = rowsStatement<PlainBookmark, [bookmarks: readonly Omit<Written, 'dateAdded'>[]]>(
   'bookmarks.update',
   [replaced],
   (given) => `
-  with added as (${addTags(given)})
-  update bookmarks set (${namesOf(replaced)}) = (select ${namesOf(replaced)} from ${given} as given)
-  where id in (select id from ${given} as given)
-  returning ${bookmarkColumns}`,
+  with added as (${addTags(given)}), before as (
+    select id, url_sha256 = (select url_sha256 from ${given} as given) as is_same from bookmarks where id in (select id from ${given} as given)
+  )
+  update bookmarks set
+    (${namesOf(replaced)}) = (select ${namesOf(replaced)} from ${given} as given),
+    checked_at = case when is_same then checked_at end,
+    status = case when is_same then status end,
+    failures = case when is_same then failures else 0 end,
+    dead = is_same and dead,
+    check_at = case when is_same then check_at else now() end
+  from before where bookmarks.id = before.id
+  returning ${asMembers(columns).replace(/^id/, 'bookmarks.id')}`,
 );
 
 /** The bookmarks of an import whose address is not in the same folder already. */
@@ -61,17 +85,17 @@ const missingOf = (given: string) => `
   select * from ${given} as given
   where not exists (select from bookmarks where bookmarks.url = given.url and bookmarks.folder_id is not distinct from given.folder_id)`;
 
-const insertMissing = rowsStatement<unknown, [bookmarks: readonly Bookmark[]]>(
+const insertMissing = rowsStatement<unknown, [bookmarks: readonly Written[]]>(
   'bookmarks.insertMissing',
-  [columns],
+  [written],
   (given) => `
   with missing as (${missingOf(given)}), added as (${addTags('missing')})
   insert into bookmarks (${names}) select ${names} from missing order by ordinal`,
 );
 
-const countMissing = rowsStatement<{ count: number }, [bookmarks: readonly Bookmark[]]>(
+const countMissing = rowsStatement<{ count: number }, [bookmarks: readonly Written[]]>(
   'bookmarks.countMissing',
-  [columns],
+  [written],
   (given) => `select count(*) from (${missingOf(given)}) as missing`,
 );
 
@@ -138,9 +162,10 @@ export type CatalogueWriter = ReturnType<typeof writerOn>;
 /** @param writeDatabase a pool of its own, since waiting writes must not take connections from reads */
 export const createStore = (database: Database, writeDatabase: Database) => ({
   findBookmark: createFinder(database),
+  findChecked: (id: string) => database.first(checkedById, id),
   findFolder: (id: string) => database.first(folderById, id),
   ...lookupsOn(database),
-  countMissing: async (bookmarks: readonly Bookmark[]) => (await database.first(countMissing, bookmarks))?.count ?? 0,
+  countMissing: async (bookmarks: readonly PlainBookmark[]) => (await database.first(countMissing, bookmarks.map(withPage)))?.count ?? 0,
 
   /**
    * Runs one write at a time over all replicas, in a transaction: answers to its questions hold until it ends, so that concurrent moves of
@@ -161,14 +186,20 @@ const lookupsOn = (database: Database) => ({
 
 const writerOn = (database: Database) => ({
   ...lookupsOn(database),
+  ...changesOfMany(database),
   /** @returns how many were inserted */
-  insertMissing: (bookmarks: readonly Bookmark[]) => database.run(insertMissing, bookmarks),
-  insertBookmark: (bookmark: Bookmark) => database.run(insertBookmark, [bookmark]),
-  /** Undefined when no bookmark has the id. */
-  updateBookmark: (bookmark: Replacement) => database.first(updateBookmark, [bookmark]),
-  removeBookmark: async (id: string) => (await database.run(removeBookmark, id)) > 0,
+  insertMissing: (bookmarks: readonly PlainBookmark[]) => database.run(insertMissing, bookmarks.map(withPage)),
+  findBookmark: async (id: string) => (await database.all(bookmarksById, [id]))[0],
+  insertBookmark: (bookmark: PlainBookmark) => database.run(insertBookmark, [withPage(bookmark)]),
+  /** @throws TypeError when no bookmark has the id */
+  async updateBookmark(bookmark: Replacement): Promise<PlainBookmark> {
+    const updated = await database.first(updateBookmark, [withPage(bookmark)]);
+    if (!updated) throw new TypeError('id must be that of a bookmark');
+    return updated;
+  },
+  removeBookmark: (id: string) => database.run(removeBookmark, id),
 
-  hasFolder: async (id: string) => (await database.first(folderById, id)) !== undefined,
+  findFolder: (id: string) => database.first(folderById, id),
   insertFolder: (folder: Folder, createdAt: Date) => database.run(insertFolder, [{ ...folder, createdAt }]),
   updateFolder: (folder: Folder) => database.run(updateFolder, [folder]),
   /** Whether folder `id` is `folderId` itself or above it. */

@@ -75,6 +75,7 @@ export const Common = problems({
   notFound: plain(404, 'Not Found'),
   methodNotAllowed: plain(405, 'Method Not Allowed'),
   timeout: plain(408, 'Request Timeout'),
+  preconditionFailed: plain(412, 'Precondition Failed'),
   tooLarge: plain(413, 'Content Too Large'),
   mediaType: plain(415, 'Unsupported Media Type'),
   tooMany: plain(429, 'Too Many Requests'),

@@ -140,6 +140,22 @@ export const queryList = <Entry extends z.ZodType>(entry: Entry) =>
     .default([])
     .meta({ param: { style: 'form', explode: false } });
 
+/** The members of a JSON Merge Patch, RFC 7396: an absent one is absent in what is read as well. */
+export const exactlyOptional = <Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape) =>
+  Object.fromEntries(Object.entries(shape).map(([name, member]) => [name, z.exactOptional(member)])) as unknown as {
+    readonly [Name in keyof Shape]: z.ZodExactOptional<Shape[Name]>;
+  }; // one for each member
+
+/** A query parameter that may be given several times; the route names it as `repeatable`. Blank values are dropped. */
+export const queryRepeated = <Entry extends z.ZodType>(entry: Entry, { max }: { readonly max: number }) =>
+  z
+    .preprocess(
+      (given: unknown) => [given].flat().filter((value) => typeof value === 'string' && value.trim() !== ''),
+      z.array(entry).max(max, { error: `must be given at most ${max} times` }),
+    )
+    .default([])
+    .meta({ param: { style: 'form', explode: true } });
+
 /**
  * The cursor of a list: opaque text of the list's name and the keys of the last row of a page, so that rows inserted meanwhile move nothing,
  * and no list accepts the cursor of another.

@@ -6,7 +6,8 @@ import { bookmarkLines, fileHead, folderHead, listEnd } from './netscape-writer.
 export async function* exportAll(snapshot: Snapshot): AsyncGenerator<string> {
   const folders = Map.groupBy(await snapshot.folders(), ({ parentId }) => parentId);
   async function* contentOf(id: string | null): AsyncGenerator<string> {
-    for await (const rows of snapshot.bookmarks({ folderId: id })) if (rows.length > 0) yield rows.map(bookmarkLines).join('');
+    for await (const rows of snapshot.bookmarks({ folderId: id }, { order: 'oldest', after: undefined }))
+      if (rows.length > 0) yield rows.map(bookmarkLines).join('');
   }
   yield fileHead;
   // An explicit stack: folders may be nested deeper than calls can be.

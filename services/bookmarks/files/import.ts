@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { Common } from '../../platform/problem.ts';
-import { type Bookmark, BookmarkInput, type ImportResult } from '../contract.ts';
-import type { CatalogueStore, CatalogueWriter } from '../store.ts';
+import { BookmarkInput, type ImportResult } from '../contract.ts';
+import type { CatalogueStore, CatalogueWriter, PlainBookmark } from '../store.ts';
 import { type FileFolder, type FileItem, readNetscape } from './netscape-reader.ts';
 
 const itemsAtOnce = 500;
@@ -32,7 +32,7 @@ export function createImporter(store: CatalogueStore, clock: () => Date) {
 }
 
 /** A folder to create where it is missing, and a bookmark to put into it. */
-type Prepared = { readonly folder: FileFolder | undefined; readonly bookmark?: Omit<Bookmark, 'folderId'> };
+type Prepared = { readonly folder: FileFolder | undefined; readonly bookmark?: Omit<PlainBookmark, 'folderId'> };
 
 /** Counts failures and repeats within the file. @returns undefined where nothing is left to store */
 function createPreparation(result: ImportResult, clock: () => Date) {
@@ -65,7 +65,7 @@ async function addAll(writer: CatalogueWriter, items: readonly Prepared[], now: 
     await writer.insertFolder(folder, now);
     return folder.id;
   });
-  const bookmarks: Bookmark[] = [];
+  const bookmarks: PlainBookmark[] = [];
   for (const { folder, bookmark } of items) {
     const folderId = (await idOf(folder)) ?? null;
     if (bookmark) bookmarks.push({ ...bookmark, folderId });
@@ -76,7 +76,7 @@ async function addAll(writer: CatalogueWriter, items: readonly Prepared[], now: 
 /** As `addAll`, without writing. */
 async function countNew(store: CatalogueStore, items: readonly Prepared[]): Promise<number> {
   const idOf = createLookup(store.findSubfolder, () => Promise.resolve(undefined));
-  const bookmarks: Bookmark[] = [];
+  const bookmarks: PlainBookmark[] = [];
   let inNewFolders = 0;
   for (const { folder, bookmark } of items) {
     if (!bookmark) continue;

@@ -3,14 +3,22 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { answer, Content, route } from '../../platform/http/route.ts';
 import { version } from '../../platform/version.ts';
-import { Bookmark, BookmarkFilterQuery, Folder } from '../contract.ts';
-import { cursor, encodePosition, type Position } from './search.ts';
-import type { BookmarkFilter, FoundBookmark, ListStore, OpenSnapshot, Snapshot } from './store.ts';
+import { Bookmark, BookmarkListQuery, Counts, Folder } from '../contract.ts';
+import { cursor, encodePosition, type Order, positionOf } from './order.ts';
+import { readSearch } from './search.ts';
+import type { BookmarkFilter, FoundBookmark, ListStore, OpenSnapshot, Page, Snapshot } from './store.ts';
 
-const BookmarkQuery = BookmarkFilterQuery.extend({ after: cursor }).refine(
-  ({ q, after }) => after === undefined || (after.minusRank !== undefined) === (q !== undefined),
-  { path: ['after'], error: 'must be of a page of the same search' },
-);
+const maxTerms = 100;
+/** For each query with a search. */
+export const hasFewTerms = ({ q = '' }: { readonly q?: string | undefined }) => readSearch(q).flat().length <= maxTerms;
+export const tooManyTerms = { path: ['q'], error: `must have at most ${maxTerms} terms` };
+
+type Sorted = { readonly q?: string | undefined; readonly sort?: Order | undefined };
+const orderOf = ({ q, sort }: Sorted): Order => sort ?? (q === undefined ? 'oldest' : 'match');
+
+const ListQuery = BookmarkListQuery.extend({ after: cursor })
+  .refine(hasFewTerms, tooManyTerms)
+  .refine((query) => query.after === undefined || query.after.order === orderOf(query), { path: ['after'], error: 'must be of a page of the same list' });
 
 const entityTag = { ETag: 'A strong entity tag; it changes whenever the list may have changed' };
 const conditional = {
@@ -18,7 +26,9 @@ const conditional = {
   describedAnswerHeaders: { 200: entityTag, 304: entityTag },
 };
 
-export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
+export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [bookmarksRoute(store, openSnapshot), ...otherRoutes(store)];
+
+const bookmarksRoute = (store: ListStore, openSnapshot: OpenSnapshot) =>
   route({
     method: 'get',
     path: '/api/bookmarks',
@@ -27,24 +37,48 @@ export const listRoutes = (store: ListStore, openSnapshot: OpenSnapshot) => [
     summary: 'Bookmarks, the oldest first, or the best match of a search',
     description:
       'Without `limit` the answer is the whole list as it was at one moment, sent as it is read. The body is an array in any case; the next page is in `Link`.',
-    query: BookmarkQuery,
+    query: ListQuery,
+    repeatable: ['tag'],
     answers: { 200: z.array(Bookmark), 304: null },
     ...conditional,
     describedAnswerHeaders: {
       200: { ...entityTag, Link: { description: 'The next page, as rel="next"; the last page has none', isOptional: true } },
       304: entityTag,
     },
-    handle: ({ query: { limit, after, ...filter }, headers }) =>
+    handle: ({ query: { limit, after, sort, include, ...filter }, headers }) =>
       unlessKnown(store, headers, async () => {
+        const wanted = { order: orderOf({ q: filter.q, sort }), after, withChecks: include.length > 0 };
         if (limit === undefined) {
-          const { revision, text } = await openSnapshot((snapshot) => jsonOf(snapshot, filter, after));
+          const { revision, text } = await openSnapshot((snapshot) => jsonOf(snapshot, filter, wanted));
           return answer(200, new Content('application/json; charset=utf-8', text), tagged(revision));
         }
         // One more row shows whether there is a next page.
-        const { revision, rows } = await store.bookmarks(filter, { after, rows: limit + 1 });
+        const { revision, rows } = await store.bookmarks(filter, { ...wanted, rows: limit + 1 });
         const page = rows.slice(0, limit);
         const last = rows.length > limit ? page.at(-1) : undefined;
-        return answer(200, page.map(bookmarkOf), { ...tagged(revision), ...(last && { Link: linkTo(last, { limit, ...filter }) }) });
+        const next = last && encodePosition(positionOf(wanted.order, last));
+        return answer(200, page.map(bookmarkOf), {
+          ...tagged(revision),
+          ...(next !== undefined && { Link: linkTo(next, { limit, sort, include, ...filter }) }),
+        });
+      }),
+  });
+
+const otherRoutes = (store: ListStore) => [
+  route({
+    method: 'get',
+    path: '/api/bookmarks/counts',
+    operationId: 'countBookmarks',
+    access: 'open',
+    isQueryClosed: true,
+    summary: 'How many bookmarks there are, in each folder and with each tag',
+    description: 'Counted once for each state of the catalogue.',
+    answers: { 200: Counts, 304: null },
+    ...conditional,
+    handle: ({ headers }) =>
+      unlessKnown(store, headers, async () => {
+        const { revision, counts } = await store.counts();
+        return answer(200, counts, tagged(revision));
       }),
   }),
   route({
@@ -96,8 +130,8 @@ async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: Inco
   return isKnown ? answer(304, null, { ETag: current }) : respond();
 }
 
-/** The members of the wire; a row has more. */
-const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite, dateAdded }: FoundBookmark): Bookmark => ({
+/** The members of the wire; a row may have more. */
+const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite, dateAdded, checked, status, dead }: FoundBookmark): Bookmark => ({
   id,
   title,
   url,
@@ -107,11 +141,12 @@ const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, fa
   folderId,
   favorite,
   dateAdded,
+  ...(dead !== undefined && { checked: checked ?? null, status: status ?? null, dead }),
 });
 
-async function* jsonOf(snapshot: Snapshot, filter: BookmarkFilter, after: Position | undefined): AsyncGenerator<string> {
+async function* jsonOf(snapshot: Snapshot, filter: BookmarkFilter, page: Page): AsyncGenerator<string> {
   let before = '[';
-  for await (const rows of snapshot.bookmarks(filter, after)) {
+  for await (const rows of snapshot.bookmarks(filter, page)) {
     if (rows.length === 0) break;
     yield before + rows.map((row) => JSON.stringify(bookmarkOf(row))).join(',');
     before = ',';
@@ -119,9 +154,14 @@ async function* jsonOf(snapshot: Snapshot, filter: BookmarkFilter, after: Positi
   yield before === '[' ? '[]' : ']';
 }
 
+type Asked = BookmarkFilter & { readonly sort: Order | undefined; readonly limit: number; readonly include: readonly string[] };
+
 /** RFC 8288. The target is relative to the request, so that it is right behind any proxy. */
-function linkTo(last: FoundBookmark, { q, tag, folderId, favorite, limit }: BookmarkFilter & { readonly limit: number }): string {
-  const target = new URLSearchParams({ limit: String(limit), after: encodePosition(last) });
-  for (const [name, value] of Object.entries({ q, tag, folderId, favorite })) if (value !== undefined) target.set(name, String(value));
+function linkTo(after: string, { tag = [], subfolders, include, limit, ...asked }: Asked): string {
+  const target = new URLSearchParams({ limit: String(limit), after });
+  for (const [name, value] of Object.entries(asked)) if (value !== undefined) target.set(name, String(value));
+  for (const one of tag) target.append('tag', one);
+  if (subfolders === true) target.set('subfolders', 'true');
+  if (include.length > 0) target.set('include', include.join(','));
   return `<?${target.toString()}>; rel="next"`;
 }

@@ -40,6 +40,8 @@ create table bookmarks (
   id uuid primary key,
   title text not null,
   url text not null,
+  -- SHA-256 of the one spelling of the address: all bookmarks of a page have the same.
+  url_sha256 bytea not null,
   description text not null,
   thumbnail text not null,
   -- Sorted by code point.
@@ -47,6 +49,14 @@ create table bookmarks (
   folder_id uuid constraint bookmarks_folder references folders (id),
   favorite boolean not null,
   date_added timestamptz(3) not null,
+  -- The last check of the page: its time, and the HTTP status, null where there was no answer.
+  checked_at timestamptz(3),
+  status smallint,
+  -- Failed checks since the last that succeeded; after some of them the page is dead.
+  failures smallint not null default 0,
+  dead boolean not null default false,
+  -- The next check.
+  check_at timestamptz not null default now(),
   -- Search finds parts of words in the text, and ranks by the words.
   search_text text not null generated always as (folded(title || E'\n' || url || E'\n' || lines_of(tags) || E'\n' || description)) stored,
   search_words tsvector not null generated always as (
@@ -56,10 +66,16 @@ create table bookmarks (
     || setweight(to_tsvector('pg_catalog.simple', spaced(folded(url))), 'D')) stored
 );
 create index bookmarks_in_order on bookmarks (date_added, id);
+create index bookmarks_by_title on bookmarks (title collate alphabetical, id);
 create index bookmarks_by_folder on bookmarks (folder_id, date_added, id);
 create index bookmarks_by_tag on bookmarks using gin (tags);
 -- Addresses may be longer than a B-tree index takes. An import looks up by it what is there already.
 create index bookmarks_by_url on bookmarks using hash (url);
+create index bookmarks_by_identity on bookmarks using hash (url_sha256);
+create index bookmarks_favorite on bookmarks (date_added, id) where favorite;
+create index bookmarks_untagged on bookmarks (date_added, id) where tags = '{}';
+create index bookmarks_dead on bookmarks (date_added, id) where dead;
+create index bookmarks_to_check on bookmarks (check_at, id);
 -- The operator class is in the extension's schema, which need not be public.
 do $$
 begin

@@ -1,8 +1,8 @@
 // Extracts the links of a mail, each once, with its best title and its authors. Pure.
+import { identityOf } from '../../platform/mail/url-identity.ts';
 import { decode, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
 import { linksOfHtml } from './html-links.ts';
-import { identityOf } from './identity.ts';
 import { isNoise, isNoisePage } from './noise.ts';
 import { defaultRules, type Rules } from './rules.ts';
 import { linksOfText } from './text-links.ts';
@@ -71,10 +71,10 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
 
 /** Resolves each address once, since an image, a title and a "read more" share it. */
 function createTargets({ unsubscribe }: ParsedMail, rules: Rules): (written: string) => Target | undefined {
-  const leaves = new Set(unsubscribe.map((target) => identityOf(target, rules)));
+  const leaves = new Set(unsubscribe.map((target) => identityOf(target)));
   const targets = new Map<string, Target | undefined>();
   function read(written: string): Target | undefined {
-    const identity = identityOf(written, rules);
+    const identity = identityOf(written);
     const url = identity === undefined ? null : URL.parse(identity);
     return identity === undefined || !url ? undefined : { identity, url, isNoise: leaves.has(identity) || isNoisePage(url, rules) };
   }

@@ -11,10 +11,6 @@ export type Platform = {
 };
 
 export type Rules = {
-  /** Tracking parameters of queries, by the whole name in any case. */
-  readonly tracking: RegExp;
-  /** Hosts whose parameters are all kept; their subdomains are not among them. */
-  readonly keepsParameters: readonly string[];
   /** An anchor is dropped when its class or id, or that of an element around it, contains one of these, in any case. */
   readonly droppedClasses: readonly string[];
   /** Social networks, dropped with their subdomains. */
@@ -31,12 +27,6 @@ export type Rules = {
   readonly genericTexts: RegExp;
   readonly platforms: readonly Platform[];
 };
-
-/** @param families names, of which one that ends in `*` is a prefix */
-function namesLike(families: string): RegExp {
-  const patterns = families.split(/\s+/).map((family) => family.replace(/\*$/, '.*'));
-  return new RegExp(`^(?:${patterns.join('|')})$`, 'is');
-}
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -79,11 +69,6 @@ const otherPlatforms: readonly Platform[] = [
 const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|alert|list))*`;
 
 export const defaultRules: Rules = {
-  tracking: namesLike(
-    'utm_* mtm_* pk_* gclid gbraid wbraid dclid fbclid fb_action_ids fb_source msclkid yclid ysclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi __hs* ' +
-      'mkt_tok _kx bsft_* ml_subscriber* oly_* vero_* elq* ck_subscriber_id s_cid cmpid xtor _branch_* source',
-  ),
-  keepsParameters: ['github.com'],
   droppedClasses: ['footer', 'social', 'unsubscribe'],
   socialHosts: words('facebook.com twitter.com x.com linkedin.com instagram.com youtube.com pinterest.com'),
   droppedSegments: words(`

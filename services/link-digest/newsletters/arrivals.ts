@@ -2,11 +2,11 @@
 import { v7 as newId } from 'uuid';
 import { createBatcher, sharedReads } from '../../platform/batches.ts';
 import { storable } from '../../platform/json.ts';
+import { hashOf } from '../../platform/mail/url-identity.ts';
 import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { ScoringConfig } from '../config.ts';
 import type { FoundAuthor, FoundLink } from '../extraction/extraction.ts';
-import { hashOf } from '../extraction/identity.ts';
 import { cut, cutTitle } from '../extraction/texts.ts';
 import type { Newsletter, RawMail } from '../mails/reader.ts';
 import { explainAll } from '../scoring/scores.ts';

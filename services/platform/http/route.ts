@@ -132,6 +132,8 @@ type Declaration = {
    * interface document describes the route, a client may send what that does not speak of, and such a parameter is ignored.
    */
   readonly isQueryClosed?: true;
+  /** Query parameters that may be given several times; their schema is `queryRepeated`. */
+  readonly repeatable?: readonly string[];
   /** JSON bodies above this are 413; 1 MiB unless given. */
   readonly maxBodyBytes?: number;
   /** Refusals beyond those every route has (validation, credentials, sizes). */

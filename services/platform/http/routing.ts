@@ -120,12 +120,12 @@ const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) 
 
 const parse = (schema: Schema | undefined, value: unknown, place: Place): unknown => schema && parseInto(schema, value, place);
 
-/** An empty parameter counts as absent. One that is given twice is refused, as a proxy before us may have read either. */
-function parseQuery({ query: schema, isQueryClosed }: AnyRoute, querystring: string, faults: Faults): unknown {
+/** An empty parameter counts as absent. One that is given twice is refused unless it is repeatable, as a proxy before us may have read either. */
+function parseQuery({ query: schema, isQueryClosed, repeatable = [] }: AnyRoute, querystring: string, faults: Faults): unknown {
   if (!schema && !isQueryClosed) return undefined;
   const given = parseQuerystring(querystring, undefined, undefined, { maxKeys: 0 });
   if (isQueryClosed) refuseUnknownNames(Object.keys(given), namesOf(schema), faults);
-  const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]));
+  const repeated = Object.keys(given).filter((name) => Array.isArray(given[name]) && !repeatable.includes(name));
   for (const name of repeated) faults.set(name, ['is given more than once']);
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   return repeated.length === 0 ? parse(schema, present, { root: 'query', faults }) : undefined;

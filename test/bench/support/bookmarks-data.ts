@@ -24,11 +24,11 @@ function createRandom(seed: number): () => number {
 const anyWord = (random: () => number, most = 1) => words[Math.floor(most * (vocabulary / most) ** random()) - 1] ?? '';
 const textOf = (random: () => number, count: number) => Array.from({ length: count }, () => anyWord(random)).join(' ');
 
-const columns = 'id, title, url, description, thumbnail, tags, favorite, date_added';
+const columns = 'id, title, url, url_sha256, description, thumbnail, tags, favorite, date_added';
 const insert = `insert into bookmarks (${columns})
-  select gen_random_uuid(), title, url, description, '', tags, false, added from json_to_recordset($1) as given (title text, url text, description text, tags text[], added timestamptz)`;
+  select gen_random_uuid(), title, url, sha256(url::bytea), description, '', tags, false, added from json_to_recordset($1) as given (title text, url text, description text, tags text[], added timestamptz)`;
 const repeat = `insert into bookmarks (${columns})
-  select gen_random_uuid(), title, url || '/' || n, description, thumbnail, tags, favorite, date_added + n * interval '10 days' from bookmarks cross join generate_series(1, $1) n`;
+  select gen_random_uuid(), title, url || '/' || n, sha256((url || '/' || n)::bytea), description, thumbnail, tags, favorite, date_added + n * interval '10 days' from bookmarks cross join generate_series(1, $1) n`;
 
 /** Indexes are built at the end, as that is faster. */
 async function filling(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
@@ -36,7 +36,7 @@ async function filling(url: string, work: (client: pg.Client) => Promise<void>):
   await client.connect();
   try {
     const { rows } = await client.query<{ name: string; definition: string }>(
-      `select indexname as name, indexdef as definition from pg_indexes where tablename = 'bookmarks' and indexname like 'bookmarks_by_%'`,
+      `select indexname as name, indexdef as definition from pg_indexes where tablename = 'bookmarks' and indexname like 'bookmarks_%' and indexname <> 'bookmarks_pkey'`,
     );
     for (const { name } of rows) await client.query(`drop index ${name}`);
     await work(client);

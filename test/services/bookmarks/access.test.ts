@@ -14,6 +14,11 @@ describe('access to bookmarks', () => {
     ['PUT', `/api/folders/${unknownId}`],
     ['DELETE', `/api/folders/${unknownId}`],
     ['POST', '/api/import'],
+    ['PATCH', `/api/bookmarks/${unknownId}`],
+    ['PATCH', `/api/folders/${unknownId}`],
+    ['POST', '/api/bookmarks/bulk'],
+    ['PUT', '/api/tags/none'],
+    ['DELETE', '/api/tags/none'],
   ];
 
   for (const [method, path] of writes)
@@ -35,7 +40,15 @@ describe('access to bookmarks', () => {
   it('answers every GET without a key, and ignores the one that is given', async () => {
     const { id } = await catalogue.bookmark();
     const folder = await catalogue.folder();
-    for (const path of ['/api/bookmarks', `/api/bookmarks/${id}`, '/api/folders', `/api/folders/${folder.id}`, '/api/tags', '/api/export'])
+    for (const path of [
+      '/api/bookmarks',
+      '/api/bookmarks/counts',
+      `/api/bookmarks/${id}`,
+      '/api/folders',
+      `/api/folders/${folder.id}`,
+      '/api/tags',
+      '/api/export',
+    ])
       for (const headers of [{}, { 'X-Api-Key': 'wrong' }, { 'X-Api-Key': apiKey }]) expect((await catalogue.get(path, headers)).status, path).to.equal(200);
   });
 

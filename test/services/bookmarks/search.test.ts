@@ -87,6 +87,40 @@ describe('GET /api/bookmarks?q=', () => {
       expect(await find(q)).to.deep.equal(found);
     });
 
+  it('finds a phrase in quotation marks as it stands, its white space aside', async () => {
+    await catalogue.bookmark({ title: 'Machine Learning in Practice' });
+    await catalogue.bookmark({ title: 'learning about a machine' });
+    for (const q of ['"machine learning"', '"machine   learning"', 'practice "MACHINE LEARNING"'])
+      expect(await find(q), q).to.deep.equal(['Machine Learning in Practice']);
+    expect(await find('machine learning')).to.have.length(2);
+    expect(await find('"machine practice"')).to.deep.equal([]);
+    expect(await find('""')).to.have.length(2);
+  });
+
+  it('leaves out what has a word or phrase after a minus', async () => {
+    for (const title of ['rust language', 'rust on iron', 'well-known rust']) await catalogue.bookmark({ title });
+    expect(await find('rust -iron')).to.have.members(['rust language', 'well-known rust']);
+    expect(await find('rust -"on iron" -well')).to.deep.equal(['rust language']);
+    expect(await find('-rust')).to.deep.equal([]);
+    expect(await find('well-known')).to.deep.equal(['well-known rust']);
+    expect(await find('-')).to.deep.equal(['well-known rust']);
+  });
+
+  it('takes each of the alternatives between which or stands', async () => {
+    for (const title of ['apple pie', 'cherry cake', 'cherry pie', 'or']) await catalogue.bookmark({ title, url: 'http://x' });
+    expect(await find('apple or cherry cake')).to.have.members(['apple pie', 'cherry cake']);
+    expect(await find('cake OR -pie')).to.have.members(['cherry cake', 'or']);
+    expect(await find('or')).to.deep.equal(['or']);
+    expect(await find('"or"')).to.deep.equal(['or']);
+    expect(await find('or cake or')).to.deep.equal(['cherry cake']);
+  });
+
+  it('takes quotation marks that do not close literally', async () => {
+    await catalogue.bookmark({ title: 'a 5" screen' });
+    expect(await find('5" screen')).to.deep.equal(['a 5" screen']);
+    expect(await find('"screen')).to.deep.equal([]);
+  });
+
   it('takes a blank one for none', async () => {
     await catalogue.bookmark();
     for (const q of ['', ' ', '%20%09']) expect((await catalogue.get(`/api/bookmarks?q=${q}`)).body).to.have.length(1);
@@ -97,9 +131,11 @@ describe('GET /api/bookmarks?q=', () => {
     expect((await catalogue.get('/api/bookmarks?q=c%00')).body).to.deep.equal([]);
   });
 
-  it('takes 200 characters', async () => {
-    await catalogue.bookmark({ title: 'q'.repeat(200) });
-    expect(await find('q'.repeat(200))).to.have.length(1);
+  it('takes 2048 characters and 100 terms', async () => {
+    const terms = Array.from({ length: 100 }, (_, index) => `${index + 100}`).join(' ');
+    await catalogue.bookmark({ title: 'q'.repeat(200), description: `${'q'.repeat(2048)} ${terms}` });
+    expect(await find('q'.repeat(2048))).to.have.length(1);
+    expect(await find(terms)).to.have.length(1);
     expect(await find('z '.repeat(100))).to.have.length(0);
   });
 

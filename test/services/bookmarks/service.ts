@@ -57,7 +57,10 @@ export function useService({
     await database.drop();
   });
   const get = (path: string, headers?: Readonly<Record<string, string>>) => call(service.url, 'GET', path, { ...(headers && { headers }) });
-  const write = (method: string) => (path: string, body?: unknown) => call(service.url, method, path, { body, headers: { 'X-Api-Key': apiKey } });
+  const write =
+    (method: string) =>
+    (path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+      call(service.url, method, path, { body, headers: { 'X-Api-Key': apiKey, ...headers } });
   const post = write('POST');
   /** @returns what was created */
   async function add(path: string, body: unknown): Promise<Answer['body']> {
@@ -76,6 +79,7 @@ export function useService({
     get,
     post,
     put: write('PUT'),
+    patch: write('PATCH'),
     remove: write('DELETE'),
     /** A bookmark of this, with a title and an address unless it has others. */
     bookmark: (given: object = {}) => add('/api/bookmarks', { title: 'a title', url: 'https://example.org/', ...given }),

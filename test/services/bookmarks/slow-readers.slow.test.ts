@@ -13,8 +13,8 @@ describe('slow readers of the whole list', () => {
   };
   afterEach(() => service.close());
   beforeEach(() =>
-    catalogue.query(`insert into bookmarks (id, title, url, description, thumbnail, tags, favorite, date_added)
-      select gen_random_uuid(), n, 'https://example.org/' || n, repeat('d', 10000), '', '{}', false, now() from generate_series(1, 3000) n`),
+    catalogue.query(`insert into bookmarks (id, title, url, url_sha256, description, thumbnail, tags, favorite, date_added)
+      select gen_random_uuid(), n, 'https://example.org/' || n, sha256(n::text::bytea), repeat('d', 10000), '', '{}', false, now() from generate_series(1, 3000) n`),
   );
   /** Asks, and takes nothing of the answer. */
   async function stalledReader() {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashOf, identityOf } from '../../../../services/link-digest/extraction/identity.ts';
+import { hashOf, identityOf } from '../../../services/platform/mail/url-identity.ts';
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const safeLink = (url: string) => `https://eur01.safelinks.protection.outlook.com/?url=${encodeURIComponent(url)}&data=05%7C02&reserved=0`;
