@@ -28,11 +28,8 @@ function judge(brokers: HealthReport['brokers'], isDatabaseReachable: boolean): 
   return usable.length === brokers.length && isDatabaseReachable ? 'Healthy' : 'Degraded';
 }
 
-/** Whether a client asks for plain text, and not for JSON. */
-function prefersText(accept = ''): boolean {
-  const types = accept.toLowerCase();
-  return types.includes('text/plain') && !types.includes('application/json');
-}
+const described = { Vary: '`Accept`: it chooses JSON or one word' };
+const varies = { Vary: 'Accept' };
 
 export const reportRoutes = (reportHealth: ReportHealth) => [
   route({
@@ -44,10 +41,11 @@ export const reportRoutes = (reportHealth: ReportHealth) => [
     description: 'The answer is one word for `Accept: text/plain`. It is 503 when no connection is reachable and below its limit.',
     answers: { 200: HealthReport, 503: HealthReport },
     describedContent: { 'application/json': HealthReport, 'text/plain': HealthReport.shape.status },
-    async handle({ headers }) {
+    describedAnswerHeaders: { 200: described, 503: described },
+    async handle({ accepts }) {
       const report = await reportHealth();
-      const body = prefersText(headers.accept) ? new Content('text/plain; charset=utf-8', report.status) : report;
-      return report.status === 'Unhealthy' ? answer(503, body) : answer(200, body);
+      const body = accepts('application/json', 'text/plain') === 'text/plain' ? new Content('text/plain; charset=utf-8', report.status) : report;
+      return report.status === 'Unhealthy' ? answer(503, body, varies) : answer(200, body, varies);
     },
   }),
   route({

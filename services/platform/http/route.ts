@@ -40,6 +40,10 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
   /** Whether a header, by its name in lower case, came more than once. Node joins such values with a comma. */
   readonly isRepeated: (header: string) => boolean;
+  /** The first of the media types that the client prefers, by the qualities of its `Accept`; false when it takes none of them. */
+  readonly accepts: (...types: string[]) => string | false;
+  /** As `accepts`, of content codings by `Accept-Encoding`; name `identity` last. */
+  readonly acceptsEncodings: (...codings: string[]) => string | false;
   /** From the guard of the route or of its area; `anonymous` where `access` is declared. */
   readonly principal: Principal;
   /** Behind trusted proxies that of the client. */

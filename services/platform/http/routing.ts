@@ -111,8 +111,13 @@ function parseRequest(
   if (faults.size > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: Object.fromEntries(faults) });
   const { requestId, startedAtMs, logged } = context.state;
   const isRepeated = (name: string) => (context.req.headersDistinct[name]?.length ?? 0) > 1;
-  return { params, query, headers, isRepeated, body, requestId, startedAtMs, logged, ...asked };
+  const accepts = (...types: string[]) => chosen(context.accepts(...types));
+  const acceptsEncodings = (...codings: string[]) => chosen(context.acceptsEncodings(...codings));
+  return { params, query, headers, isRepeated, accepts, acceptsEncodings, body, requestId, startedAtMs, logged, ...asked };
 }
+
+/** Koa answers with a list when it is given none. */
+const chosen = (accepted: string | false | string[]): string | false => (Array.isArray(accepted) ? false : accepted);
 
 /** By the names as they are declared; Node has them in lower case. */
 const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) =>
@@ -156,7 +161,9 @@ function send(context: Context, route: AnyRoute, returned: unknown): void {
     context.set('Content-Type', 'application/json; charset=utf-8');
     context.body = text;
   }
-  context.set({ ...headers });
+  const { Vary: varies, ...others } = headers;
+  if (varies !== undefined) context.vary(varies); // beside that of CORS
+  context.set(others);
   context.status = status; // behind the body: Koa takes a body of null for 204
 }
 

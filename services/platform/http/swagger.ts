@@ -1,7 +1,9 @@
 // Swagger UI and the API description, from files of the installation: nothing is fetched from elsewhere.
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { z } from 'zod';
-import { answer, type AnyRoute, Content, route } from './route.ts';
+import { answer, type AnyRoute, Content, route, type RouteRequest } from './route.ts';
 
 const mediaTypes = {
   'swagger-ui.css': 'text/css; charset=utf-8',
@@ -12,8 +14,31 @@ const mediaTypes = {
 // The package itself would run the whole of Swagger UI.
 const directory = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
 
-/** Read once and shared by all answers: for who asks much and reads nothing, copies or open files would fill the memory. */
-const files = Object.entries(mediaTypes).map(([name, mediaType]) => ({ name, content: new Content(mediaType, readFileSync(new URL(name, directory))) }));
+/** Swagger UI sets styles of its own, and has its images in them. */
+const forBrowsers = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/**
+ * Bytes that are read and compressed when they are first asked for, and then shared by all answers: copies or open files would fill the memory
+ * when a client asks often and reads nothing.
+ */
+function asset(mediaType: string, read: () => Promise<Buffer>) {
+  let plain: Promise<Buffer> | undefined;
+  let compressed: Promise<Buffer> | undefined;
+  return async ({ acceptsEncodings }: Pick<RouteRequest<undefined, undefined, undefined>, 'acceptsEncodings'>) => {
+    plain ??= read();
+    const varies = { Vary: 'Accept-Encoding', ...forBrowsers };
+    if (acceptsEncodings('gzip', 'identity') !== 'gzip') return answer(200, new Content(mediaType, await plain), varies);
+    compressed ??= plain.then((bytes) => promisify(gzip)(bytes, { level: 9 }));
+    return answer(200, new Content(mediaType, await compressed), { 'Content-Encoding': 'gzip', ...varies });
+  };
+}
+
+const files = Object.entries(mediaTypes).map(([name, mediaType]) => ({ name, send: asset(mediaType, () => readFile(new URL(name, directory))) }));
 
 const pageOf = (title: string) => `<!doctype html>
 <html lang="en">
@@ -38,14 +63,6 @@ const pageOf = (title: string) => `<!doctype html>
 `;
 const initializer = `SwaggerUIBundle({ url: 'v1/swagger.json', dom_id: '#swagger-ui', deepLinking: true, persistAuthorization: true, validatorUrl: null });\n`;
 
-/** Swagger UI sets styles of its own, and has its images in them. */
-const forBrowsers = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-};
-
 /**
  * @param describe makes the description, when it is asked for
  * @param options `isGuarded`: an area that covers `/swagger` asks for a credential
@@ -53,15 +70,22 @@ const forBrowsers = {
 export function swaggerRoutes(title: string, describe: () => object, { isGuarded = false } = {}): AnyRoute[] {
   const access = isGuarded ? {} : ({ access: 'open' } as const);
   const declared = { method: 'get', summary: 'API description', ...access } as const;
-  const get = (path: `/${string}`, content: () => Content) =>
-    route({ ...declared, path, answers: { 200: z.any() }, handle: () => answer(200, content(), forBrowsers) });
-  let description: Buffer | undefined;
-  const page = pageOf(title);
+  const get = (path: `/${string}`, handle: ReturnType<typeof asset>) => route({ ...declared, path, answers: { 200: z.any() }, handle });
+  const text = (mediaType: string, make: () => string) => asset(`${mediaType}; charset=utf-8`, () => Promise.resolve(Buffer.from(make())));
   return [
-    get('/swagger/v1/swagger.json', () => new Content('application/json; charset=utf-8', (description ??= Buffer.from(JSON.stringify(describe()))))),
-    get('/swagger/index.html', () => new Content('text/html; charset=utf-8', page)),
-    get('/swagger/initializer.js', () => new Content('text/javascript; charset=utf-8', initializer)),
-    ...files.map(({ name, content }) => get(`/swagger/${name}`, () => content)),
+    get(
+      '/swagger/v1/swagger.json',
+      text('application/json', () => JSON.stringify(describe())),
+    ),
+    get(
+      '/swagger/index.html',
+      text('text/html', () => pageOf(title)),
+    ),
+    get(
+      '/swagger/initializer.js',
+      text('text/javascript', () => initializer),
+    ),
+    ...files.map(({ name, send }) => get(`/swagger/${name}`, send)),
     route({
       ...declared,
       path: '/swagger',

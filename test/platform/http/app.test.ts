@@ -314,6 +314,8 @@ describe('createApp', () => {
       const { url } = await startApp({ routes: notes, corsOrigins: [origin] });
       for (const headers of [{}, { Origin: origin }, { Origin: 'https://evil.example.org' }])
         expect((await request(url).get('/open').set(headers)).headers).to.include({ vary: 'Origin' });
+      const { headers } = await request(url).get('/swagger/swagger-ui.css');
+      expect(headers).to.include({ vary: 'Origin, Accept-Encoding' });
     });
 
     it('says nothing to other origins, and nothing at all where none is allowed', async () => {

@@ -35,6 +35,23 @@ describe('the pages of the API description', () => {
     }
   });
 
+  for (const path of ['/swagger/swagger-ui-bundle.js', '/swagger/swagger-ui.css', '/swagger/v1/swagger.json'])
+    it(`GET ${path} is compressed for clients that accept gzip, and only for them`, async () => {
+      const { url } = await startApp({});
+      const get = (coding: string) => fetch(`${url}${path}`, { headers: { 'Accept-Encoding': coding } });
+      const plain = await get('identity');
+      const text = await plain.text();
+      expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).to.deep.equal([null, 'Accept-Encoding']);
+      expect(Number(plain.headers.get('content-length'))).to.equal(Buffer.byteLength(text));
+      for (const coding of ['gzip', 'br, gzip', '*']) {
+        const compressed = await get(coding);
+        expect([compressed.headers.get('content-encoding'), compressed.headers.get('vary')], coding).to.deep.equal(['gzip', 'Accept-Encoding']);
+        expect(Number(compressed.headers.get('content-length'))).to.be.below(Buffer.byteLength(text) / 2);
+        expect(await compressed.text()).to.equal(text); // fetch has unpacked it
+      }
+      for (const coding of ['gzip;q=0', 'br', 'identity;q=0, br']) expect((await get(coding)).headers.get('content-encoding'), coding).to.equal(null);
+    });
+
   it('tells browsers to load nothing from elsewhere, and to show it in no other page', async () => {
     const { url } = await startApp({});
     const { headers } = await request(url).get('/swagger/index.html');

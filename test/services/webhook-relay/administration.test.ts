@@ -253,6 +253,21 @@ describe('administration', () => {
       expect(await response.text()).to.equal('Healthy');
     });
 
+    for (const [accept, type] of [
+      ['text/plain;q=0', 'application/json'],
+      ['text/plain;q=0.4, application/json;q=0.5', 'application/json'],
+      ['application/json;q=0.4, text/plain;q=0.5', 'text/plain'],
+      ['text/*', 'text/plain'],
+      ['*/*', 'application/json'],
+      ['application/json, text/plain, */*', 'application/json'],
+      ['image/png', 'application/json'],
+    ] as const)
+      it(`answers ${type} for Accept: ${accept}, and says that it varies by it`, async () => {
+        const { headers } = await fetch(`${relay.url}/api/health`, { headers: { Accept: accept } });
+        expect(headers.get('content-type')).to.match(new RegExp(`^${type}`));
+        expect(headers.get('vary')).to.equal('Accept');
+      });
+
     it('answers Degraded while one of several connections cannot be reached, and Unhealthy with 503 when none can', async () => {
       const dead = `amqp://user:hush@127.0.0.1:${await freePort()}`;
       const other = await startRelay({ databaseUrl: database.url, environment: { Broker__EnvironmentFile: file }, handOverMs: 100 });
