@@ -12,8 +12,11 @@ import { ownDatabaseUrl } from './postgres-server.ts';
 /** The setting of the password of the laptop's own Postgres. */
 export const postgresPassword = 'Laptop__PostgresPassword';
 
-/** Settings of every deployable on a laptop unless the environment has them, beside generated credentials. */
-export const laptopSettings = (databaseUrl: string, data: string) => ({
+/** Where the URL of the source `signalbox` is kept, for commands that run beside the services. */
+export const eventsUrlFile = (data: string) => join(data, 'events-url');
+
+/** Settings of every deployable on a laptop unless the environment has them, beside generated credentials. @param eventsUrl empty where no intake runs on a known port */
+export const laptopSettings = (databaseUrl: string, data: string, eventsUrl: string) => ({
   APP_ENV: 'development',
   BROKER_URL_1: databaseUrl,
   Ingest__BrokerUrl: databaseUrl,
@@ -21,6 +24,7 @@ export const laptopSettings = (databaseUrl: string, data: string) => ({
   Ingest__Consume: 'false',
   FailedPayloads__Directory: join(data, 'spool'),
   DATABASE_URL: databaseUrl,
+  Events__Url: eventsUrl,
 });
 
 const lockOf = (data: string) => createFolderLock(join(data, 'up.lock'));
@@ -87,7 +91,8 @@ export async function withLaptopSettings(data: string, environment: Environment)
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
   if (port === '') throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set what --help lists`);
   if ((await lockOf(data).holder()) === undefined) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
-  const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data) };
+  const eventsUrl = await readFile(eventsUrlFile(data), 'utf8').catch(whenMissing);
+  const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data, eventsUrl) };
   return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
 }
 

@@ -1,5 +1,5 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
 import type { Log } from '../platform/log.ts';
@@ -12,7 +12,7 @@ import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, explainPort, type Runtimes } from '../platform/process/runtime.ts';
 import { every, sleepUntil } from '../platform/time.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { credentials, laptopSettings, postgresPassword, requireFree, takeInstanceLock } from './data-folder.ts';
+import { credentials, eventsUrlFile, laptopSettings, postgresPassword, requireFree, takeInstanceLock } from './data-folder.ts';
 import { freePort, startPostgresServer } from './postgres-server.ts';
 import { ofPostgres, openLogs, overview, type Started } from './terminal.ts';
 
@@ -108,6 +108,10 @@ export function portOf(name: string, base: number): number {
   return base + 1 + place;
 }
 
+/** The source `signalbox` of the intake; empty where the intake does not run, or on a port that is not known yet. */
+const ownEventsUrl = (deployables: readonly Deployable[], base: number) =>
+  base !== 0 && deployables.some(({ name }) => name === 'webhook-intake') ? `http://${host}:${portOf('webhook-intake', base)}/signalbox` : '';
+
 /** @returns what listens where, and the names and values of its credentials; null when the environment gave it */
 export async function startEverything(deployables: readonly Deployable[], parts: StartParts) {
   const { environment, data, portBase, metricsPort, lifecycle, logFor } = parts;
@@ -124,7 +128,9 @@ export async function startEverything(deployables: readonly Deployable[], parts:
     explainDatabase(error, own ? `${data}, whose password is ${postgresPassword},` : 'DATABASE_URL');
   };
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
-  const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...generated }).filter(([name]) => !isGiven(environment, name));
+  const eventsUrl = ownEventsUrl(deployables, portBase);
+  await writeFile(eventsUrlFile(data), eventsUrl);
+  const missing = Object.entries({ ...laptopSettings(databaseUrl, data, eventsUrl), ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),
