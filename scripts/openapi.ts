@@ -15,7 +15,7 @@ export async function openapiFiles(): Promise<Record<string, string>> {
   try {
     const loaded = await deployables.loadAll();
     // A direct source without a secret has no route.
-    const sources = loaded.flatMap(({ settings }) => Object.values(settings).filter(({ name }) => name.startsWith('Sources__')));
+    const sources = loaded.flatMap(({ settings }) => Object.values(settings).filter(({ name, isSecret }) => isSecret && name.startsWith('Sources__')));
     const environment = Object.fromEntries(sources.map(({ name }) => [name, 'described']));
     const options = { environment, data: directory, portBase: 0, metricsPort: 0, lifecycle, logFor: () => silentLog };
     const { started } = await startEverything(loaded, options);

@@ -46,6 +46,13 @@ export const isObject = (value: unknown): value is JsonObject => typeof value ==
 export const memberAt = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
 
+/** The member names of a JSON pointer, RFC 6901. */
+export const pointerPath = (pointer: string): string[] =>
+  pointer
+    .slice(1)
+    .split('/')
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+
 /** Whether Postgres takes it as it is: neither text nor jsonb takes NUL, and UTF-8 has no half of a surrogate pair. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 

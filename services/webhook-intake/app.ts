@@ -61,7 +61,7 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
     parts.metrics,
     sources.map(({ source }) => ({ source: source.name, forge: '' })),
   );
-  const direct = createSourceRoutes(sources, createReceive({ database, rules, clock, onStored, count }));
+  const direct = createSourceRoutes(sources, { receive: createReceive({ database, rules, clock, onStored, count }), clock });
   return createApp({
     ...parts,
     description: {

@@ -2,6 +2,7 @@
 import { ConfigError, type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secret, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
+import { eventSettings } from '../platform/events/events.ts';
 import { isGiteaApi } from '../forges/gitea.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 import type { ConfiguredChannel } from './notifications/channel.ts';
@@ -9,6 +10,8 @@ import { channels } from './notifications/channels.ts';
 import { notificationFaults } from './notifications/notifications.ts';
 import { rulesSetting } from './notifications/rules.ts';
 import { readRules } from './notifications/rules-file.ts';
+import { readSourcesFile, sourcesSetting } from './sources/file.ts';
+import { signalbox } from './sources/own.ts';
 import type { ConfiguredSource, Source } from './sources/source.ts';
 import * as sources from './sources/sources.ts';
 
@@ -117,6 +120,12 @@ const serviceSettings = {
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
 };
 
+const fileSettings = {
+  sourcesFile: optional(
+    text(sourcesSetting, { summary: 'A YAML file that declares further direct sources; read at the start. Without it there are the built-in ones' }),
+  ),
+};
+
 type SourceSettings = Readonly<Record<string, Setting<readonly Secret[] | undefined>>>;
 
 /** By the source's name: `Sources__SentrySecrets`. */
@@ -131,6 +140,8 @@ const sourceSettings: SourceSettings = Object.fromEntries(
 
 export const settings = {
   ...serviceSettings,
+  ...fileSettings,
+  eventsSecrets: eventSettings.eventsSecrets,
   ...Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.settings).map(([key, one]) => [`${channel.name}_${key}`, one]))),
   ...sourceSettings,
 };
@@ -145,9 +156,9 @@ export type MaintenanceConfig = Values<typeof maintenanceSettings>;
 
 /** @throws ConfigError with every fault */
 export async function readServiceConfig(environment: Environment): Promise<ServiceConfig> {
-  const [values, secretsOf, configuredChannels, rules] = await readAll(
+  const [values, configured, configuredChannels, rules] = await readAll(
     () => readSettings(environment, serviceSettings, checkForge),
-    () => readSettings(environment, sourceSettings),
+    () => readSources(environment),
     () =>
       readAll(
         ...channels.map(
@@ -160,8 +171,28 @@ export async function readServiceConfig(environment: Environment): Promise<Servi
   );
   const faults = notificationFaults(configuredChannels, rules);
   if (faults.length > 0) throw new ConfigError(faults);
-  const configured = Object.values<Source>(sources).map((source) => ({ source, secrets: secretsOf[source.name] ?? [] }));
-  return { ...values, channels: configuredChannels, sources: configured.filter(({ secrets }) => secrets.length > 0) };
+  return { ...values, channels: configuredChannels, sources: configured };
+}
+
+/** The sources that have a secret: built-in ones, Signalbox' own, and those of the file. @throws ConfigError with every fault */
+async function readSources(environment: Environment): Promise<ConfiguredSource[]> {
+  const builtIn = Object.values<Source>(sources);
+  const [secretsOf, { eventsSecrets }, declared] = await readAll(
+    () => readSettings(environment, sourceSettings),
+    () => readSettings(environment, { eventsSecrets: eventSettings.eventsSecrets }),
+    () => {
+      const { sourcesFile } = readSettings(environment, fileSettings);
+      return sourcesFile === undefined
+        ? []
+        : readSourcesFile(
+            sourcesFile,
+            environment,
+            [...builtIn, signalbox].map(({ name }) => name),
+          );
+    },
+  );
+  const configured = [...builtIn.map((source) => ({ source, secrets: secretsOf[source.name] ?? [] })), { source: signalbox, secrets: eventsSecrets ?? [] }];
+  return [...configured.filter(({ secrets }) => secrets.length > 0), ...declared];
 }
 
 /** @throws ConfigError with every fault */

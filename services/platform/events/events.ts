@@ -19,7 +19,7 @@ export const eventSettings = {
   ),
   eventsSecrets: optional(
     webhookSecretList('Events__Secret', {
-      summary: "Secrets that sign events of Signalbox' own, as Standard Webhooks has it; several for a rotation. Required with Events__Url",
+      summary: "Secrets that sign events of Signalbox' own, and by which the intake verifies them; several for a rotation. Required with Events__Url",
       generate: randomCredential,
       isInternal: true,
     }),

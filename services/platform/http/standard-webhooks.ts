@@ -32,23 +32,24 @@ export const signStandard = (secrets: readonly Secret[], { id, timestamp, body }
 
 export const standardHeaders = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' } as const;
 
-const toleranceSeconds = 5 * 60;
+export const toleranceSeconds = 5 * 60;
 /** Senders give one for each of their secrets; more are not computed. */
 const maxSignatures = 20;
 
-/** @returns whether one of the signatures is by one of the secrets and its time is within five minutes of now */
+/** @returns whether one of the signatures is by one of the secrets; `late`: it is, but its time is more than five minutes from now */
 export function createStandardVerifier(secrets: readonly Secret[], clock: () => Date = systemClock) {
   const keys = secrets.map(keyOf);
-  return (body: Buffer, headers: IncomingHttpHeaders): boolean => {
+  return (body: Buffer, headers: IncomingHttpHeaders): 'valid' | 'wrong' | 'late' => {
     const [id, timestamp, signatures] = [headers[standardHeaders.id], headers[standardHeaders.timestamp], headers[standardHeaders.signature]];
-    if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string' || !/^\d{1,12}$/.test(timestamp)) return false;
-    if (Math.abs(clock().getTime() / 1000 - Number(timestamp)) > toleranceSeconds) return false;
+    if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string' || !/^\d{1,12}$/.test(timestamp)) return 'wrong';
     const expected = keys.map((key) => createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest());
-    return signatures
+    const isSigned = signatures
       .split(' ', maxSignatures)
       .filter((signature) => signature.startsWith('v1,'))
       .map((signature) => Buffer.from(signature.slice('v1,'.length), 'base64'))
       .some((given) => expected.some((one) => given.length === one.length && timingSafeEqual(given, one)));
+    if (!isSigned) return 'wrong';
+    return Math.abs(clock().getTime() / 1000 - Number(timestamp)) > toleranceSeconds ? 'late' : 'valid';
   };
 }
 

@@ -1,7 +1,6 @@
 // The rules in use: those of the file, read again when it changes. A file with faults leaves them as they are.
-import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../platform/config/config.ts';
-import { codeOf, describeError } from '../../platform/errors.ts';
+import { readFileOf } from '../../platform/config/yaml-file.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { noRules, parseRules, type Rules, rulesSetting } from './rules.ts';
@@ -66,13 +65,7 @@ export function followRules({ file, part, check = () => [], log, metrics, clock 
 /** The rules in the file now. @throws ConfigError as above */
 export const readRules = (file: string | undefined): Rules => (file === undefined ? noRules : parseRules(readText(file)));
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigError([`${rulesSetting}: cannot be read (${codeOf(error) ?? describeError(error)})`]);
-  }
-}
+const readText = (file: string) => readFileOf(rulesSetting, file);
 
 function checked(rules: Rules, check: (rules: Rules) => readonly string[]): Rules {
   const faults = check(rules);

@@ -1,10 +1,10 @@
 // The rules of the YAML file that `Notifications__RulesFile` names: which events go to which recipients.
 import picomatch from 'picomatch';
-import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { ConfigError } from '../../platform/config/config.ts';
-import { describeError } from '../../platform/errors.ts';
+import { parseYaml } from '../../platform/config/yaml-file.ts';
 import { type Faults, parseInto } from '../../platform/faults.ts';
+import { pointerPath } from '../../platform/json.ts';
 import { channels } from './channels.ts';
 
 /** A mail address, a topic or a URL, by its channel. */
@@ -109,19 +109,9 @@ export const rulesSetting = 'Notifications__RulesFile';
 /** @throws ConfigError that names every place that cannot be used, and what was expected there */
 export function parseRules(text: string): Rules {
   const faults: Faults = new Map();
-  const file = parseInto(RulesFile, parseYaml(text), { root: 'the file', faults });
+  const file = parseInto(RulesFile, parseYaml(rulesSetting, text), { root: 'the file', faults });
   if (file) return createRules(file.rules);
   throw new ConfigError([...faults].flatMap(([place, reasons]) => reasons.map((reason) => `${rulesSetting}: ${place} ${reason}`)));
-}
-
-function parseYaml(text: string): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    // The parser's message quotes lines of the file, of which a mistaken path could make anything.
-    if (error instanceof YAMLParseError) throw new ConfigError([`${rulesSetting}: is not YAML at line ${error.linePos?.[0].line ?? '?'} (${error.code})`]);
-    throw new ConfigError([`${rulesSetting}: is not YAML (${describeError(error)})`]);
-  }
 }
 
 function createRules(rules: readonly Rule[]): Rules {
@@ -138,7 +128,7 @@ function createCondition({ minimumScore, senderClass, payload, ...globs }: Rule[
     const patterns = globs[member];
     return patterns ? [{ member, matches: createMatcher(patterns) }] : [];
   });
-  const inPayload = Object.entries(payload).map(([pointer, expected]) => ({ path: pathOf(pointer), matches: createMatcher(expected) }));
+  const inPayload = Object.entries(payload).map(([pointer, expected]) => ({ path: pointerPath(pointer), matches: createMatcher(expected) }));
   return (event) =>
     event.score >= minimumScore &&
     (!senderClass || senderClass.some((one) => one === event.senderClass)) &&
@@ -154,12 +144,6 @@ function createMatcher(expected: readonly (string | number | boolean | null)[]):
   const matches = patterns.length === 0 ? () => false : picomatch(patterns, { nocase: true, dot: true });
   return (value) => (typeof value === 'string' ? value !== '' && matches(value.slice(0, maxMatchedLength)) : expected.some((one) => one === value));
 }
-
-const pathOf = (pointer: string) =>
-  pointer
-    .slice(1)
-    .split('/')
-    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 /** Elements of one list that are looked at. */
 const mostElements = 1000;

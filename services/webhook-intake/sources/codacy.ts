@@ -29,7 +29,8 @@ export const codacy: Source = {
     if (!isResult(payload)) {
       const repository = lineAt(payload, 'repository', 'name');
       const event = header('X-Codacy-Event') ?? lineAt(payload, 'event');
-      return { event, action: status(payload), repository, key: [header('X-Codacy-Delivery')], isFailure: /fail|error/i.test(status(payload) ?? '') };
+      const key = { key: [header('X-Codacy-Delivery')], isKeyUnsigned: true } as const;
+      return { event, action: status(payload), repository, ...key, isFailure: /fail|error/i.test(status(payload) ?? '') };
     }
     const { commit, added, fixed } = result(payload);
     return { event: 'commit_result', key: [commit, added, fixed], isFailure: Number(added ?? 0) > 0 };

@@ -52,7 +52,8 @@ function readEvent(source: Source, { body, headers }: Request, receivedAt: Date)
   const isForm = headers['content-type']?.trim().toLowerCase().startsWith(formType) === true;
   const payload = isForm ? parseMembers(body) : parseObject(body);
   const kept = keptHeaders(source, headers);
-  const { event, action, repository, key, isFailure, isKeyUnsigned = false } = source.read({ payload, header: (name) => kept[name] });
+  const header = (name: string) => kept[name];
+  const { event, action, repository, key, isFailure, isKeyUnsigned = false } = source.read({ payload, header });
   return {
     id: uuidv7({ msecs: receivedAt.getTime() }),
     source: source.name,
@@ -80,7 +81,7 @@ function readEvent(source: Source, { body, headers }: Request, receivedAt: Date)
     // The dashboard shows a payload as JSON.
     body: isForm ? Buffer.from(JSON.stringify(payload)) : body,
     isGzip: false,
-    notice: source.notice(payload),
+    notice: source.notice(payload, header),
   };
 }
 

@@ -5,12 +5,11 @@ import type { Secret } from '../../platform/config/secret.ts';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
 import type { Area } from '../../platform/http/credentials.ts';
 import { answer, type AnyRoute, asksDatabase, type RawBody, rawBody, route } from '../../platform/http/route.ts';
-import { createSignatures, type SignatureForm } from '../../platform/http/signatures.ts';
 import { textAt } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { Received } from '../contract.ts';
 import { formType, type Receive } from './receiving.ts';
-import { type ConfiguredSource, refused, sharedToken, type SignatureVerification, type Source } from './source.ts';
+import { type ConfiguredSource, refused, sharedToken, type SignatureVerification, type Source, type Verified } from './source.ts';
 
 const maxBytes = 1_048_576;
 /** Vendors give up on an answer after 10 s and more. */
@@ -19,10 +18,12 @@ const memoryWaitMs = 4000;
 /** For bodies that were not verified yet. */
 const memoryBytes = 32 * maxBytes;
 
-export function createSourceRoutes(configured: readonly ConfiguredSource[], receive: Receive): { readonly routes: AnyRoute[]; readonly areas: Area[] } {
+type SourceParts = { readonly receive: Receive; readonly clock: () => Date };
+
+export function createSourceRoutes(configured: readonly ConfiguredSource[], parts: SourceParts): { readonly routes: AnyRoute[]; readonly areas: Area[] } {
   const memory = { shared: createBodyMemory(memoryBytes, maxBytes), waitMs: memoryWaitMs };
   return {
-    routes: configured.map((one) => asksDatabase(sourceRoute(one, { receive, memory }))),
+    routes: configured.map((one) => asksDatabase(sourceRoute(one, { ...parts, memory }))),
     areas: configured.flatMap(areaOf),
   };
 }
@@ -31,16 +32,16 @@ export function createSourceRoutes(configured: readonly ConfiguredSource[], rece
 const areaOf = ({ source: { name, verification }, secrets }: ConfiguredSource): Area[] =>
   verification.by === 'credential' ? [{ prefix: `/${name}`, guard: verification.createGuard(secrets) }] : [];
 
-type RouteParts = { readonly receive: Receive; readonly memory: NonNullable<RawBody['memory']> };
+type RouteParts = SourceParts & { readonly memory: NonNullable<RawBody['memory']> };
 
-function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }: RouteParts): AnyRoute {
-  const { name, vendor, verification, takesForms } = source;
-  const named = name.replace(/^./, (letter) => letter.toUpperCase());
+function sourceRoute({ source, secrets }: ConfiguredSource, { receive, clock, memory }: RouteParts): AnyRoute {
+  const { name, vendor, verification, takesForms, setting = settingOf(name) } = source;
+  const named = name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
   const sent = Delivery.meta({ id: `${named}Delivery`, description: `As ${vendor} sends it`, examples: [source.example.body] });
   const described = {
     operationId: `receive${named}`,
     summary: `Receives a webhook of ${vendor}`,
-    description: `Stores the delivery and its notifications in the same request. A repeat is answered 202, too, with \`duplicate\`. Without \`${settingOf(name)}\` the path is 404.`,
+    description: `Stores the delivery and its notifications in the same request. A repeat is answered 202, too, with \`duplicate\`. Without \`${setting}\` the path is 404.`,
     body: rawBody({ mediaTypes: ['application/json', ...(takesForms ? [formType] : [])], maxBytes, timeoutMs: bodyMs, memory }),
     describedBody: {
       ...(takesForms && { [formType]: sent }),
@@ -57,30 +58,36 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, memory }:
       ...(verification.inQuery && { query: TokenQuery }),
       handle: async (request) => answer(202, await receive(source, request)),
     });
-  const { header, form, orToken } = verification;
-  const isVerified = createVerifier(verification, secrets);
+  const { header, meaning, otherHeaders = {}, orToken } = verification;
+  const verify = createVerifier(verification, secrets, clock);
   return route({
     method: 'post',
     path: `/${name}`,
     access: 'checkedByHandler',
     ...described,
-    describedHeaders: { [header]: { description: meaningOf(form), isRequired: orToken !== true }, ...headersOf(source) },
+    describedHeaders: {
+      ...Object.fromEntries(Object.entries(otherHeaders).map(([one, description]) => [one, { description, isRequired: true }])),
+      [header]: { description: meaning, isRequired: orToken !== true },
+      ...headersOf(source),
+    },
     ...(orToken && { query: TokenQuery }),
     problems: [Common.unauthorized],
     async handle(request) {
-      if (!(await isVerified(request.body, request.headers, textAt(request.query, 'token')))) throw refused(header);
+      const verified = await verify(request.body, request.headers, textAt(request.query, 'token'));
+      if (verified === 'late')
+        throw refused(header, 'The signature is valid, but its time is too far from the time here: it is a repeat, or one of the two clocks is wrong.');
+      if (verified === 'wrong') throw refused(header);
       return answer(202, await receive(source, request));
     },
   });
 }
 
-function createVerifier({ header, form, orToken }: SignatureVerification, secrets: readonly Secret[]) {
-  const signatures = createSignatures(secrets, form);
+function createVerifier({ header, createVerifier: create, orToken }: SignatureVerification, secrets: readonly Secret[], clock: () => Date) {
+  const verify = create(secrets, clock);
   const guard = orToken ? sharedToken.createGuard(secrets) : undefined;
-  return async (body: Buffer, headers: IncomingHttpHeaders, token: string | undefined): Promise<boolean> => {
-    const given = headers[header.toLowerCase()];
-    if (given !== undefined || !guard) return signatures.isValid(body, typeof given === 'string' ? given : undefined);
-    return (await guard.check(headers, token === undefined ? '' : `token=${encodeURIComponent(token)}`)) !== undefined;
+  return async (body: Buffer, headers: IncomingHttpHeaders, token: string | undefined): Promise<Verified> => {
+    if (headers[header.toLowerCase()] !== undefined || !guard) return verify(body, headers);
+    return (await guard.check(headers, token === undefined ? '' : `token=${encodeURIComponent(token)}`)) === undefined ? 'wrong' : 'valid';
   };
 }
 
@@ -94,6 +101,3 @@ const headersOf = ({ headers = {}, example }: Source) =>
 
 /** For the API description: the guard has looked at it. */
 const TokenQuery = z.object({ token: z.string().optional().meta({ description: 'The shared token, where it does not come as X-Source-Token' }) });
-
-const meaningOf = ({ algorithm, prefix }: SignatureForm) =>
-  `${prefix === '' ? 'The' : `\`${prefix}\` and the`} HMAC-${algorithm.toUpperCase()} of the bytes of the body in hexadecimal, by one of the secrets; without it 401`;

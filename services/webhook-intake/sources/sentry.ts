@@ -1,5 +1,5 @@
 // Sentry: issues, errors and alerts of an integration. https://docs.sentry.io/organization/integrations/integration-platform/webhooks/
-import { lineAt, signature, type Source, urlAt } from './source.ts';
+import { lineAt, nearNow, signature, type Source, urlAt } from './source.ts';
 
 /** Where the title is, by what the delivery is about. */
 const titlePaths = [
@@ -25,8 +25,12 @@ const isFailure = (resource: string | undefined, action: string | undefined): bo
 export const sentry: Source = {
   name: 'sentry',
   vendor: 'Sentry',
-  verification: signature('Sentry-Hook-Signature'),
-  headers: { 'Sentry-Hook-Resource': 'What it is about', 'Request-ID': 'The id of the delivery', 'Sentry-Hook-Timestamp': 'When it was sent' },
+  verification: nearNow(signature('Sentry-Hook-Signature'), 'Sentry-Hook-Timestamp'),
+  headers: {
+    'Sentry-Hook-Resource': 'What it is about',
+    'Request-ID': 'The id of the delivery',
+    'Sentry-Hook-Timestamp': 'When it was sent, in Unix seconds; more than 5 minutes from now 401',
+  },
   example: {
     headers: {
       'Sentry-Hook-Resource': 'issue',

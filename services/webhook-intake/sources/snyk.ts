@@ -18,6 +18,7 @@ export const snyk: Source = {
   read: ({ payload, header }) => ({
     event: header('X-Snyk-Event'),
     key: [header('X-Snyk-Transport-ID')],
+    isKeyUnsigned: true,
     isFailure: countAt(payload, 'newIssues') > 0,
   }),
   notice: (payload) => ({

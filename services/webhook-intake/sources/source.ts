@@ -1,9 +1,12 @@
 // The description of a direct source: how its deliveries are verified, and what the log and a notification take from them.
+import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Secret } from '../../platform/config/secret.ts';
 import { credentialRefused, type Guard, type StaticCredential, staticGuard } from '../../platform/http/credentials.ts';
-import type { SignatureForm } from '../../platform/http/signatures.ts';
+import { createSignatures, type SignatureForm } from '../../platform/http/signatures.ts';
+import { createStandardVerifier, standardHeaders, toleranceSeconds } from '../../platform/http/standard-webhooks.ts';
 import { memberAt, storable } from '../../platform/json.ts';
+import { Common } from '../../platform/problem.ts';
 import type { Notice } from '../notifications/notice.ts';
 
 export type SourceDelivery = {
@@ -31,6 +34,8 @@ export type Source = {
   /** Its path, and its name in the event log: small letters. */
   readonly name: string;
   readonly vendor: string;
+  /** The setting that switches it on; `Sources__<Name>Secrets` unless given. */
+  readonly setting?: string;
   readonly verification: Verification;
   /** Request headers beside the credential that it reads, name to meaning; kept with the event. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -39,18 +44,25 @@ export type Source = {
   /** A delivery, made up by the members that its vendor documents; for the API description. */
   readonly example: { readonly headers?: Readonly<Record<string, string>>; readonly body: object };
   readonly read: (delivery: SourceDelivery) => SourceEvent;
-  readonly notice: (payload: unknown) => Notice;
+  readonly notice: (payload: unknown, header: SourceDelivery['header']) => Notice;
 };
 
 /** A source that is on, with its secrets, any of which is valid. */
 export type ConfiguredSource = { readonly source: Source; readonly secrets: readonly Secret[] };
 
+/** `late`: the signature is valid, but its time is too far from now. */
+export type Verified = 'valid' | 'wrong' | 'late';
+
 /** By a signature of the body, or by a credential that is looked at before the body is read. */
 export type Verification =
   | {
       readonly by: 'signature';
+      /** Where it belongs; the 401 names it. */
       readonly header: string;
-      readonly form: SignatureForm;
+      /** What the header holds, and other headers that are checked with it, for the API description. */
+      readonly meaning: string;
+      readonly otherHeaders?: Readonly<Record<string, string>>;
+      readonly createVerifier: (secrets: readonly Secret[], clock: () => Date) => (body: Buffer, headers: IncomingHttpHeaders) => Verified;
       /** Where a delivery without the signature may have the shared token. */
       readonly orToken?: true;
     }
@@ -63,11 +75,52 @@ export type Verification =
 
 export type SignatureVerification = Extract<Verification, { readonly by: 'signature' }>;
 
-export const signature = (header: string, form: Partial<SignatureForm> = {}): SignatureVerification => ({
-  by: 'signature',
-  header,
-  form: { algorithm: 'sha256', prefix: '', ...form },
+/** An HMAC of the bytes of the body. */
+export function signature(header: string, form: Partial<SignatureForm> = {}): SignatureVerification {
+  const whole: SignatureForm = { algorithm: 'sha256', prefix: '', ...form };
+  return {
+    by: 'signature',
+    header,
+    meaning: `${whole.prefix === '' ? 'The' : `\`${whole.prefix}\` and the`} HMAC-${whole.algorithm.toUpperCase()} of the bytes of the body in hexadecimal, by one of the secrets; without it 401`,
+    createVerifier(secrets) {
+      const signatures = createSignatures(secrets, whole);
+      return (body, headers) => (signatures.isValid(body, headerOf(headers, header)) ? 'valid' : 'wrong');
+    },
+  };
+}
+
+/** Besides, a header that the signature does not cover must have a time near now: it ends plain repeats of what somebody captured. */
+export const nearNow = (verification: SignatureVerification, timeHeader: string): SignatureVerification => ({
+  ...verification,
+  otherHeaders: { [timeHeader]: 'When it was sent, in Unix seconds; more than 5 minutes from now 401' },
+  createVerifier(secrets, clock) {
+    const verify = verification.createVerifier(secrets, clock);
+    return (body, headers) => {
+      const seconds = Number(/^\d{1,12}$/.exec(headerOf(headers, timeHeader) ?? '')?.[0]);
+      const verified = verify(body, headers);
+      if (verified !== 'valid' || Number.isNaN(seconds)) return 'wrong';
+      return Math.abs(clock().getTime() / 1000 - seconds) > toleranceSeconds ? 'late' : 'valid';
+    };
+  },
 });
+
+/** Undefined where it is missing; Node joins the values of one that came twice, which no verification accepts. */
+export const headerOf = (headers: IncomingHttpHeaders, name: string): string | undefined => {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** https://www.standardwebhooks.com/ */
+export const standardWebhooks: SignatureVerification = {
+  by: 'signature',
+  header: standardHeaders.signature,
+  meaning: 'Signatures as Standard Webhooks has them: `v1,` and base64, several with a space between; without a valid one 401',
+  otherHeaders: {
+    [standardHeaders.id]: 'The id of the message',
+    [standardHeaders.timestamp]: 'When it was sent, in Unix seconds; more than 5 minutes from now 401',
+  },
+  createVerifier: (secrets, clock) => createStandardVerifier(secrets, clock),
+};
 
 const tokenHeader = 'X-Source-Token';
 
@@ -76,7 +129,7 @@ export const sharedToken: Extract<Verification, { readonly by: 'credential' }> =
   by: 'credential',
   inQuery: true,
   createGuard: (secrets) =>
-    guard(secrets, {
+    credentialGuard(secrets, {
       header: tokenHeader,
       description: 'A value of the setting of the source, such as `Sources__HealthchecksSecrets`.',
       forms: [`${tokenHeader}: <value>`, '?token=<value>'],
@@ -93,7 +146,7 @@ export const authorizationValue: Verification = {
   by: 'credential',
   inQuery: false,
   createGuard: (secrets) =>
-    guard(secrets, {
+    credentialGuard(secrets, {
       header: 'Authorization',
       description: 'The header as it was entered at the source: a value of its setting, such as `Sources__AppveyorSecrets`.',
       forms: ['Authorization: <value>'],
@@ -101,9 +154,14 @@ export const authorizationValue: Verification = {
     }),
 };
 
-type Shown = Pick<StaticCredential, 'forms' | 'present'> & { readonly header: string; readonly description: string };
+type Shown = Pick<StaticCredential, 'forms' | 'present'> & {
+  readonly header: string;
+  readonly description: string;
+  /** The name of the header unless given. */
+  readonly challenge?: string;
+};
 
-const guard = (secrets: readonly Secret[], { header, description, ...sent }: Shown): Guard =>
+export const credentialGuard = (secrets: readonly Secret[], { header, description, ...sent }: Shown): Guard =>
   staticGuard(secrets, {
     name: header.toLowerCase(),
     scheme: { type: 'apiKey', in: 'header', name: header, description },
@@ -114,15 +172,17 @@ const guard = (secrets: readonly Secret[], { header, description, ...sent }: Sho
 /** A signature, or the shared token. */
 export const signatureOrToken = (header: string, form: Partial<SignatureForm> = {}): SignatureVerification => ({ ...signature(header, form), orToken: true });
 
-/** @param header where the signature belongs */
-export const refused = (header: string) => credentialRefused({ forms: [`${header}: <value>`], challenges: [header] });
+/** @param header where the signature belongs @param detail instead of the one for missing and wrong signatures alike */
+export const refused = (header: string, detail?: string) =>
+  detail === undefined
+    ? credentialRefused({ forms: [`${header}: <value>`], challenges: [header] })
+    : Common.unauthorized({ detail, headers: { 'WWW-Authenticate': header } });
 
 /** More serves no title and no column. */
 const maxLineLength = 500;
 
-/** Text or a number at a path of members, on one line and storable; undefined where there is none. */
-export function lineAt(payload: unknown, ...path: readonly string[]): string | undefined {
-  const value = memberAt(payload, ...path);
+/** Text or a number, on one line and storable; undefined for anything else. */
+export function lineIn(value: unknown): string | undefined {
   // A larger number loses its last digits: two of them may read alike, and the second delivery would count as the first.
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
@@ -130,11 +190,17 @@ export function lineAt(payload: unknown, ...path: readonly string[]): string | u
   return text === '' ? undefined : text;
 }
 
+/** The line at a path of members. */
+export const lineAt = (payload: unknown, ...path: readonly string[]): string | undefined => lineIn(memberAt(payload, ...path));
+
 /** An address that may be shown as a link: what is not http or https is none. */
-export function urlAt(payload: unknown, ...path: readonly string[]): string | null {
-  const { protocol, href = '' } = URL.parse(lineAt(payload, ...path) ?? '') ?? {};
+export function urlIn(line: string | undefined): string | null {
+  const { protocol, href = '' } = URL.parse(line ?? '') ?? {};
   return protocol === 'https:' || protocol === 'http:' ? href : null;
 }
+
+/** The address at a path of members. */
+export const urlAt = (payload: unknown, ...path: readonly string[]): string | null => urlIn(lineAt(payload, ...path));
 
 /** How many there are; 0 where there is no list. */
 export function countAt(payload: unknown, ...path: readonly string[]): number {

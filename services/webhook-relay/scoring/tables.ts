@@ -1,9 +1,9 @@
 // The tables of the score and their schema: the built-in file, and a mounted one that overrides single entries of it.
 import { readFileSync } from 'node:fs';
-import { parse, YAMLParseError } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { ConfigError } from '../../platform/config/config.ts';
-import { codeOf, describeError } from '../../platform/errors.ts';
+import { parseYaml, readFileOf } from '../../platform/config/yaml-file.ts';
 import { isObject } from '../../platform/json.ts';
 
 const map = { error: 'must be a map' };
@@ -61,19 +61,9 @@ const builtIn = new URL('tables.yaml', import.meta.url);
  */
 export function readTables(file?: string): Tables {
   const tables: unknown = parse(readFileSync(builtIn, 'utf8'));
-  const result = Tables.safeParse(file === undefined ? tables : merge(tables, readOverride(file)));
+  const result = Tables.safeParse(file === undefined ? tables : merge(tables, parseYaml('Scoring__File', readFileOf('Scoring__File', file))));
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.flatMap(faults).map((fault) => (file === undefined ? fault : `Scoring__File: ${fault}`)));
-}
-
-function readOverride(file: string): unknown {
-  try {
-    return parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    // The parser's message quotes lines of the file, of which a mistaken path could make anything.
-    if (error instanceof YAMLParseError) throw new ConfigError([`Scoring__File: is not YAML at line ${error.linePos?.[0].line ?? '?'} (${error.code})`]);
-    throw new ConfigError([`Scoring__File: cannot be read (${codeOf(error) ?? describeError(error)})`]);
-  }
 }
 
 // An entry without a value (all below it commented out) overrides nothing.

@@ -10,7 +10,7 @@ export type ReceivedEvent = { readonly id: string; readonly headers: IncomingHtt
 export type EventReceiver = Awaited<ReturnType<typeof createEventReceiver>>;
 
 export async function createEventReceiver(secrets: readonly Secret[]) {
-  const isValid = createStandardVerifier(secrets);
+  const verify = createStandardVerifier(secrets);
   const received: ReceivedEvent[] = [];
   const state = {
     /** Those that were answered 204, in their order. */
@@ -29,7 +29,7 @@ export async function createEventReceiver(secrets: readonly Secret[]) {
   };
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
-      if (!isValid(body, request.headers)) return response.writeHead(401).end();
+      if (verify(body, request.headers) !== 'valid') return response.writeHead(401).end();
       const event = {
         id: String(request.headers['webhook-id']),
         headers: request.headers,

@@ -35,10 +35,13 @@ export async function startIntake(database: Database, sources: readonly Source[]
 }
 
 /** What a vendor puts beside a body that it sends with this secret. */
-export function credential({ verification, name }: Source, secret: string, body: string | Buffer): Readonly<Record<string, string>> {
+export function credential({ verification, name }: Source, secret: string, body: string | Buffer, sentAt = Date.now()): Readonly<Record<string, string>> {
   if (verification.by === 'signature') {
-    const { header, form } = verification;
-    return { [header]: `${form.prefix}${createHmac(form.algorithm, secret).update(body).digest('hex')}` };
+    const digest = createHmac(verification.meaning.includes('HMAC-SHA1 ') ? 'sha1' : 'sha256', secret)
+      .update(body)
+      .digest('hex');
+    const time = name === 'sentry' && { 'Sentry-Hook-Timestamp': String(Math.floor(sentAt / 1000)) };
+    return { ...time, [verification.header]: `${name === 'snyk' || name === 'codacy' ? 'sha256=' : ''}${digest}` };
   }
   return name === 'appveyor' ? { Authorization: secret } : { 'X-Source-Token': secret };
 }

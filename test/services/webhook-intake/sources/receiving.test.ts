@@ -12,7 +12,7 @@ import { exchange, head, statusesOf } from '../../../hostile/raw.ts';
 import { createConformance } from '../dashboard/conformance.ts';
 import { tokens } from '../dashboard/ground.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
-import { credential, type Ground, post, secrets, startBystander, startIntake } from './ground.ts';
+import { comparable, credential, type Ground, post, secrets, startBystander, startIntake } from './ground.ts';
 import { samples } from './samples.ts';
 
 const { codacy, dockerhub, healthchecks, sentry, uptimerobot, vercel } = sources;
@@ -158,12 +158,12 @@ describe('receiving of direct sources', () => {
 
   it('keeps the headers that the source reads, and never a credential', async () => {
     const body = '{"action":"created"}';
-    const headers = { 'Sentry-Hook-Resource': 'issue', 'Request-ID': 'r-1', Cookie: 'a=b', ...credential(sentry, secret, body) };
-    await post(at(sentry), { body, headers });
+    const read = { 'Sentry-Hook-Resource': 'issue', 'Request-ID': 'r-1', 'Sentry-Hook-Timestamp': String(Math.floor(Date.now() / 1000)) };
+    await post(at(sentry), { body, headers: { ...credential(sentry, secret, body), ...read, Cookie: 'a=b' } });
     await post(at(healthchecks), { body: '{}', query: `?token=${secret}` });
     const rows = await database.rows<{ headers: object }>('select headers from events order by source desc');
     const usual = { 'Content-Type': 'application/json', 'User-Agent': 'node' };
-    expect(rows.map((row) => row.headers)).to.deep.equal([{ ...usual, 'Sentry-Hook-Resource': 'issue', 'Request-ID': 'r-1' }, usual]);
+    expect(rows.map((row) => row.headers)).to.deep.equal([{ ...usual, ...read }, usual]);
   });
 
   it('stores what no column holds as it came: NUL, halves of surrogate pairs, very long texts', async () => {
@@ -193,7 +193,7 @@ describe('receiving of direct sources', () => {
     const { body = {} } = samples.find(({ source }) => source === dockerhub) ?? {};
     const reply = await post(at(dockerhub), { body: JSON.stringify({ ...body, callback_url: bystander.url }), headers: token });
     expect([reply.status, bystander.calls()]).to.deep.equal([202, 0]);
-    expect(JSON.stringify(dockerhub.notice({ ...body, callback_url: bystander.url }))).not.to.include(bystander.url);
+    expect(JSON.stringify(dockerhub.notice({ ...body, callback_url: bystander.url }, () => undefined))).not.to.include(bystander.url);
     await bystander.close();
   });
 
@@ -291,6 +291,32 @@ describe('receiving of direct sources', () => {
       const body = { action: 'created', data: { issue: { id: 'sentry-1' } } };
       expect(await send(sources.sentry, body, { 'Request-ID': 'one' })).to.equal(false);
       expect(await send(sources.sentry, body, { 'Request-ID': 'another' })).to.equal(true);
+    });
+
+    it('of Snyk and Codacy are one: the id of a delivery is not signed, nor the name of its event', async () => {
+      const body = { newIssues: [], project: { id: 'p-9' } };
+      expect(await send(sources.snyk, body, { 'X-Snyk-Transport-ID': 'one', 'X-Snyk-Event': 'project_snapshot/v0' })).to.equal(false);
+      expect(await send(sources.snyk, body, { 'X-Snyk-Transport-ID': 'another', 'X-Snyk-Event': 'ping/v0' })).to.equal(true);
+      const analysed = { event: 'commit.analyzed', commitSha: 'c0de', status: 'failed' };
+      expect(await send(sources.codacy, analysed, { 'X-Codacy-Delivery': 'one' })).to.equal(false);
+      expect(await send(sources.codacy, analysed, { 'X-Codacy-Delivery': 'another' })).to.equal(true);
+    });
+
+    it('of Sentry are refused when their time is five minutes from now, or missing', async () => {
+      const body = '{"action":"created"}';
+      const { 'Sentry-Hook-Timestamp': _, ...signed } = credential(sentry, secret, body);
+      const ask = (headers: Readonly<Record<string, string>>) => post(at(sentry), { body, headers });
+      for (const seconds of [-330, 330]) {
+        const reply = await ask(credential(sentry, secret, body, Date.now() + seconds * 1000));
+        expect([reply.status, reply.text.includes('clocks')], String(seconds)).to.deep.equal([401, true]);
+      }
+      const missing = await ask(signed);
+      const wrong = await ask({ ...signed, 'Sentry-Hook-Signature': '0'.repeat(64), 'Sentry-Hook-Timestamp': '1' });
+      expect(missing.status).to.equal(401);
+      expect(comparable(missing)).to.deep.equal(comparable(wrong));
+      for (const time of ['soon', '', '1e9', '-5', '99999999999999'])
+        expect(await statusOf(ask({ ...signed, 'Sentry-Hook-Timestamp': time })), time).to.equal(401);
+      expect(await database.count('events')).to.equal(0);
     });
 
     it('of UptimeRobot are two: down and up within a second', async () => {

@@ -8,7 +8,7 @@ const required = { DATABASE_URL: 'postgres://host/db', Intake__AccessTokens: 'a-
 
 describe('settings of direct sources', () => {
   it('are one for each source, named after it', () => {
-    const names = Object.values(settings).flatMap(({ name }) => (name.startsWith('Sources__') ? [name] : []));
+    const names = Object.values(settings).flatMap(({ name }) => (/^Sources__.*Secrets$/.test(name) ? [name] : []));
     expect(names).to.have.length(Object.values(sources).length);
     expect(names).to.include.members(['Sources__DeepsourceSecrets', 'Sources__DockerhubSecrets', 'Sources__UptimerobotSecrets']);
   });

@@ -6,6 +6,9 @@ import * as sources from '../../../../services/webhook-intake/sources/sources.ts
 import { comparable, credential, type Ground, post, secrets, startIntake } from './ground.ts';
 import { samples } from './samples.ts';
 
+/** The time of the samples. */
+const sentAt = 1_767_225_600_000;
+
 const Answer = z.strictObject({ id: z.uuid(), duplicate: z.boolean() });
 const answerOf = ({ status, text }: { status: number; text: string }) => ({ status, ...Answer.parse(JSON.parse(text)) });
 
@@ -15,7 +18,7 @@ describe('direct sources', () => {
 
   before(async () => {
     database = await createIntakeDatabase();
-    ground = await startIntake(database.pool, Object.values(sources));
+    ground = await startIntake(database.pool, Object.values(sources), { clock: () => new Date(sentAt) });
   });
   after(async () => {
     await ground.close();
@@ -32,7 +35,7 @@ describe('direct sources', () => {
   for (const { source, body, headers = {}, notice, ...expected } of samples) {
     const text = JSON.stringify(body);
     const url = () => `${ground.url}/${source.name}`;
-    const send = (secret: string, sent = text) => post(url(), { body: sent, headers: { ...headers, ...credential(source, secret, sent) } });
+    const send = (secret: string, sent = text) => post(url(), { body: sent, headers: { ...headers, ...credential(source, secret, sent, sentAt) } });
 
     describe(`POST /${source.name}`, () => {
       it('stores a good delivery with its payload, and answers 202 with its id', async () => {
@@ -68,7 +71,7 @@ describe('direct sources', () => {
       });
 
       it('tells what happened in a notification', () => {
-        expect(source.notice(body)).to.deep.equal(notice);
+        expect(source.notice(body, () => undefined)).to.deep.equal(notice);
       });
 
       it('answers a missing and a wrong credential byte for byte the same with 401, and stores nothing', async () => {
@@ -110,10 +113,10 @@ describe('direct sources', () => {
       });
 
       it('stores an object without any of the members it reads, known by its bytes', async () => {
-        const sendBare = (bare: string) => post(url(), { body: bare, headers: credential(source, secrets[0], bare) });
+        const sendBare = (bare: string) => post(url(), { body: bare, headers: credential(source, secrets[0], bare, sentAt) });
         const answers = [answerOf(await sendBare('{}')), answerOf(await sendBare('{}')), answerOf(await sendBare('{ }'))];
         expect(answers.map(({ duplicate }) => duplicate)).to.deep.equal([false, true, false]);
-        expect(source.notice({}).title).to.match(/\w/);
+        expect(source.notice({}, () => undefined).title).to.match(/\w/);
       });
     });
   }
