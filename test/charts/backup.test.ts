@@ -42,6 +42,15 @@ describeWith(helm, 'backup', () => {
     expect(keys).to.include('CronJob/signalbox-backup').and.not.include('CronJob/signalbox-restore');
   });
 
+  it('verifies an external server by the authority that was given, else by the public ones', async () => {
+    const withTls = (values: object) => render({ ...on, postgres: { enabled: false, external: { host: 'db.example.test', ...values } } });
+    const authority = async (values: object) =>
+      podOf(await withTls(values), 'signalbox-backup')?.containers[0]?.env?.find(({ name }) => name === 'PGSSLROOTCERT')?.value;
+    expect(await authority({ sslmode: 'verify-full', caSecret: 'db-ca' })).to.equal('/etc/signalbox/postgres-ca/ca.crt');
+    expect(await authority({ sslmode: 'verify-full' })).to.equal('system');
+    expect(await authority({ sslmode: 'require' })).to.equal(undefined); // libpq refuses `system` with weaker modes
+  });
+
   it('keeps its claim at an uninstall and from Argo CD, and takes one that is there', async () => {
     const claim = find(await render(on), 'PersistentVolumeClaim/signalbox-backup');
     expect(claim.metadata.annotations).to.include({ 'helm.sh/resource-policy': 'keep', 'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false' });

@@ -78,6 +78,8 @@ describeWith(helm, 'examples of values', () => {
   it('take Secrets and host that CloudNativePG makes of the cluster', async () => {
     const { name } = one('Cluster').metadata;
     expect(await secretsOf('cloudnative-pg/values.yaml')).to.include(`${name}-superuser/password`);
+    // CloudNativePG makes databases in the locale C unless it is given another.
+    expect(one('Cluster')).to.have.nested.property('spec.bootstrap.initdb').that.includes({ encoding: 'UTF8', localeProvider: 'icu', icuLocale: 'und' });
     expect(valuesOf('cloudnative-pg/values.yaml'))
       .to.have.nested.property('postgres.external')
       .that.includes({ host: `${name}-rw`, caSecret: `${name}-ca` });

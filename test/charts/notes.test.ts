@@ -66,6 +66,27 @@ describeWith(helm, 'NOTES.txt', () => {
     expect(await notes(merged(byIngress, { ingress: { tls: { enabled: true } } }))).not.to.contain('readable');
   });
 
+  it('warns of clients that share the address of their proxy, by service', async () => {
+    const warned = async (values: Values) => /WARNING: TrustedProxies is empty for (.*):/.exec(await notes(values))?.[1];
+    const all = ['bookmarks', 'link-digest', 'listings', 'webhook-intake', 'webhook-relay'].join(', ');
+    expect(await warned({})).to.equal(undefined);
+    expect(await warned(byIngress)).to.equal(all);
+    expect(await warned(byGateway)).to.equal(all);
+    expect(await warned(merged(byIngress, { defaults: { settings: { TrustedProxies: '10.0.0.0/8' } } }))).to.equal(undefined);
+    const own = { services: { bookmarks: { settings: { TrustedProxies: '10.0.0.0/8' } }, listings: { settings: { TrustedProxies: '' } } } };
+    expect(await warned(merged(byIngress, own))).to.equal(all.replace('bookmarks, ', ''));
+  });
+
+  it('warns of an external Postgres whose connections need no TLS', async () => {
+    const external = (values: Values) => notes({ postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db', ...values } } });
+    for (const sslmode of [{}, { sslmode: 'disable' }, { sslmode: 'prefer' }])
+      expect(await external(sslmode))
+        .to.contain('Postgres at db.example.test')
+        .and.to.contain('postgres.external.sslmode=verify-full');
+    for (const sslmode of ['require', 'verify-ca', 'verify-full']) expect(await external({ sslmode })).not.to.contain('postgres.external.sslmode');
+    expect(await notes({})).not.to.contain('postgres.external.sslmode');
+  });
+
   it('warns when the management plane is public', async () => {
     const withPath = (path: string) => notes(merged(byIngress, consumers('ingress'), { services: { secrets: { paths: ['/api/consumer', path] } } }));
     for (const path of ['/', '/api', '/api/management', '/api/management/applications'])

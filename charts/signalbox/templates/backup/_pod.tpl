@@ -24,6 +24,8 @@
 {{- end }}
 {{- if $external.caSecret }}
 - { name: PGSSLROOTCERT, value: /etc/signalbox/postgres-ca/ca.crt }
+{{- else if eq $external.sslmode "verify-full" }}
+- { name: PGSSLROOTCERT, value: system }
 {{- end }}
 {{- end }}
 {{- end -}}
