@@ -64,9 +64,9 @@ module.exports = {
     ),
     layer(
       'contracts-stand-alone',
-      'Another deployable imports this: it drags nothing along but schemas and problems.',
+      'Another deployable imports this: it brings only schemas, problems and readings of errors.',
       { path: spoken, pathNot: platform },
-      { pathNot: [spoken, '^services/platform/(json|problem|schema|time)\\.ts$', 'node_modules/zod/'] },
+      { pathNot: [spoken, '^services/platform/(errors|json|problem|schema|time)\\.ts$', 'node_modules/zod/'] },
     ),
     layer(
       'roots-compose-only',

@@ -1,5 +1,6 @@
 // Client of the secrets service: timeouts, retries of reads, and a method for each route of both planes.
 import { z } from 'zod';
+import { codeOf } from '../platform/errors.ts';
 import type { ProblemDocument } from '../platform/problem.ts';
 import { sleepUntil } from '../platform/time.ts';
 import * as consumerContract from './consumer/contract.ts';
@@ -213,7 +214,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
 ];
 
 function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  const code = codeOf(cause);
   if (code === undefined) return cause instanceof Error ? cause.message : 'the connection broke';
   return `${reasons.find(([pattern]) => pattern.test(code))?.[1] ?? 'the connection broke'} (${code})`;
 }
