@@ -3,6 +3,7 @@ import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/client-address.ts';
 import type { Health } from '../platform/health.ts';
 import { headerGuard } from '../platform/http/credentials.ts';
+import { createPublicFetch } from '../platform/http/public-fetch.ts';
 import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -18,6 +19,7 @@ import { folderRoutes } from './folders.ts';
 import { listRoutes } from './lists/lists.ts';
 import { createCatalogueSnapshots, createListStore } from './lists/store.ts';
 import { manyRoutes, tagRoutes } from './many/many.ts';
+import { createPages } from './pages/pages.ts';
 import { createStore } from './store.ts';
 
 export type BookmarksParts = {
@@ -25,6 +27,8 @@ export type BookmarksParts = {
   readonly database: Database;
   /** A pool of its own: writes take turns, and a waiting write must not take a connection from reads. */
   readonly writeDatabase: Database;
+  /** Ends the fetching of pages. */
+  readonly stopping: AbortSignal;
   readonly health: Health;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -33,8 +37,9 @@ export type BookmarksParts = {
 };
 
 export function createBookmarksApp(parts: BookmarksParts): App {
-  const { config, database, writeDatabase, health, log, metrics, clock = systemClock, snapshotLimits = usualSnapshotLimits } = parts;
+  const { config, database, writeDatabase, stopping, health, log, metrics, clock = systemClock, snapshotLimits = usualSnapshotLimits } = parts;
   const store = createStore(database, writeDatabase);
+  const pages = createPages(createPublicFetch(config.allowedAddresses), { log, stopping });
   const listStore = createListStore(database);
   const openSnapshot = createCatalogueSnapshots(database, snapshotLimits);
   return createApp({
@@ -44,7 +49,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
         { name: 'Lists', description: 'All bookmarks, folders and tags; a caller that has a list can ask whether it changed' },
         listRoutes(listStore, openSnapshot),
       ),
-      ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes(store, clock)),
+      ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes({ store, pages, clock })),
       ...tagged({ name: 'Many', description: 'Many bookmarks at once, and tags of all bookmarks' }, [...manyRoutes(store), ...tagRoutes(store)]),
       ...tagged({ name: 'Folders', description: 'One folder at a time' }, folderRoutes(store, clock)),
       ...tagged({ name: 'Files', description: 'Bookmark files of browsers' }, fileRoutes(createImporter(store, clock), openSnapshot)),

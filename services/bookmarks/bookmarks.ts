@@ -1,15 +1,19 @@
 // Bookmarks: their routes and rules.
 import type { IncomingHttpHeaders } from 'node:http';
 import { v7 as newId } from 'uuid';
+import type { z } from 'zod';
 import { describedIfMatch, describedIfNoneMatch, entityTagOf, isKnown, requireMatch } from '../platform/http/entity-tags.ts';
 import { answer, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
-import { Bookmark, BookmarkInput, BookmarkPatch, BookmarkQuery, ById, Problems } from './contract.ts';
+import { Bookmark, BookmarkInput, BookmarkPatch, BookmarkQuery, BookmarkToFetch, ById, CreationQuery, Problems } from './contract.ts';
+import type { Pages } from './pages/pages.ts';
 import type { CatalogueStore, CatalogueWriter, PlainBookmark } from './store.ts';
 
-export const bookmarkRoutes = (store: CatalogueStore, clock: () => Date) => [
+type Parts = { readonly store: CatalogueStore; readonly pages: Pages; readonly clock: () => Date };
+
+export const bookmarkRoutes = ({ store, pages, clock }: Parts) => [
   readingRoute(store),
-  creatingRoute(store, clock),
+  creatingRoute({ store, pages, clock }),
   ...changingRoutes(store),
   deletingRoute(store),
 ];
@@ -44,21 +48,37 @@ const readingRoute = (store: CatalogueStore) =>
     },
   });
 
-const creatingRoute = (store: CatalogueStore, clock: () => Date) =>
+const creatingRoute = ({ store, pages, clock }: Parts) =>
   route({
     method: 'post',
     path: '/api/bookmarks',
     operationId: 'createBookmark',
     summary: 'Adds a bookmark',
-    description: 'Tags that do not exist yet are created.',
-    body: BookmarkInput,
+    description:
+      'Tags that do not exist yet are created. With `fetch=true` the address alone is enough: the page is asked for the rest, within 5 s and 2 MiB, at public addresses only; where it cannot be had, the bookmark is stored without, and the address is its title.',
+    query: CreationQuery,
+    body: BookmarkToFetch,
+    bodyFor: ({ fetch }) => (fetch ? BookmarkToFetch : BookmarkInput),
     answers: { 201: Bookmark },
     describedAnswerHeaders: { 201: withLocation },
-    async handle({ body }) {
-      const created = await store.write((writer) => add(writer, body, clock));
+    async handle({ query: { fetch }, body }) {
+      // Outside the transaction: a slow page must not hold up the writes of others.
+      const complete = fetch ? await completed(pages, body) : { ...body, title: body.title ?? body.url };
+      const created = await store.write((writer) => add(writer, complete, clock));
       return answer(201, created, { ...tagged(created), Location: `/api/bookmarks/${created.id}` });
     },
   });
+
+/** With the facts of the page where the input has none. */
+async function completed(pages: Pages, input: z.output<typeof BookmarkToFetch>): Promise<BookmarkInput> {
+  const { title, description, picture } = await pages.facts(input.url);
+  return {
+    ...input,
+    title: input.title ?? (title === '' ? input.url.slice(0, 500) : title),
+    description: input.description === '' ? description : input.description,
+    thumbnail: input.thumbnail === '' ? picture : input.thumbnail,
+  };
+}
 
 const changing = {
   params: ById,

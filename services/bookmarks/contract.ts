@@ -125,6 +125,20 @@ export const BookmarkInput = z
   });
 export type BookmarkInput = z.output<typeof BookmarkInput>;
 
+/** A body of a request that has its page fetched: what is omitted comes from the page. */
+export const BookmarkToFetch = BookmarkInput.extend({
+  title: bookmarkMembers.title.optional().meta({ description: 'The title; required unless `fetch=true`, whose default is that of the page' }),
+}).meta({
+  id: 'BookmarkToFetch',
+  description: 'A bookmark to add; with `fetch=true` an omitted title, description and thumbnail come from the page',
+  examples: [{ title: 'Flood maps of the Shannon', url: 'https://maps.example/shannon', tags: ['maps', 'rivers'] }],
+});
+export const CreationQuery = z.object({
+  fetch: queryBoolean
+    .default(false)
+    .meta({ description: 'Whether the page is asked for a title, a description and a picture that the body does not have; default: false' }),
+});
+
 /** Omitted members stay; null sets those that may be null in a `BookmarkInput` to their defaults. */
 export const BookmarkPatch = z
   .object(exactlyOptional(bookmarkMembers))

@@ -1,11 +1,14 @@
 // Starts the bookmark catalogue: settings, databases, HTTP.
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
-import { createSchemaCheck } from '../platform/postgres/migrations.ts';
+import { createSchemaCheck, type MigrationSource } from '../platform/postgres/migrations.ts';
 import { createPool, type PoolOptions, requestLimits } from '../platform/postgres/pool.ts';
+import { startEvents } from '../platform/events/events.ts';
+import { systemClock } from '../platform/time.ts';
 import { createBookmarksApp } from './app.ts';
 import { type BookmarksConfig, readConfig, settings } from './config.ts';
+import { createDeadLinksWorker } from './dead-links/worker.ts';
 
-const migrations = { schema: 'bookmarks', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
+const migrations: MigrationSource = { schema: 'bookmarks', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
 
 /** For a whole import, whose body is read no faster than it is stored. */
 const requestMs = 600_000;
@@ -18,7 +21,8 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
   // Writes take turns anyway; a waiting write is cancelled like any statement that takes too long.
   const writeDatabase = open('write database', { maxConnections: 2 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
-  await listen(createBookmarksApp({ config, database, writeDatabase, health, log, metrics }), config.port, { requestMs });
+  startEvents(config, { deployable: 'bookmarks', database, lifecycle, log, metrics, clock: systemClock });
+  await listen(createBookmarksApp({ config, database, writeDatabase, stopping: lifecycle.stopping, health, log, metrics }), config.port, { requestMs });
 }
 
 export const deployable: Deployable<BookmarksConfig> = {
@@ -28,4 +32,5 @@ export const deployable: Deployable<BookmarksConfig> = {
   migrations,
   read: readConfig,
   start,
+  workers: { 'dead-links': createDeadLinksWorker(migrations) },
 };

@@ -75,7 +75,7 @@ const updateBookmark = rowsStatement<PlainBookmark, [bookmarks: readonly Omit<Wr
     status = case when is_same then status end,
     failures = case when is_same then failures else 0 end,
     dead = is_same and dead,
-    check_at = case when is_same then check_at else now() end
+    check_at = case when is_same then check_at else now() + interval '1 day' end
   from before where bookmarks.id = before.id
   returning ${asMembers(columns).replace(/^id/, 'bookmarks.id')}`,
 );

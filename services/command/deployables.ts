@@ -37,6 +37,7 @@ const workers: Readonly<Record<string, string>> = {
   maintenance: 'webhook-intake',
   digest: 'link-digest',
   geocoding: 'listings',
+  'dead-links': 'bookmarks',
 };
 
 async function loadWorker(name: string): Promise<Worker> {

@@ -19,6 +19,12 @@ function parseRange(range: string) {
   return ipaddr.parseCIDR(range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`);
 }
 
+/** Whether an address is in one of the ranges; an IPv4-mapped IPv6 address counts as the IPv4 address. */
+export function createRangeMatcher(ranges: readonly string[]): (address: string) => boolean {
+  const parsed = { inside: ranges.map(parseRange) };
+  return (text) => isAddress(text) && ipaddr.subnetMatch(ipaddr.process(text), parsed, '') === 'inside';
+}
+
 /** An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) is the IPv4 address. Other text stays as it is. */
 const normalize = (text: string) => (isAddress(text) ? ipaddr.process(text).toString() : text);
 
@@ -31,8 +37,7 @@ const withoutPort = (hop: string) => hop.replace(/^\[([^\]]+)\](?::\d+)?$|^([\d.
  */
 export function createAddressOf(trusted: readonly string[], log?: Log): AddressOf {
   const warn = log && createProxyWarning(log);
-  const ranges = { trusted: trusted.map(parseRange) };
-  const isTrusted = (text: string) => isAddress(text) && ipaddr.subnetMatch(ipaddr.process(text), ranges, '') === 'trusted';
+  const isTrusted = createRangeMatcher(trusted);
   return (socketAddress, forwardedFor) => {
     if (forwardedFor === undefined) return normalize(socketAddress);
     if (!isTrusted(socketAddress)) {

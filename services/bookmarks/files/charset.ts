@@ -1,14 +1,18 @@
-// The text of a bookmark file: in the character set that its sender declares, else in the one that the file names, else in UTF-8.
+// The text of a file or page: in the character set of its byte order mark, else in the one that its sender declares, else in the one that it names,
+// else in UTF-8.
 import { Common } from '../../platform/problem.ts';
 
-/** The charset parameter of a Content-Type, RFC 9110 section 8.3.2. @throws Problem 415 for one that is not known */
+/** The charset parameter of a Content-Type, RFC 9110 section 8.3.2; undefined where there is none. */
+export const charsetNamed = (contentType: string): string | undefined => /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1];
+
+/** @throws Problem 415 for a character set that is not known */
 export function charsetIn(contentType = ''): string | undefined {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1];
-  if (charset !== undefined && !isKnown(charset)) throw Common.mediaType({ detail: `The character set ${charset.slice(0, 40)} is not known.` });
+  const charset = charsetNamed(contentType);
+  if (charset !== undefined && !isKnownCharset(charset)) throw Common.mediaType({ detail: `The character set ${charset.slice(0, 40)} is not known.` });
   return charset;
 }
 
-const isKnown = (charset: string): boolean => {
+export const isKnownCharset = (charset: string): boolean => {
   try {
     return new TextDecoder(charset).encoding !== '';
   } catch {
@@ -16,22 +20,34 @@ const isKnown = (charset: string): boolean => {
   }
 };
 
+/** As many bytes as browsers look at for a META element (HTML, section 13.2.3.2). */
+const beginningLength = 1024;
+
 export async function* textOf(bytes: AsyncIterable<Uint8Array>, declared: string | undefined): AsyncGenerator<string> {
-  let decoder = new TextDecoder(declared);
-  let isBeginning = true;
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let beginning = Buffer.alloc(0);
   for await (const chunk of bytes) {
-    if (isBeginning && declared === undefined) decoder = new TextDecoder(charsetOf(chunk));
-    isBeginning = false;
-    yield decoder.decode(chunk, { stream: true });
+    if (!decoder) {
+      beginning = Buffer.concat([beginning, chunk]);
+      if (beginning.length < beginningLength) continue;
+      decoder = new TextDecoder(charsetOf(beginning, declared));
+      yield decoder.decode(beginning, { stream: true });
+    } else yield decoder.decode(chunk, { stream: true });
   }
-  yield decoder.decode();
+  decoder ??= new TextDecoder(charsetOf(beginning, declared));
+  yield decoder.decode(beginning.length < beginningLength ? beginning : undefined);
 }
 
-/** Byte order marks, and the META element of the beginning, as browsers look for it (HTML, section 13.2.3.2). */
-function charsetOf(beginning: Uint8Array): string {
-  if (beginning[0] === 0xff && beginning[1] === 0xfe) return 'utf-16le';
-  if (beginning[0] === 0xfe && beginning[1] === 0xff) return 'utf-16be';
-  const named = /<meta\b[^>]*\bcharset\s*=\s*["']?([\w-]+)/i.exec(Buffer.from(beginning.subarray(0, 1024)).toString('latin1'))?.[1] ?? 'utf-8';
+/** Encoding Standard, section 6: a byte order mark wins over what is declared. */
+function charsetOf(bytes: Buffer, declared: string | undefined): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (declared !== undefined) return declared;
+  // The first character of such a file is ASCII.
+  if (bytes[0] === 0 && bytes[1] !== 0) return 'utf-16be';
+  if (bytes[0] !== 0 && bytes[1] === 0) return 'utf-16le';
+  const named = /<meta\b[^>]*\bcharset\s*=\s*["']?([\w-]+)/i.exec(bytes.subarray(0, beginningLength).toString('latin1'))?.[1] ?? 'utf-8';
   // A file whose META element can be read as ASCII is not in UTF-16.
-  return isKnown(named) && !/^utf-?16/i.test(named) ? named : 'utf-8';
+  return isKnownCharset(named) && !/^utf-?16/i.test(named) ? named : 'utf-8';
 }

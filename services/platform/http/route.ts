@@ -157,6 +157,8 @@ export type Route<P, Q, B, A, H = undefined> = Declaration & {
   readonly query?: Q;
   readonly headers?: H;
   readonly body?: B;
+  /** The schema of a JSON body where the query decides it; `body` describes both for the API description. */
+  readonly bodyFor?: (query: Parsed<Q>) => z.ZodType<Parsed<B>>;
   /** Schema of the body for each status; null where there is none. */
   readonly answers: A;
   readonly handle: (request: RouteRequest<P, Q, B, H>) => Promise<Returned<A>> | Returned<A>;

@@ -107,7 +107,8 @@ function parseRequest(
   const params = parse(route.params, context['params'], { root: 'path', faults });
   const query = parseQuery(route, context.querystring, faults);
   const headers = route.headers ? parse(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
-  const body = route.body && !('kind' in route.body) ? parse(route.body, value, { root: 'body', faults }) : value;
+  const schema = route.bodyFor && query !== undefined ? route.bodyFor(query) : route.body;
+  const body = schema && !('kind' in schema) ? parse(schema, value, { root: 'body', faults }) : value;
   if (faults.size > 0) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: Object.fromEntries(faults) });
   const { requestId, startedAtMs, logged } = context.state;
   const isRepeated = (name: string) => (context.req.headersDistinct[name]?.length ?? 0) > 1;

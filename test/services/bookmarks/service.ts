@@ -22,17 +22,34 @@ export type ServiceOptions = {
   readonly log?: Log;
   readonly snapshotLimits?: SnapshotLimits;
   readonly apiKeys?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly statementMs?: number;
 };
 
 export type TestService = { readonly url: string; readonly database: Pool; close(): Promise<void> };
 
-export async function startService({ databaseUrl, log = silentLog, apiKeys = apiKey, statementMs = 30_000, ...parts }: ServiceOptions): Promise<TestService> {
-  const config = readConfig({ DATABASE_URL: databaseUrl, Bookmarks__ApiKeys: apiKeys });
+export async function startService({
+  databaseUrl,
+  log = silentLog,
+  apiKeys = apiKey,
+  environment = {},
+  statementMs = 30_000,
+  ...parts
+}: ServiceOptions): Promise<TestService> {
+  const config = readConfig({ DATABASE_URL: databaseUrl, Bookmarks__ApiKeys: apiKeys, ...environment });
   const lifecycle = createLifecycle(log);
   const open = (maxConnections: number) => lifecycle.opened('database', createPool(databaseUrl, { schema: 'bookmarks', log, maxConnections, statementMs }));
   const database = open(10);
-  const app = createBookmarksApp({ config, database, writeDatabase: open(2), health: createHealth(), log, metrics: createMetrics(), ...parts });
+  const app = createBookmarksApp({
+    config,
+    database,
+    writeDatabase: open(2),
+    stopping: lifecycle.stopping,
+    health: createHealth(),
+    log,
+    metrics: createMetrics(),
+    ...parts,
+  });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   return { url: `http://127.0.0.1:${listening.port}`, database, close: () => lifecycle.stop() };
 }
