@@ -19,6 +19,8 @@ describe('what can be run', () => {
 
   it('names the workers that there are when asked for another', async () => {
     const failure: unknown = await deployables.loadWorker('nobody').catch((error: unknown) => error);
-    expect(String(failure)).to.equal("Error: there is no worker 'nobody'; there are: service, database-service, cleanup, maintenance, digest, geocoding, dead-links");
+    expect(String(failure)).to.equal(
+      "Error: there is no worker 'nobody'; there are: service, database-service, cleanup, maintenance, digest, geocoding, dead-links",
+    );
   });
 });
