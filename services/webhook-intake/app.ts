@@ -10,11 +10,16 @@ import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
-import { eventRoutes, type PayloadMemory } from './dashboard/events.ts';
+import { createEventFeed } from './dashboard/event-feed.ts';
+import { eventRoutes } from './dashboard/events.ts';
 import { overviewRoutes } from './dashboard/overviews.ts';
+import type { PayloadMemory } from './dashboard/payloads.ts';
 import { DashboardHeaders, statisticsRoute } from './dashboard/statistics.ts';
+import { outboxRoutes } from './dashboard/outbox.ts';
 import { createDashboardStore } from './dashboard/store.ts';
 import { listRoutes, processingRoutes } from './dashboard/typed-rows.ts';
+import { workflowSeriesRoute } from './dashboard/workflow-series.ts';
+import { createDeadLetters, deadLetterRoutes, type DeadLetters } from './dead-letters.ts';
 import { noRules, type Rules } from './notifications/rules.ts';
 import { measureEvents } from './event-log.ts';
 import { workerRoutes, type Workers } from './jobs/workers.ts';
@@ -34,10 +39,14 @@ export type IntakeParts = {
   readonly corsOrigins?: readonly string[];
   /** For payloads on their way to readers. */
   readonly payloadMemory?: PayloadMemory;
+  /** Ends the waits of clients that follow the log. */
+  readonly stopping?: AbortSignal;
+  /** Default: those of no connection. */
+  readonly deadLetters?: DeadLetters;
   readonly sources?: readonly ConfiguredSource[];
   /** The notification rules for events of direct sources. Default: none. */
   readonly rules?: Pick<Rules, 'match'>;
-  /** Called when a direct source's event is in the log. */
+  /** Called when there may be something to send. */
   readonly onStored?: () => void;
   readonly clock?: () => Date;
 };
@@ -45,7 +54,7 @@ export type IntakeParts = {
 /** Unknown query parameters are refused, but on the POST that the interface document describes. */
 const ofDashboard = (one: AnyRoute): AnyRoute => ({
   ...asksDatabase(one),
-  headers: DashboardHeaders,
+  headers: one.headers ?? DashboardHeaders,
   ...(one.method === 'get' && { isQueryClosed: true }),
 });
 
@@ -55,8 +64,10 @@ const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, workers, tokenHolder, ...parts }: IntakeParts): App {
   const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
-  const { sources = [], rules = noRules, onStored = () => undefined, clock = systemClock } = parts;
+  const { sources = [], rules = noRules, onStored = () => undefined, clock = systemClock, stopping = new AbortController().signal } = parts;
+  const { deadLetters = createDeadLetters(() => Promise.resolve([])) } = parts;
   const store = createDashboardStore(database);
+  const feed = createEventFeed({ database, stopping });
   const count = measureEvents(
     parts.metrics,
     sources.map(({ source }) => ({ source: source.name, forge: '' })),
@@ -71,10 +82,16 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
     },
     routes: [
       ...[
-        ...tagged({ name: 'Events', description: 'The log of everything that was received' }, eventRoutes(store, payloadMemory)),
-        ...tagged({ name: 'Overviews', description: 'Counts, senders, and the newest of everything' }, [statisticsRoute(store), ...overviewRoutes(store)]),
+        ...tagged({ name: 'Events', description: 'The log of everything that was received' }, eventRoutes({ store, feed, memory: payloadMemory })),
+        ...tagged({ name: 'Overviews', description: 'Counts, senders, and the newest of everything' }, [
+          statisticsRoute(store),
+          workflowSeriesRoute(store),
+          ...overviewRoutes(store),
+        ]),
         ...tagged({ name: 'Current state', description: 'Issues, pull requests, releases and more, as the newest event left them' }, listRoutes(store)),
         ...tagged({ name: 'Processing', description: 'Rows that were not processed yet' }, processingRoutes(store)),
+        ...tagged({ name: 'Notifications', description: 'What was sent of events, and what waits' }, outboxRoutes(database, onStored)),
+        ...tagged({ name: 'Dead letters', description: 'Messages that the workers gave up' }, deadLetterRoutes(deadLetters)),
         ...tagged({ name: 'Workers', description: 'Programs that work beside the API, and their runs' }, workerRoutes(workers)),
       ].map(ofDashboard),
       ...tagged({ name: 'Sources', description: 'Where other services send their webhooks; one without a secret is not there' }, direct.routes),

@@ -50,6 +50,7 @@ const retentionSettings = {
   sourceEventDays: days('SourceEvents', 'Days that an event of a direct source is kept', { value: 90 }),
   deduplicationKeyDays: days('DeduplicationKeys', 'Days within which an event that comes again is known as a duplicate', { value: 90, min: 7 }),
   bucketDays: days('StatisticsBuckets', 'Days that the statistics go back', { value: 730 }),
+  hourDays: days('StatisticsHours', 'Days that the statistics by the hour go back', { value: 60 }),
   typedRowDays: days('TypedRows', 'Days that a typed row is kept after its last event, once it is PROCESSED', { value: 180 }),
   workflowRunDays: days('WorkflowRuns', 'Days that a workflow run is kept after its last event', { value: 90 }),
   releasesPerRepository: integer('Retention__ReleasesPerRepository', {

@@ -15,6 +15,9 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
     })
     .meta({ id: `${String(item.meta()?.id)}Page`, description: 'A page of a list' });
 
+export const senderClasses = ['owner', 'person', 'bot', 'own-bot'] as const;
+export const SenderClass = z.enum(senderClasses).meta({ id: 'SenderClass', description: 'The class of a sender' });
+
 const exampleEvent = {
   id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
   source: 'forge',
@@ -23,6 +26,7 @@ const exampleEvent = {
   originalEvent: 'issues',
   action: 'opened',
   originalAction: 'opened',
+  title: '[me/mine] issues opened #7: Spelling error in the README file',
   repository: 'me/mine',
   sender: 'octocat',
   senderClass: 'person',
@@ -47,6 +51,7 @@ export const Event = z
     originalEvent: z.string().nullable().meta({ description: "The kind in the forge's own word; null for a direct source" }),
     action: z.string().nullable().meta({ description: "The action, in GitHub's word for every forge; null where there is none" }),
     originalAction: z.string().nullable().meta({ description: "The action in the forge's own word; null where there is none" }),
+    title: z.string().nullable().meta({ description: 'One line that says what happened, as in notifications' }),
     repository: z.string().nullable().meta({ description: '`owner/name`; null where the event is about none' }),
     sender: z.string().nullable().meta({ description: 'The login of the account that caused it; null where none is named' }),
     senderClass: z.string().nullable().meta({ description: 'owner, person, bot or own-bot; null where no sender is named' }),
@@ -63,12 +68,16 @@ export const Event = z
   .meta({ id: 'Event', description: 'An event of a forge or another source', examples: [exampleEvent] });
 export type Event = z.output<typeof Event>;
 export const EventPage = listOf(Event);
+/** A page of the log, from which a client can follow. */
+export const FollowedEventPage = EventPage.extend({
+  newest: z.string().meta({ description: 'For `before`: events that are stored after this answer', examples: ['WyJldmVudHMvc3RvcmVkIiw0Ml0'] }),
+}).meta({ id: 'FollowedEventPage', description: 'A page of the log, and where events that are stored later begin' });
 
 export const EventDetail = Event.extend({
   headers: z
     .record(z.string(), z.string())
     .meta({ description: "The headers of the relay's message; of a direct source those that are kept, without a credential" }),
-  payload: z.unknown().meta({ description: 'The JSON value as it was received; null once its retention is over' }),
+  payload: z.unknown().optional().meta({ description: 'The JSON value as it was received; null once its retention is over, absent with `payload=false`' }),
 }).meta({
   id: 'EventDetail',
   description: 'An event with its headers and payload',
@@ -95,7 +104,7 @@ export const bucketHours = 6;
 /** Series by source, then event; points in order of time, only where something was received. */
 export const Statistics = z
   .object({
-    bucketHours: z.literal(bucketHours).meta({ description: 'The hours of a bucket' }),
+    bucketHours: z.literal([bucketHours, 1]).meta({ description: 'The hours of a bucket: 6, or 1 with `by=hour`' }),
     series: z
       .array(
         z
@@ -159,12 +168,18 @@ export const workerNames = ['service', 'database-service', 'cleanup', 'maintenan
 const WorkerName = z.enum(workerNames).meta({ id: 'WorkerName', description: 'A worker that can be run by request' });
 export type WorkerName = z.output<typeof WorkerName>;
 
-const RunStatus = z.enum(['accepted', 'running', 'succeeded', 'failed']).meta({ id: 'RunStatus', description: 'How far a run is' });
+/** The jobs that have runs: those of the workers, and replays of events. */
+export const jobNames = [...workerNames, 'replay'] as const;
+export const JobName = z.enum(jobNames).meta({ id: 'JobName', description: 'A worker, or a replay of events' });
+export type JobName = z.output<typeof JobName>;
+
+export const RunStatus = z.enum(['accepted', 'running', 'succeeded', 'failed']).meta({ id: 'RunStatus', description: 'How far a run is' });
+export type RunStatus = z.output<typeof RunStatus>;
 
 export const WorkerRun = z
   .object({
     runId: z.uuid().meta({ description: 'The id of the run' }),
-    worker: WorkerName.meta({ description: 'The worker' }),
+    worker: JobName.meta({ description: 'The worker, or `replay`' }),
     status: RunStatus.meta({ description: 'accepted until it starts, running, then succeeded or failed' }),
     startedAt: Timestamp.nullable().meta({ description: 'When it started; null while it is accepted' }),
     finishedAt: Timestamp.nullable().meta({ description: 'When it ended; null until then' }),
@@ -193,7 +208,7 @@ export type WorkerRun = z.output<typeof WorkerRun>;
 export const AcceptedRun = z
   .object({
     runId: z.uuid().meta({ description: 'The id of the run' }),
-    worker: WorkerName.meta({ description: 'The worker' }),
+    worker: JobName.meta({ description: 'The worker, or `replay`' }),
     status: z.literal('accepted').meta({ description: 'The run starts now' }),
   })
   .meta({
@@ -226,6 +241,13 @@ export const Received = z
 
 export const Problems = problems({
   eventMissing: { status: 404, title: 'No such event' },
+  payloadMissing: { status: 404, title: 'The payload was deleted by its retention' },
+  feedGone: { status: 410, title: 'The event log has not come as far as the cursor: its database was restored or replaced' },
+  rangeUnsatisfiable: { status: 416, title: 'The range begins behind the end of the payload' },
+  connectionMissing: { status: 404, title: 'No such broker connection' },
+  deadLetterMissing: { status: 404, title: 'No such dead letter' },
+  notificationMissing: { status: 404, title: 'No such notification' },
+  notificationSent: { status: 409, title: 'The notification was sent' },
   pullRequestMissing: { status: 404, title: 'No such pull request' },
   workerMissing: { status: 404, title: 'No such worker' },
   runMissing: { status: 404, title: 'No such run' },

@@ -80,10 +80,12 @@ export function measureEvents(metrics: Metrics, sources: readonly { readonly sou
     events.forEach(({ source, forgeKind }, index) => counter.inc({ source, forge: forgeKind ?? '', outcome: areNew[index] === true ? 'stored' : 'duplicate' }));
 }
 
-const bucketMs = bucketHours * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
 
 type EventRow = LoggedEvent & {
   readonly bucketStart: Date;
+  readonly hourStart: Date;
+  readonly title: string;
   /** Where its body begins among all bodies, from 1. */
   readonly bodyFrom: number;
   readonly bodyBytes: number;
@@ -117,6 +119,8 @@ const eventColumns: RowColumns<EventRow> = {
   notice: 'omitted',
   payload: 'omitted',
   bucketStart: 'timestamptz',
+  hourStart: 'timestamptz',
+  title: 'text',
   bodyFrom: 'int',
   bodyBytes: 'int',
 };
@@ -129,11 +133,24 @@ const recipientColumns: RowColumns<RecipientRow> = { eventId: 'uuid', rule: 'tex
 
 type Batch = [events: readonly EventRow[], bodies: Buffer, notices: readonly NoticeRow[], recipients: readonly RecipientRow[]];
 
-const logged = `id, source, forge, event, original_event, action, original_action, repository, number, sender, sender_class,
+const logged = `id, source, forge, event, original_event, action, original_action, title, repository, number, sender, sender_class,
       relay_id, delivery_id, hook_id, target_id, score, is_core_function, bytes, received_at, headers`;
 
-// Keys first, in their order, then buckets, in theirs: two workers with the same rows wait for each other instead of deadlocking. `counted`
-// groups over all of `fresh`, so no bucket is locked before the last key is in.
+/** Adds to the buckets of one table, in the order of their keys. @param start the column of their begin */
+const countIn = (table: string, start: string) => `
+    insert into ${table} as bucket (${start}, source, forge, event, received, duplicates, bytes)
+    select ${start}, source, coalesce(forge, ''), event, count(event_id), count(*) - count(event_id),
+      coalesce(sum(bytes) filter (where event_id is not null), 0)
+    from incoming left join fresh on fresh.event_id = incoming.id
+    group by 1, 2, 3, 4
+    order by 1, 2, 3, 4
+    on conflict (${start}, source, forge, event) do update set received = bucket.received + excluded.received,
+      duplicates = bucket.duplicates + excluded.duplicates, bytes = bucket.bytes + excluded.bytes
+    returning 1`;
+
+// Keys first, in their order, then buckets, in theirs, then the feed: two workers with the same rows wait for each other instead of deadlocking.
+// The buckets are grouped over all of `fresh`, so no bucket is locked before the last key is in; `numbered` counts both tables of buckets for the
+// same reason.
 // All payloads are one binary parameter that the server cuts apart: an array of them would be hexadecimal text of twice the size.
 const storeBatch = rowsStatement<{ id: string }, Batch>(
   'intake.storeBatch',
@@ -147,22 +164,25 @@ const storeBatch = rowsStatement<{ id: string }, Batch>(
     order by digest, delivery_id, hook_id, target_id, source, ordinal
     on conflict do nothing
     returning event_id
+  ), counted as (${countIn('statistics_buckets', 'bucket_start')}
+  ), counted_by_hour as (${countIn('statistics_hours', 'hour_start')}
+  ), numbered as (
+    insert into event_feed as feed (last_position)
+    select count(*) from fresh where (select count(*) from counted) + (select count(*) from counted_by_hour) > 0 having count(*) > 0
+    on conflict (is_only) do update set last_position = feed.last_position + excluded.last_position
+    returning last_position
   ), logged as (
-    insert into events (${logged}, stored_at)
-    select ${logged}, now() from incoming join fresh on fresh.event_id = incoming.id
+    insert into events (${logged}, stored_at, position)
+    select ${logged}, now(), last_position - row_number() over (order by ordinal desc) + 1
+    from incoming join fresh on fresh.event_id = incoming.id cross join numbered
+  ), repeated as (
+    insert into duplicate_deliveries (source, delivery_id, hook_id, target_id, digest, relay_id, received_at)
+    select source, delivery_id, hook_id, target_id, digest, relay_id, received_at
+    from incoming left join fresh on fresh.event_id = incoming.id where event_id is null
   ), kept as (
     insert into event_payloads (event_id, received_at, is_gzip, body)
     select id, received_at, is_gzip, substr(${bodies}, body_from, body_bytes)
     from incoming join fresh on fresh.event_id = incoming.id
-  ), counted as (
-    insert into statistics_buckets as bucket (bucket_start, source, forge, event, received, duplicates, bytes)
-    select bucket_start, source, coalesce(forge, ''), event, count(event_id), count(*) - count(event_id),
-      coalesce(sum(bytes) filter (where event_id is not null), 0)
-    from incoming left join fresh on fresh.event_id = incoming.id
-    group by 1, 2, 3, 4
-    order by 1, 2, 3, 4
-    on conflict (bucket_start, source, forge, event) do update set received = bucket.received + excluded.received,
-      duplicates = bucket.duplicates + excluded.duplicates, bytes = bucket.bytes + excluded.bytes
   ), noted as (
     insert into outbox (${namesOf(noticeColumns)}, created_at)
     select ${namesOf(noticeColumns)}, now() from ${notices} as given join fresh using (event_id)
@@ -182,8 +202,9 @@ const byDeliveryKey = statement<{ id: string }, [source: string, deliveryId: str
 function eventRows(events: readonly LoggedEvent[]): EventRow[] {
   let bodyFrom = 1;
   return events.map((event) => {
-    const bucketStart = new Date(Math.floor(event.receivedAt.getTime() / bucketMs) * bucketMs);
-    const row = { ...event, bodyFrom, bodyBytes: event.body.length, bucketStart };
+    const startOf = (ms: number) => new Date(Math.floor(event.receivedAt.getTime() / ms) * ms);
+    const title = cleanNotice(event.notice).title;
+    const row = { ...event, title, bodyFrom, bodyBytes: event.body.length, bucketStart: startOf(bucketHours * hourMs), hourStart: startOf(hourMs) };
     bodyFrom += event.body.length;
     return row;
   });

@@ -9,6 +9,7 @@ import { createSchemaCheck, type MigrationSource } from '../platform/postgres/mi
 import { createPool, requestLimits } from '../platform/postgres/pool.ts';
 import { createIntakeApp } from './app.ts';
 import { brokerSettings, readCleanupConfig, readServiceConfig, readMaintenanceConfig, type ServiceConfig, settings } from './config.ts';
+import { createDeadLetters } from './dead-letters.ts';
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
@@ -17,6 +18,7 @@ import { startNotifications } from './notifications/notifications.ts';
 import { followRules } from './notifications/rules-file.ts';
 import { processRows } from './typed/store.ts';
 import { createCleanup } from './jobs/cleanup.ts';
+import { toOpen } from './jobs/dead-letters.ts';
 import { createHeartbeat, withHeartbeat } from './jobs/heartbeat.ts';
 import { createMaintenance } from './jobs/maintenance.ts';
 import { measureRuns } from './jobs/metrics.ts';
@@ -62,7 +64,25 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   const tokenHolder = authorization('token', config.accessTokens, { description: 'A value of `Intake__AccessTokens`.' });
   const { sources, corsOrigins } = config;
   const { rules, wake: onStored } = startNotifications(config, { database, lifecycle, metrics, log });
-  await listen(createIntakeApp({ database, workers, tokenHolder, sources, rules, onStored, health, log, metrics, addressOf, corsOrigins }), config.port);
+  const { stopping } = lifecycle;
+  const brokers = createBrokerSettings(runtime.environment, config.environmentFile, log);
+  const deadLetters = createDeadLetters(async () => (await brokers.read(false)).map((connection) => toOpen(connection, config)));
+  const app = createIntakeApp({
+    database,
+    workers,
+    tokenHolder,
+    stopping,
+    deadLetters,
+    sources,
+    rules,
+    onStored,
+    health,
+    log,
+    metrics,
+    addressOf,
+    corsOrigins,
+  });
+  await listen(app, config.port);
 }
 
 /** The jobs of runs that the API starts: they have pools of their own, so that the dashboard does not wait for them. */

@@ -82,7 +82,7 @@ export type DeadLetterSelection = {
   readonly where?: (deadLetter: DeadLetter) => boolean;
   /** Most that are listed, read, returned or dropped. */
   readonly limit: number;
-  /** Most that are looked at, the oldest, when listing, returning or dropping; all unless given. */
+  /** Most that are looked at, the oldest; all unless given. */
   readonly lookAt?: number;
 };
 

@@ -37,13 +37,15 @@ export function createDeadLetterActions(adapter: Pick<Adapter, 'deadLetters'>, t
     },
     async *readDeadLetters(selection): AsyncGenerator<Message> {
       const isSelected = selectedBy(selection);
-      let count = 0;
+      let [count, looked] = [0, 0];
       for await (const deadLetter of adapter.deadLetters()) {
         const message = isSelected(deadLetter) ? await deadLetter.read() : undefined;
-        if (!message) continue;
-        yield message;
-        count += 1;
-        if (count === selection.limit) return;
+        if (message) {
+          yield message;
+          count += 1;
+        }
+        looked += 1;
+        if (count === selection.limit || looked === selection.lookAt) return;
       }
     },
     async returnDeadLetters(selection): Promise<DeadLetterReturn> {

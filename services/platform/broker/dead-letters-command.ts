@@ -5,7 +5,8 @@ import { describeError } from '../errors.ts';
 import { readOptions, type Subcommand } from '../process/subcommand.ts';
 import { tableOf, visible } from '../process/table.ts';
 import { queryInteger } from '../schema.ts';
-import type { Broker, DeadLetter, DeadLetterSelection, Message, Topology } from './broker.ts';
+import type { Broker, DeadLetterSelection, Message, Topology } from './broker.ts';
+import { onConnection, type OpenedConnection, selectionOf } from './dead-letters.ts';
 
 /** For commands, which connect for their one task. */
 export const connectTimeoutMs = 15_000;
@@ -17,7 +18,7 @@ type DeadLettersCommand = {
   readonly settings: Settings;
   readonly settingFamilies?: readonly SettingFamily[];
   /** The connections that the environment names, each to be opened when its turn comes. */
-  readonly read: (environment: Environment) => Promise<readonly { readonly name: string; readonly open: () => Broker }[]>;
+  readonly read: (environment: Environment) => Promise<readonly OpenedConnection[]>;
   /** The body of a message as people read it; as it is unless given. */
   readonly bodyOf?: (message: Message) => Promise<Buffer>;
 };
@@ -65,20 +66,15 @@ export function createDeadLettersCommand({
       const { limit, ...wanted } = readOptions(Options, options);
       const action = actionOf(rest);
       if (action === 'drop' && Object.keys(wanted).length === 0) throw new Error('drop needs --queue, --reason or --message: what is dropped is gone');
-      const selection = { queue: wanted.queue, limit, where: whereOf(wanted) };
+      const selection = selectionOf({ ...wanted, limit });
       let exitCode = 0;
-      for (const { name, open } of await read(environment)) {
+      for (const connection of await read(environment)) {
         if (stopping.aborted) return 1;
-        const broker = open();
-        try {
-          await broker.ready(connectTimeoutMs);
-          await actions[action]({ name, broker, print }, selection);
-        } catch (error) {
-          writeError(`${name}: ${describeError(error)}`);
-          exitCode = 1;
-        } finally {
-          await broker.close();
-        }
+        const { name } = connection;
+        const { error } = await onConnection(connection, connectTimeoutMs, (broker) => actions[action]({ name, broker, print }, selection));
+        if (error === undefined) continue;
+        writeError(`${name}: ${error}`);
+        exitCode = 1;
       }
       return exitCode;
     },
@@ -90,11 +86,6 @@ function actionOf(rest: readonly string[]): (typeof actionNames)[number] {
   const action = actionNames.find((name) => name === word);
   if (action === undefined || more.length > 0) throw new Error(`what to do must be one of ${actionNames.join(', ')}, got "${rest.join(' ')}"`);
   return action;
-}
-
-function whereOf({ reason = '', message }: { readonly reason?: string | undefined; readonly message?: string | undefined }) {
-  const text = reason.toLowerCase();
-  return ({ id, headers }: DeadLetter) => (message === undefined || id === message) && (headers['x-dead-reason'] ?? '').toLowerCase().includes(text);
 }
 
 const list: Action = async ({ name, broker, print }, selection) => {

@@ -48,6 +48,8 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly principal: Principal;
   /** Behind trusted proxies that of the client. */
   readonly clientAddress: () => string;
+  /** Aborted when the connection of the client ends before its answer; for handlers that wait. */
+  readonly left: () => AbortSignal;
   readonly requestId: string;
   /** `performance.now()` when the request's head was read: the zero of its deadlines. */
   readonly startedAtMs: number;

@@ -1,6 +1,6 @@
 // Declared routes on @koa/router: the credential, the request as its schemas parse it, the handler, its answer.
 import { channel } from 'node:diagnostics_channel';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { parse as parseQuerystring } from 'node:querystring';
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
@@ -53,7 +53,8 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
       requirePercentEncoding(context);
       const body = await readBody?.(context);
       release = body?.release;
-      return parseRequest(context, route, { principal, value: body?.value, clientAddress: () => clientAddress(context.req, addressOf) });
+      const left = () => leftSignal(context.res);
+      return parseRequest(context, route, { principal, value: body?.value, clientAddress: () => clientAddress(context.req, addressOf), left });
     };
     const refuse = async (error: unknown) => {
       // The handler, which would have checked the credential, is not called.
@@ -66,6 +67,13 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
       release?.();
     }
   };
+}
+
+function leftSignal(response: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  if (response.closed) left.abort();
+  else response.once('close', () => left.abort());
+  return left.signal;
 }
 
 type Entrance = { readonly area: Area | undefined; readonly guard: Guard | undefined; readonly addressOf: AddressOf | undefined };
@@ -100,7 +108,7 @@ function requirePercentEncoding({ path, querystring }: Context): void {
 function parseRequest(
   context: Context,
   route: AnyRoute,
-  { value, ...asked }: Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'clientAddress'> & { readonly value: unknown },
+  { value, ...asked }: Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'clientAddress' | 'left'> & { readonly value: unknown },
 ): RouteRequest<Schema, Schema, Schema, Schema> {
   const faults: Faults = new Map();
   const { headers: all } = context.req;

@@ -47,10 +47,11 @@ async function makePartition(database: Database, table: string, { name, from, to
     if ((await inTransaction.all(list, table)).some((partition) => partition.name === name)) return;
     // A partition takes numbers from its parent's identity column and may have none of its own.
     await ddl(inTransaction, `create table ${name} (like ${table} including all excluding identity)`);
+    const columns = (await inTransaction.all(writtenColumns, table)).map((one) => one.name).join(', ');
     await ddl(
       inTransaction,
-      `with moved as (delete from ${table}_default where ${column.name} >= ${start} and ${column.name} < ${end} returning *)
-       insert into ${name} overriding system value select * from moved`,
+      `with moved as (delete from ${table}_default where ${column.name} >= ${start} and ${column.name} < ${end} returning ${columns})
+       insert into ${name} (${columns}) overriding system value select ${columns} from moved`,
     );
     await ddl(inTransaction, `alter table ${table} attach partition ${name} for values from (${start}) to (${end})`);
   });
@@ -62,6 +63,14 @@ const keyColumn = statement<{ name: string }, [table: string]>(
   select a.attname as name from pg_partitioned_table p
   join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
   where p.partrelid = to_regclass($1)`,
+);
+
+/** Those that are not generated from others. */
+const writtenColumns = statement<{ name: string }, [table: string]>(
+  'partitions.columns',
+  `
+  select quote_ident(attname) as name from pg_attribute
+  where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
 );
 
 /** Drops the partitions whose whole month lies before `limit`; one that readers hold for long is left to the next time. @returns their names */

@@ -1,43 +1,71 @@
-// The event log and one event with its payload: routes and rules.
-import { Readable } from 'node:stream';
+// The event log, as a list and as a feed, and one event: routes and rules.
 import { z } from 'zod';
-import { type AnyRoute, Content, route } from '../../platform/http/route.ts';
-import { Common } from '../../platform/problem.ts';
-import { TimestampInput } from '../../platform/schema.ts';
-import type { Semaphore } from '../../platform/semaphore.ts';
-import { type Event, EventDetail, EventPage, Problems } from '../contract.ts';
-import { filterText, forgeFilter, type Page, pageOf, type TimePage, sourceFilter, timePage } from '../paging.ts';
-import type { DashboardStore, EventFilter, EventWithHeaders } from './store.ts';
+import { type AnyRoute, route } from '../../platform/http/route.ts';
+import { encodeCursor, queryBoolean, queryCursor, queryInteger } from '../../platform/schema.ts';
+import { type Event, EventDetail, FollowedEventPage, Problems } from '../contract.ts';
+import { type Page, pageOf, type TimePage, timePage } from '../paging.ts';
+import { eventFilters, type EventFilter } from './event-filter.ts';
+import type { EventFeed } from './event-feed.ts';
+import { EventFacets, facetsOf } from './facets.ts';
+import { eventDocument, type PayloadMemory, payloadRoute } from './payloads.ts';
+import type { DashboardStore } from './store.ts';
 
 const list = 'events';
+const feedList = 'events/stored';
+const longestWaitSeconds = 60;
 
-const EventQuery = z.object({
-  source: sourceFilter,
-  forge: forgeFilter,
-  event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
-  repository: filterText.meta({ description: '`owner/name`, in any case' }),
-  sender: filterText.meta({ description: 'The login of the account that caused it' }),
-  deliveryId: filterText.meta({ description: 'The id that the forge or the source gave the delivery' }),
-  from: TimestampInput.optional().meta({ description: 'Received at this time or later' }),
-  to: TimestampInput.optional().meta({ description: 'Received before this time' }),
-  ...timePage(list),
-});
+const EventQuery = z
+  .object({
+    ...eventFilters,
+    before: queryCursor(feedList, z.tuple([z.int().min(0)])).meta({
+      override: { type: 'string' },
+      description: 'The `newest` of another answer: the events that were stored after it, in the order of storing',
+    }),
+    wait: queryInteger({ min: 0, max: longestWaitSeconds }).meta({
+      description: 'Seconds to wait for an event that is stored after `before`, or from now on; the answer comes with the first one',
+    }),
+    ...timePage(list),
+  })
+  .refine(({ after, before, wait }) => after === undefined || (before === undefined && wait === undefined), {
+    path: ['after'],
+    error: 'leads to older events; it does not go with before and wait',
+  });
 
-const isUuid = (text: string) => z.uuid().safeParse(text).success;
+const EventPath = z.object({ id: z.string().meta({ description: 'The id of the event' }) });
 
-/** Bytes that the payloads of all events that are being answered may hold together, and how long one of them waits for its share. */
-export type PayloadMemory = { readonly bytes: Semaphore; readonly waitMs: number };
+type EventParts = { readonly store: DashboardStore; readonly feed: EventFeed; readonly memory: PayloadMemory };
 
-export const eventRoutes = (store: DashboardStore, memory: PayloadMemory): AnyRoute[] => [
+export const eventRoutes = ({ store, feed, memory }: EventParts): AnyRoute[] => [
   route({
     method: 'get',
     path: '/api/v1/events',
     operationId: 'listEvents',
-    summary: 'The event log, newest first',
-    description: 'Events by the time at which they were received. Several filters hold together; a page may be shorter than `limit` and have a `next`.',
+    summary: 'The event log, newest first; or what is stored from now on, with before and wait',
+    description:
+      'Events by the time at which they were received. Several filters hold together; a page may be shorter than `limit` and have a `next`. With `before` or `wait` the answer has the events that were stored after that point, in the order of storing, and `next` is null: `newest` leads on.',
     query: EventQuery,
-    answers: { 200: EventPage },
-    handle: ({ query: { limit, after, ...filter } }) => eventPage(store, filter, { list, limit, after }),
+    answers: { 200: FollowedEventPage },
+    problems: [Problems.feedGone],
+    async handle({ query: { limit, after, before, wait, ...filter }, left }) {
+      if (before === undefined && wait === undefined) {
+        // Read first: what is stored meanwhile may be in both answers, and is missing in none.
+        const newest = await feed.newest();
+        return { ...(await eventPage(store, filter, { list, limit, after })), newest: encodeCursor(feedList, [newest]) };
+      }
+      const { rows, position } = await feed.follow({ filter, after: before?.[0], limit, waitMs: (wait ?? 0) * 1000, left: left() });
+      const items = rows.map(({ position: _position, searchText: _text, ...event }) => event);
+      return { items, next: null, newest: encodeCursor(feedList, [position]) };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/v1/events/facets',
+    operationId: 'countEvents',
+    summary: 'How many events there are of each source, forge, event, action, repository, sender and class of sender',
+    description: 'Counts the newest events that pass the filters, and looks at the newest 10 000 at most; `from` is the oldest of them where there are more.',
+    query: z.object(eventFilters),
+    answers: { 200: EventFacets },
+    handle: async ({ query }) => facetsOf(await store.facets(query)),
   }),
   route({
     method: 'get',
@@ -45,43 +73,29 @@ export const eventRoutes = (store: DashboardStore, memory: PayloadMemory): AnyRo
     operationId: 'getEvent',
     summary: 'One event with its headers and payload',
     description: 'The payload is the JSON value of the delivery, byte for byte where it was valid UTF-8.',
-    params: z.object({ id: z.string().meta({ description: 'The id of the event' }) }),
+    params: EventPath,
+    query: z.object({
+      payload: queryBoolean
+        .default(true)
+        .meta({ override: { type: 'boolean', default: true }, description: '`false` leaves the payload out: the answer has none' }),
+    }),
     answers: { 200: EventDetail },
     problems: [Problems.eventMissing],
-    handle: ({ params }) => eventDocument(store, memory, params.id),
+    handle: async ({ params, query }) => (query.payload ? eventDocument(store, memory, params.id) : foundEvent(store, params.id)),
   }),
+  payloadRoute(store, memory, EventPath),
 ];
+
+/** @throws Problem 404 */
+async function foundEvent(store: DashboardStore, id: string) {
+  const event = await store.event(id);
+  if (!event) throw Problems.eventMissing();
+  return event;
+}
 
 /** @param page whose cursors are those of `list` */
 export async function eventPage(store: DashboardStore, filter: EventFilter, page: TimePage & { readonly list: string }): Promise<Page<Event>> {
   const { list: of, limit, after } = page;
   const found = await store.newestEvents(filter, { limit, after });
   return pageOf(of, { ...found, limit }, ({ receivedAt, id }) => [receivedAt.getTime(), id]);
-}
-
-/** The event as JSON text, within the memory that all payloads share until it is sent. @throws Problem 503 when there is none in time */
-async function eventDocument(store: DashboardStore, { bytes, waitMs }: PayloadMemory, id: string): Promise<Content> {
-  const event = isUuid(id) ? await store.event(id) : undefined;
-  if (!event) throw Problems.eventMissing();
-  const units = Math.min(event.bytes * copies, bytes.capacity);
-  const release = () => bytes.release(units);
-  if (!(await bytes.acquire(units, waitMs))) throw Common.unavailable({ detail: 'Too many large payloads at once.', headers: { 'Retry-After': '5' } });
-  try {
-    const document = documentOf(event, await store.payload(event));
-    // Closed when it was sent to its end, and when the reader went away before.
-    return new Content('application/json; charset=utf-8', document.once('close', release));
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
-
-/** A payload in memory: as the database sends it, in hexadecimal; packed; unpacked. Most pack to a tenth, none to more than they are. */
-const copies = 4;
-
-/** It was JSON when it was stored, so the whole is. */
-function documentOf(event: EventWithHeaders, payload: Buffer | undefined): Readable {
-  const opening = `${JSON.stringify(event).slice(0, -1)},"payload":`;
-  // In three pieces: a payload of 25 MiB is not copied once more.
-  return Readable.from([Buffer.from(opening), payload ?? Buffer.from('null'), Buffer.from('}')]);
 }

@@ -17,22 +17,31 @@ export type List = {
   readonly columns: string;
 };
 
+type Keys = Readonly<Record<string, string | number | boolean>>;
+
 /** An equality whose rows stand together in an index, in the order of the list. */
 export type Leading = {
   /** The first columns or expressions of the index, and their values. */
-  readonly keys: Readonly<Record<string, string | number | boolean>>;
+  readonly keys: Keys;
+  /** Rows that have the keys of one of these; only where it is the one condition. */
+  readonly anyOf?: readonly Keys[];
   /** The condition of a partial index. */
   readonly within?: string;
 };
 
+/** In SQL with a place for the value, where it has one. */
+type Other = { readonly sql: string; readonly value?: string | number };
+
 export type Conditions = {
   readonly leading?: readonly Leading[];
-  /** In SQL: true of so many rows that they need no index. */
-  readonly others?: readonly string[];
+  /** Conditions without an index. */
+  readonly others?: readonly Other[];
   /** Included. */
   readonly from?: Date | undefined;
   /** Not included. */
   readonly to?: Date | undefined;
+  /** Rows that are looked at for a page, where several conditions hold or one has no index. */
+  readonly lookAt?: number;
 };
 
 /** One row more than the limit, where there are more of those looked at; `end` is the last one looked at, where the list goes on behind it. */
@@ -42,30 +51,39 @@ export async function newest<Row>(database: Database, list: List, { limit: most,
   const { leading = [], others = [], from, to } = conditions;
   const limit = most + 1;
   const columns = builder.raw(list.columns);
-  const span = { from, before: before(after, to) };
-  const ways = leading.length > 0 ? leading : [everything];
-  if (ways.length + others.length === 1) return { rows: await database.select<Row>(inOrder(list, ways[0], span).limit(limit).select(columns)) };
+  if (leading.length <= 1 && others.length === 0) {
+    const span = { from, before: before(after, to) };
+    return { rows: await database.select<Row>(inOrder(list, { ...(leading[0] ?? everything), span }, limit).select(columns)) };
+  }
+  const { rows, end } = await matching(database, list, { ...conditions, after });
+  return {
+    rows: await database.select<Row>(
+      rows
+        .select(columns)
+        .orderByRaw(descending([list.time, 'id']))
+        .limit(limit),
+    ),
+    end,
+  };
+}
 
-  const { way, end } = await shortest(
-    database,
-    list,
-    ways.map((one) => inOrder(list, one, span)),
-  );
-  const lookedAt = inOrder(list, ways[way], span).limit(mostRows).as('looked_at');
-  const query = builder
-    .from(lookedAt)
-    .select(columns)
-    .orderByRaw(descending([list.time, 'id']))
-    .limit(limit);
-  for (const [key, value] of leading.flatMap(({ keys }) => Object.entries(keys))) query.whereRaw(`${key} = ?`, [value]);
-  for (const other of others) query.whereRaw(other);
-  return { rows: await database.select<Row>(query), end };
+/** All rows that meet the conditions among those looked at, without an order and open for a select list; `end` as above. */
+export async function matching(database: Database, list: List, { after, ...conditions }: Conditions & Pick<TimePage, 'after'>) {
+  const { leading = [], others = [], from, to, lookAt = mostRows } = conditions;
+  const span = { from, before: before(after, to) };
+  const ways = (leading.length > 0 ? leading : [everything]).map((one) => ({ ...one, span }));
+  const { way, end } = await shortest(database, list, { ways, lookAt });
+  const rows = builder.from(inOrder(list, ways[way], lookAt).as('looked_at'));
+  for (const [key, value] of leading.flatMap(({ keys }) => Object.entries(keys))) rows.whereRaw(`${key} = ?`, [value]);
+  for (const { sql, value } of others) rows.whereRaw(sql, value === undefined ? [] : [value]);
+  return { rows, end };
 }
 
 const everything: Leading = { keys: {} };
 const descending = (keys: readonly string[]) => keys.map((key) => `${key} desc`).join(', ');
 
-type Span = { readonly from: Date | undefined; readonly before: readonly [Date] | readonly [Date, string] | undefined };
+type Span = { readonly from?: Date | undefined; readonly before?: readonly [Date] | readonly [Date, string] | undefined };
+type Way = Leading & { readonly span: Span };
 
 /** Exclusive. */
 function before(after: TimePosition | undefined, to: Date | undefined): Span['before'] {
@@ -79,7 +97,23 @@ function before(after: TimePosition | undefined, to: Date | undefined): Span['be
  * everything that came since when there is none of it among the newest. The bounds include their ends, as for rows without these Postgres
  * reckons by the first key alone, finds next to none, and sorts them all.
  */
-function inOrder({ table, time }: List, { keys, within } = everything, { from, before }: Span) {
+function inOrder(list: List, { anyOf, ...way }: Way = { ...everything, span: {} }, most: number) {
+  if (!anyOf) return range(list, way).limit(most);
+  const rows = builder.unionAll(
+    anyOf.map((keys) =>
+      range(list, { ...way, keys })
+        .select('*')
+        .limit(most),
+    ),
+    true,
+  );
+  return builder
+    .from(rows.as('of_any'))
+    .orderByRaw(descending([list.time, 'id']))
+    .limit(most);
+}
+
+function range({ table, time }: List, { keys, within, span: { from, before } }: Way) {
   const names = [...Object.keys(keys), time, 'id'];
   const query = builder.from(table).orderByRaw(descending(names));
   const compare = (operator: string, columns: readonly string[], values: readonly (string | number | boolean | Date)[]) =>
@@ -94,12 +128,15 @@ function inOrder({ table, time }: List, { keys, within } = everything, { from, b
   return query;
 }
 
+type Ways = { readonly ways: readonly Way[]; readonly lookAt: number };
+
 /** Each way has all rows that are asked for among its own: the one that comes furthest back has the fewest others. `end` is where it stops. */
-async function shortest(database: Database, { time }: List, ways: readonly ReturnType<typeof inOrder>[]) {
-  const ends = ways.map((query, way) =>
-    query
+async function shortest(database: Database, list: List, { ways, lookAt }: Ways) {
+  const { time } = list;
+  const ends = ways.map((one, way) =>
+    inOrder(list, one, lookAt)
       .select(builder.raw('? ::int as way', [way]), { time }, 'id')
-      .offset(mostRows - 1)
+      .offset(lookAt - 1)
       .limit(1),
   );
   const stops = await database.select<{ way: number; time: Date; id: string }>(builder.unionAll(ends, true));

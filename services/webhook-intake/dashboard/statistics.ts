@@ -6,14 +6,16 @@ import { bucketHours, Statistics } from '../contract.ts';
 import { filterText, forgeFilter, sourceFilter } from '../paging.ts';
 import type { Bucket, DashboardStore } from './store.ts';
 
-const StatisticsQuery = z.object({
-  source: sourceFilter,
-  forge: forgeFilter,
-  event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
-  from: TimestampInput.optional().meta({ description: 'Buckets that begin at this time or later' }),
-  to: TimestampInput.optional().meta({ description: 'Buckets that begin before this time' }),
-  by: queryChoice(['day']).optional().meta({ description: 'Points of a day instead of six hours' }),
-});
+const StatisticsQuery = z
+  .object({
+    source: sourceFilter,
+    forge: forgeFilter,
+    event: filterText.meta({ description: 'The kind of the event, such as `issues`' }),
+    from: TimestampInput.optional().meta({ description: 'Buckets that begin at this time or later' }),
+    to: TimestampInput.optional().meta({ description: 'Buckets that begin before this time' }),
+    by: queryChoice(['hour', 'day']).optional().meta({ description: 'Points of an hour or a day instead of six hours; hours are kept for 60 days' }),
+  })
+  .refine(({ from, to }) => !from || !to || from <= to, { path: ['to'], error: 'must not be before from' });
 
 /** Names of the IANA time zone database, in any case; undefined for anything else, offsets included. */
 export function timeZone(name: string): string | undefined {
@@ -40,15 +42,18 @@ export const statisticsRoute = (store: DashboardStore): AnyRoute =>
     method: 'get',
     path: '/api/v1/statistics',
     operationId: 'getStatistics',
-    summary: 'How much was received, by source and event; in buckets of six hours, or with by=day in days of a time zone',
+    summary: 'How much was received, by source and event; in buckets of six hours, or by=hour, or by=day in days of a time zone',
     description: 'Buckets begin at 0, 6, 12 and 18 hours UTC. With `by=day` a bucket belongs to the day of `X-Timezone` in which it begins.',
     query: StatisticsQuery,
     headers: DashboardHeaders,
     answers: { 200: Statistics },
     async handle({ query: { by, ...filter }, headers }): Promise<Statistics> {
-      const buckets = await store.buckets(filter);
+      const buckets = await store.buckets(filter, by === 'hour' ? 'hour' : 'sixHours');
       // A bucket belongs to the day in which it begins.
-      return { bucketHours, series: seriesOf(buckets, by === 'day' ? createDayStart(headers['X-Timezone']) : (start) => start) };
+      return {
+        bucketHours: by === 'hour' ? 1 : bucketHours,
+        series: seriesOf(buckets, by === 'day' ? createDayStart(headers['X-Timezone']) : (start) => start),
+      };
     },
   });
 

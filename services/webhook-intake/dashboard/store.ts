@@ -1,33 +1,28 @@
 // All SQL of the dashboard.
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { isGuid } from '../../platform/schema.ts';
 import { type Event, type ProcessingCounts, type ProcessingState, processingStates, type Sender, type StatisticsPoint } from '../contract.ts';
-import { eventColumns, payloadJsonOf } from '../stored-events.ts';
+import { eventColumns, payloadBytesOf, payloadJsonOf } from '../stored-events.ts';
 import { typedTables } from '../typed/tables.ts';
-import { selectList, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
-import { type Conditions, type Leading, type List, newest, type NewestRows } from './newest.ts';
+import { selectList, type TypedFilter, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
+import { anyCase, conditionsOf, type EventFilter, ofColumn, ofRepository } from './event-filter.ts';
+import { countFacets } from './facets.ts';
+import { type Conditions, type List, matching, newest, type NewestRows } from './newest.ts';
 import { lowered, type TimePage } from '../paging.ts';
 
 const builder = knex({ client: 'pg' });
-
-export type EventFilter = {
-  readonly source?: string | undefined;
-  readonly forge?: string | undefined;
-  readonly event?: string | undefined;
-  readonly repository?: string | undefined;
-  readonly sender?: string | undefined;
-  readonly deliveryId?: string | undefined;
-  /** The number of the issue or pull request. */
-  readonly number?: number | undefined;
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
-};
 
 export type EventWithHeaders = Event & { readonly headers: Readonly<Record<string, string>> };
 
 const byId = statement<EventWithHeaders, [id: string]>('dashboard.event', `select ${eventColumns}, headers from events where id = $1`);
 
 export type Bucket = StatisticsPoint & { readonly source: string; readonly event: string };
+
+const bucketsOf = {
+  sixHours: { table: 'statistics_buckets', start: 'bucket_start' },
+  hour: { table: 'statistics_hours', start: 'hour_start' },
+} as const;
 
 /** As far as anything is counted. */
 const mostCounted = 1000;
@@ -53,9 +48,6 @@ const senders = statement<Sender, [after: string, rows: number]>(
   order by logins.sender`,
 );
 
-/** As its indexes have it. */
-const anyCase = 'lower(repository collate "C")';
-
 const pullRequest = statement<TypedItem, [repository: string, number: number, forge: string | null]>(
   'dashboard.pullRequest',
   `
@@ -75,18 +67,11 @@ const counts = statement<ProcessingCounts & { readonly table: string }>(
     .join(' union all '),
 );
 
+const countedRuns = 20_000;
+
+export type RunCount = { readonly start: Date; readonly conclusion: string | null; readonly runs: number; readonly seconds: number | null };
+
 const events: List = { table: 'events', time: 'received_at', columns: eventColumns };
-
-/** The filters that are given, as an index has them together. */
-function leadingEvents({ repository, number, deliveryId, ...filter }: Omit<EventFilter, 'from' | 'to'>): Leading[] {
-  const columns = Object.entries({ ...filter, delivery_id: deliveryId }).flatMap(([column, value]) => (value === undefined ? [] : [ofColumn(column, value)]));
-  if (repository === undefined) return columns;
-  const keys = { [anyCase]: lowered(repository) };
-  return [...columns, number === undefined ? ofRepository(repository) : { keys: { ...keys, number }, within: 'number is not null' }];
-}
-
-const ofRepository = (repository: string): Leading => ({ keys: { [anyCase]: lowered(repository) }, within: 'repository is not null' });
-const ofColumn = (column: string, value: string): Leading => ({ keys: { [column]: value }, within: `${column} is not null` });
 
 /** The rows that wait, and tombstones, have an index; most rows do not wait, and are there. */
 function conditionOf(column: string, value: string): Conditions {
@@ -94,40 +79,54 @@ function conditionOf(column: string, value: string): Conditions {
   if (column === 'deleted_at')
     return value === 'true'
       ? { leading: [{ keys: { '(deleted_at is not null)': true }, within: 'deleted_at is not null' }] }
-      : { others: ['deleted_at is null'] };
+      : { others: [{ sql: 'deleted_at is null' }] };
   if (column === 'processing_state')
     return value === 'PROCESSED'
-      ? { others: [`processing_state = 'PROCESSED'`] }
+      ? { others: [{ sql: `processing_state = 'PROCESSED'` }] }
       : { leading: [{ keys: { processing_state: value }, within: `processing_state <> 'PROCESSED'` }] };
   return { leading: [ofColumn(column, value)] };
+}
+
+const typedList = (table: TypedTable): List => ({ table: table.name, time: 'updated_at', columns: selectList(table) });
+
+function typedConditions(table: TypedTable, { from, to, ...filter }: TypedFilter): Conditions {
+  const asked = new Map(Object.entries(filter));
+  const conditions = Object.entries(table.filters).flatMap(([name, column]) => {
+    const value = asked.get(name);
+    return value === undefined ? [] : [conditionOf(column, value)];
+  });
+  return { leading: conditions.flatMap(({ leading = [] }) => leading), others: conditions.flatMap(({ others = [] }) => others), from, to };
 }
 
 export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
 export const createDashboardStore = (database: Database) => ({
-  newestEvents: ({ from, to, ...filter }: EventFilter, page: TimePage) =>
-    newest<Event>(database, events, { leading: leadingEvents(filter), from, to, ...page }),
-  event: (id: string) => database.first(byId, id),
+  newestEvents: (filter: EventFilter, page: TimePage) => newest<Event>(database, events, { ...conditionsOf(filter), ...page }),
+  event: async (id: string) => (isGuid(id) ? database.first(byId, id) : undefined),
   payload: (event: Pick<Event, 'id' | 'receivedAt'>) => payloadJsonOf(database, event),
+  payloadBytes: (event: Pick<Event, 'id' | 'receivedAt'>) => payloadBytesOf(database, event),
+
+  facets: (filter: EventFilter) => countFacets(database, events, filter),
   /** Whether the log holds anything that only a pull request of this number can have caused. */
   async knowsPullRequest(filter: Pick<EventFilter, 'repository' | 'number' | 'forge'>): Promise<boolean> {
-    const conditions = { leading: leadingEvents(filter), others: [`event like 'pull\\_request%'`] };
-    return (await newest(database, events, { ...conditions, limit: 1 })).rows.length > 0;
+    const others = [{ sql: `event like 'pull\\_request%'` }];
+    return (await newest(database, events, { ...conditionsOf(filter), others, limit: 1 })).rows.length > 0;
   },
 
   /** In order of source, event and time. */
-  buckets({ source, forge, event, from, to }: Pick<EventFilter, 'source' | 'forge' | 'event' | 'from' | 'to'>): Promise<Bucket[]> {
+  buckets({ source, forge, event, from, to }: Pick<EventFilter, 'source' | 'forge' | 'event' | 'from' | 'to'>, of: keyof typeof bucketsOf): Promise<Bucket[]> {
+    const { table, start } = bucketsOf[of];
     const query = builder
-      .from('statistics_buckets')
-      .select('source', 'event', { start: 'bucket_start' })
+      .from(table)
+      .select('source', 'event', { start })
       .sum({ received: 'received', duplicates: 'duplicates', bytes: 'bytes' })
-      .groupBy(['source', 'event', 'bucket_start'])
-      .orderBy(['source', 'event', 'bucket_start']);
+      .groupBy(['source', 'event', start])
+      .orderBy(['source', 'event', start]);
     if (source !== undefined) query.where({ source });
     if (forge !== undefined) query.where({ forge });
     if (event !== undefined) query.where({ event });
-    if (from) query.where('bucket_start', '>=', from);
-    if (to) query.where('bucket_start', '<', to);
+    if (from) query.where(start, '>=', from);
+    if (to) query.where(start, '<', to);
     return database.select<Bucket>(query);
   },
 
@@ -135,14 +134,19 @@ export const createDashboardStore = (database: Database) => ({
   senders: (after: string, rows: number) => database.all(senders, after, rows),
 
   /** Sorted by the last change, newest first. */
-  newestRows(table: TypedTable, { limit, after, ...query }: TypedQuery): Promise<NewestRows<TypedItem>> {
-    const asked = new Map(Object.entries(query));
-    const conditions = Object.entries(table.filters).flatMap(([filter, column]) => {
-      const value = asked.get(filter);
-      return value === undefined ? [] : [conditionOf(column, value)];
-    });
-    const all = { leading: conditions.flatMap(({ leading = [] }) => leading), others: conditions.flatMap(({ others = [] }) => others) };
-    return newest<TypedItem>(database, { table: table.name, time: 'updated_at', columns: selectList(table) }, { ...all, limit, after });
+  newestRows: (table: TypedTable, { limit, after, ...filter }: TypedQuery): Promise<NewestRows<TypedItem>> =>
+    newest<TypedItem>(database, typedList(table), { ...typedConditions(table, filter), limit, after }),
+
+  /** Workflow runs among the newest that pass, in quarters of an hour, which days of every time zone are made of; in order of time. */
+  async workflowRunCounts(filter: TypedFilter): Promise<{ readonly rows: readonly RunCount[]; readonly from: Date | null }> {
+    const { workflowRuns } = typedTables;
+    const { rows, end } = await matching(database, typedList(workflowRuns), { ...typedConditions(workflowRuns, filter), lookAt: countedRuns });
+    const quarter = 'to_timestamp(floor(extract(epoch from updated_at) / 900) * 900)';
+    const query = rows
+      .select(builder.raw(`${quarter} as start, conclusion, count(*) as runs, sum(extract(epoch from updated_at - run_started_at)) as seconds`))
+      .groupByRaw('1, 2')
+      .orderByRaw('1, 2');
+    return { rows: await database.select<RunCount>(query), from: end ? new Date(end[0]) : null };
   },
 
   /** Sorted by first sight, oldest first. Each state is read in order by its index, and no more of it than a page. */

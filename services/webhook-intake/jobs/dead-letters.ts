@@ -2,7 +2,8 @@
 import type { DeadLetter } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { connectTimeoutMs, createDeadLettersCommand } from '../../platform/broker/dead-letters-command.ts';
-import { type BrokerSettings, brokerUrlFamily, readWithBrokers } from '../../platform/broker/environment.ts';
+import type { OpenedConnection } from '../../platform/broker/dead-letters.ts';
+import { type BrokerConnection, type BrokerSettings, brokerUrlFamily, readWithBrokers } from '../../platform/broker/environment.ts';
 import { returnsOf } from '../../platform/broker/outcomes.ts';
 import { readSettings, type Values } from '../../platform/config/config.ts';
 import { describeError, toError } from '../../platform/errors.ts';
@@ -22,10 +23,17 @@ export const createDeadLetters = (settings: typeof brokerSettings): Subcommand =
     bodyOf: unpacked,
     async read(environment) {
       const { config, connections } = await readWithBrokers(environment, () => readSettings(environment, settings));
-      const options = { log: silentLog, name: 'signalbox dead-letters', queueType: config.queueType };
-      return connections.map(({ name, url }) => ({ name, open: () => connectBroker(url, forgeTopology, options) }));
+      return connections.map((connection) => toOpen(connection, config));
     },
   });
+
+/** A connection for work on its dead letters. */
+export const toOpen = ({ name, url }: Pick<BrokerConnection, 'name' | 'url'>, { queueType }: QueueConfig): OpenedConnection => ({
+  name,
+  open: () => connectBroker(url, forgeTopology, { log: silentLog, name: 'signalbox dead-letters', queueType }),
+});
+
+type QueueConfig = Pick<Values<typeof brokerSettings>, 'queueType'>;
 
 /** How long a message has been dead before it is sent back, the first time and again. After that it stays until an operator sends it back or drops it. */
 const returnAfterMs = [10 * 60_000, 60 * 60_000, 6 * 60 * 60_000];
@@ -47,7 +55,7 @@ const mostLookedAt = 50_000;
 
 type ReturnParts = {
   readonly brokers: BrokerSettings;
-  readonly config: Pick<Values<typeof brokerSettings>, 'queueType'>;
+  readonly config: QueueConfig;
   /** `processed` counts the returned ones. */
   readonly counts: Counts;
   readonly stopping: AbortSignal;

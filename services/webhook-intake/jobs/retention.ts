@@ -25,7 +25,9 @@ export const expiries = {
   eventsInNoMonth: expiry('events_default', 'received_at'),
   deduplicationKeys: expiry('delivery_keys', 'stored_at'),
   trackedDeliveries: expiry('tracked_deliveries', 'tracked_at'),
+  duplicates: expiry('duplicate_deliveries', 'received_at'),
   buckets: expiry('statistics_buckets', 'bucket_start'),
+  hours: expiry('statistics_hours', 'hour_start'),
   // By the last event of them: the object itself may not have changed for years.
   typedRows: Object.values(typed).map(({ name }) => ({ name, deleteBatch: expiry(name, 'event_received_at', processed) })),
   workflowRuns: expiry(workflowRuns.name, 'event_received_at'),
@@ -34,7 +36,9 @@ export const expiries = {
   notifications: expiry(
     'outbox',
     'created_at',
-    'and not exists (select from outbox_recipients waiting where waiting.event_id = outbox.event_id and waiting.rule = outbox.rule)',
+    `and not exists (
+      select from outbox_recipients waiting
+      where waiting.event_id = outbox.event_id and waiting.rule = outbox.rule and waiting.replay = outbox.replay)`,
   ),
   workerRuns: expiry('worker_runs', 'finished_at'),
 };

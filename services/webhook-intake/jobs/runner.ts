@@ -6,14 +6,14 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { every, withTimeout } from '../../platform/time.ts';
-import type { WorkerName, WorkerRun } from '../contract.ts';
+import type { JobName, WorkerRun } from '../contract.ts';
 import { createRunStore } from './store.ts';
 
 /** The progress of a run: the job counts, the record shows it. */
 export type Counts = { processed: number; failed: number };
 
 export type Job = {
-  readonly name: WorkerName;
+  readonly name: JobName;
   /** One run at a time, whichever process it is in. */
   readonly isExclusive: boolean;
   /** Ends soon after `stopping` is aborted. @throws when the run failed */
@@ -46,7 +46,7 @@ export type Runner = ReturnType<typeof createRunner>;
 
 export function createRunner({ database, log, metrics, clock = () => new Date(), leaseMs = usualLeaseMs }: RunnerParts) {
   const store = createRunStore(database);
-  const inWork = new Map<Promise<unknown>, WorkerName>();
+  const inWork = new Map<Promise<unknown>, JobName>();
   const durations = metrics.histogram({
     name: 'signalbox_worker_run_seconds',
     help: 'Runs of a worker in this process, by outcome and by how long they took.',
@@ -118,7 +118,7 @@ export function createRunner({ database, log, metrics, clock = () => new Date(),
     },
 
     /** The workers of accepted runs that have not ended. */
-    get inWork(): readonly WorkerName[] {
+    get inWork(): readonly JobName[] {
       return [...inWork.values()];
     },
     /** When all that were accepted have ended. */

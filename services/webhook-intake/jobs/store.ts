@@ -1,6 +1,7 @@
 // The records of runs.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { type WorkerName, workerNames, type WorkerRun, type WorkerState } from '../contract.ts';
+import { type JobName, type RunStatus, type WorkerName, workerNames, type WorkerRun, type WorkerState } from '../contract.ts';
+import { type IdPage, newestById } from '../id-list.ts';
 
 const columns = `id as "runId", worker, status, started_at as "startedAt", finished_at as "finishedAt", processed, failed, error`;
 
@@ -72,6 +73,7 @@ const lastRuns = statement<LastRuns, [workers: readonly string[]]>(
   ) run`,
 );
 
+export type RunFilter = { readonly worker?: JobName | undefined; readonly status?: RunStatus | undefined };
 export type RunStore = ReturnType<typeof createRunStore>;
 
 export const createRunStore = (database: Database) => ({
@@ -81,6 +83,8 @@ export const createRunStore = (database: Database) => ({
   /** Runs whose process was killed. @returns how many */
   failStale: () => database.run(failStale),
   find: (id: string) => database.first(byId, id),
+  /** The newest first. */
+  list: (filter: RunFilter, page: IdPage) => newestById<WorkerRun>(database, { table: 'worker_runs', columns, equal: { ...filter } }, page),
   /** The state of every worker, in a fixed order. */
   async states(): Promise<WorkerState[]> {
     const [runs, counts] = [await database.all(newest, workerNames), await database.all(running)];

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
-import { isGuid } from '../../platform/schema.ts';
-import { AcceptedRun, listOf, Problems, WorkerRun, WorkerState } from '../contract.ts';
+import { isGuid, queryChoice } from '../../platform/schema.ts';
+import { AcceptedRun, JobName, listOf, Problems, RunStatus, WorkerRun, WorkerState } from '../contract.ts';
+import { idPage, pageOf } from '../paging.ts';
 import type { Job, Runner } from './runner.ts';
 import type { RunStore } from './store.ts';
 
@@ -12,11 +13,24 @@ const mostRuns = 8;
 
 export type Workers = ReturnType<typeof createWorkers>;
 
+const runsList = 'workers/runs';
+const RunQuery = z.object({
+  worker: queryChoice(JobName).optional().meta({ description: 'Runs of this worker only, or `replay`' }),
+  status: queryChoice(RunStatus).optional().meta({ description: 'Runs of this status only' }),
+  ...idPage(runsList),
+});
+type RunQuery = z.output<typeof RunQuery>;
+
 type WorkersParts = { readonly store: RunStore; readonly runner: Runner; readonly jobs: readonly Job[]; readonly stopping: AbortSignal };
 
 export const createWorkers = ({ store, runner, jobs, stopping }: WorkersParts) => ({
   async states(): Promise<{ items: WorkerState[]; next: null }> {
     return { items: await store.states(), next: null };
+  },
+
+  async runs({ limit, after, ...filter }: RunQuery) {
+    const rows = await store.list(filter, { rows: limit + 1, after: after?.[0] });
+    return pageOf(runsList, { rows, limit }, ({ runId }) => [runId]);
   },
 
   async run(runId: string): Promise<WorkerRun> {
@@ -38,7 +52,9 @@ export const createWorkers = ({ store, runner, jobs, stopping }: WorkersParts) =
   },
 });
 
-export const workerRoutes = (workers: Workers): AnyRoute[] => [
+export const workerRoutes = (workers: Workers): AnyRoute[] => [...readRoutes(workers), startRoute(workers)];
+
+const readRoutes = (workers: Workers) => [
   route({
     method: 'get',
     path: '/api/v1/workers',
@@ -47,6 +63,16 @@ export const workerRoutes = (workers: Workers): AnyRoute[] => [
     description: 'The four workers in a fixed order. A worker that stays is one long run.',
     answers: { 200: listOf(WorkerState) },
     handle: () => workers.states(),
+  }),
+  route({
+    method: 'get',
+    path: '/api/v1/workers/runs',
+    operationId: 'listWorkerRuns',
+    summary: 'Runs of workers and replays, the newest first',
+    description: 'Every run has a record, however it was started.',
+    query: RunQuery,
+    answers: { 200: listOf(WorkerRun) },
+    handle: ({ query }) => workers.runs(query),
   }),
   route({
     method: 'get',
@@ -59,6 +85,9 @@ export const workerRoutes = (workers: Workers): AnyRoute[] => [
     problems: [Problems.runMissing],
     handle: ({ params }) => workers.run(params.runId),
   }),
+];
+
+const startRoute = (workers: Workers) =>
   route({
     method: 'post',
     path: '/api/v1/workers/{name}/run',
@@ -74,5 +103,4 @@ export const workerRoutes = (workers: Workers): AnyRoute[] => [
       const run = await workers.start(params.name);
       return answer(202, run, { Location: `/api/v1/workers/runs/${run.runId}` });
     },
-  }),
-];
+  });

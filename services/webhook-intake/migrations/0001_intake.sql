@@ -35,6 +35,14 @@ create table events (
   bytes int not null,
   received_at timestamptz not null,
   stored_at timestamptz not null,
+  -- in the order of storing; null where no client can follow the row
+  position bigint,
+  -- one line, as in notifications
+  title text,
+  search_text text generated always as (folded(
+    coalesce(title, '') || E'\n' || coalesce(repository, '') || E'\n' || coalesce(sender, '') || E'\n' || source || E'\n' || event || E'\n'
+    || coalesce(action, '')
+  )) stored,
   headers jsonb not null,
   primary key (received_at, id)
 ) partition by range (received_at);
@@ -52,6 +60,17 @@ create index events_by_sender on events (sender, received_at, id) where sender i
 create index events_by_number on events (lower(repository collate "C"), number, received_at, id) where number is not null;
 create index events_by_delivery on events (delivery_id, received_at, id);
 create index events_by_relay_id on events (relay_id) where relay_id is not null;
+create index events_by_action on events (action, received_at, id) where action is not null;
+create index events_by_sender_class on events (sender_class, received_at, id) where sender_class is not null;
+create index events_by_score on events (score, received_at, id);
+create index events_by_position on events (position) where position is not null;
+
+-- The last position in the order of storing. A statement that stores events updates the row last and holds it until its commit, so that positions
+-- become visible in their order (as ADR 14 has it).
+create table event_feed (
+  is_only boolean primary key default true check (is_only),
+  last_position bigint not null
+);
 
 -- Payloads live for 30 days, so they have a table of their own. The bytes are those that the relay received, or their gzip: jsonb would refuse
 -- \u0000, which JSON allows, and would not return the signed bytes.
@@ -105,6 +124,33 @@ create table statistics_buckets (
   bytes bigint not null default 0,
   primary key (bucket_start, source, forge, event)
 ) with (fillfactor = 50);
+-- The same by the hour, for a shorter time.
+create table statistics_hours (
+  hour_start timestamptz not null,
+  source text not null,
+  forge text not null default '',
+  event text not null,
+  received bigint not null default 0,
+  duplicates bigint not null default 0,
+  bytes bigint not null default 0,
+  primary key (hour_start, source, forge, event)
+) with (fillfactor = 50);
+
+-- Deliveries that repeat a stored one, by which a trace explains them.
+create table duplicate_deliveries (
+  source text not null,
+  delivery_id text not null,
+  hook_id text not null,
+  target_id text not null,
+  digest text,
+  -- id of the relay's answer to the repeat
+  relay_id text,
+  received_at timestamptz not null
+);
+create index duplicate_deliveries_by_delivery on duplicate_deliveries (delivery_id);
+create index duplicate_deliveries_by_relay_id on duplicate_deliveries (relay_id) where relay_id is not null;
+create index duplicate_deliveries_by_age on duplicate_deliveries (received_at);
+
 -- In the order of the answer. Buckets are updated often, but never in these columns.
 create index statistics_buckets_by_source on statistics_buckets (source, event, bucket_start);
 create index statistics_buckets_by_forge on statistics_buckets (forge, source, event, bucket_start);
@@ -316,6 +362,8 @@ create index releases_by_author on releases (author_login, updated_at, id);
 create index users_by_login on users (login, updated_at, id);
 create index workflow_runs_by_actor on workflow_runs (actor_login, updated_at, id);
 create index workflow_runs_by_status on workflow_runs (status, updated_at, id);
+create index workflow_runs_by_branch on workflow_runs (head_branch, updated_at, id);
+create index workflow_runs_by_name on workflow_runs (name, updated_at, id);
 create index workflow_runs_by_conclusion on workflow_runs (conclusion, updated_at, id);
 
 -- Rows that are not PROCESSED are few among many, and so are tombstones. A query can order by an expression that leads its index: Postgres then
@@ -358,11 +406,13 @@ create index tracked_deliveries_by_age on tracked_deliveries (tracked_at);
 create table outbox (
   event_id uuid not null,
   rule text not null,
+  -- the replay that notified again
+  replay uuid not null default '00000000-0000-0000-0000-000000000000',
   title text not null,
   text text not null,
   url text,
   created_at timestamptz not null,
-  primary key (event_id, rule)
+  primary key (event_id, rule, replay)
 );
 create index outbox_by_age on outbox (created_at);
 
@@ -385,6 +435,10 @@ create table outbox_messages (
 create index outbox_messages_due on outbox_messages (channel, due_at, id) where state = 'pending';
 create index outbox_messages_by_recipient on outbox_messages (channel, recipient, ended_at);
 create index outbox_messages_by_age on outbox_messages (ended_at);
+-- Lists of the dashboard, and a badge.
+create index outbox_messages_by_state on outbox_messages (state, id);
+create index outbox_messages_by_channel on outbox_messages (channel, id);
+create index outbox_messages_by_channel_and_state on outbox_messages (channel, state, id);
 
 -- Each attempt to send a message, and its outcome.
 create table outbox_attempts (
@@ -402,13 +456,14 @@ create table outbox_recipients (
   event_id uuid not null,
   -- the first rule that names the recipient
   rule text not null,
+  replay uuid not null default '00000000-0000-0000-0000-000000000000',
   channel text not null,
   recipient text not null,
   created_at timestamptz not null,
   -- the message with this notice, once there is one
   message_id uuid references outbox_messages on delete cascade,
-  unique (event_id, channel, recipient),
-  foreign key (event_id, rule) references outbox on delete cascade
+  unique (event_id, channel, recipient, replay),
+  foreign key (event_id, rule, replay) references outbox on delete cascade
 );
 create index outbox_recipients_waiting on outbox_recipients (channel, recipient, id) where message_id is null;
 create index outbox_recipients_by_message on outbox_recipients (message_id);
@@ -440,5 +495,7 @@ create table worker_runs (
   held_until timestamptz
 );
 create index worker_runs_by_worker on worker_runs (worker, id);
+create index worker_runs_by_status on worker_runs (status, id);
+create index worker_runs_by_worker_and_status on worker_runs (worker, status, id);
 create index worker_runs_held on worker_runs (held_until) where held_until is not null;
 create index worker_runs_by_age on worker_runs (finished_at);

@@ -5,6 +5,7 @@ import { ConfigError } from '../../platform/config/config.ts';
 import { parseYaml } from '../../platform/config/yaml-file.ts';
 import { type Faults, parseInto } from '../../platform/faults.ts';
 import { pointerPath } from '../../platform/json.ts';
+import { senderClasses } from '../contract.ts';
 import { channels } from './channels.ts';
 
 /** A mail address, a topic or a URL, by its channel. */
@@ -36,8 +37,7 @@ const glob = 'must be a name or a pattern of at most 200 characters';
 const Glob = z.string({ error: glob }).min(1, glob).max(200, glob);
 /** One or several, of which one must match. */
 const Globs = z.union([Glob.transform((one) => [one]), z.array(Glob).min(1)], { error: 'must be a name or pattern, or a list of them that is not empty' });
-const classes = ['owner', 'person', 'bot', 'own-bot'] as const;
-const SenderClass = z.enum(classes, { error: `must be one of ${classes.join(', ')}` });
+const SenderClass = z.enum(senderClasses, { error: `must be one of ${senderClasses.join(', ')}` });
 const score = 'must be a whole number from 0 to 10';
 const list = { error: 'must be a list' };
 const map: z.core.TypeParams<z.ZodObject> = {
@@ -58,7 +58,7 @@ const Condition = z.strictObject(
     repository: Globs.optional(),
     minimumScore: z.int({ error: score }).min(0, score).max(10, score).default(0),
     senderClass: z
-      .union([SenderClass.transform((one) => [one]), z.array(SenderClass).min(1)], { error: `must be one or several of ${classes.join(', ')}` })
+      .union([SenderClass.transform((one) => [one]), z.array(SenderClass).min(1)], { error: `must be one or several of ${senderClasses.join(', ')}` })
       .optional(),
     payload: z
       .record(Pointer, Expected, {

@@ -59,7 +59,7 @@ const claim = statement<ClaimedMessage, [channel: string, limit: number, leaseMs
 
 const noticesOf = statement<Notice, [message: string]>(
   'intake.notify.noticesOf',
-  'select title, text, url from outbox_recipients join outbox using (event_id, rule) where message_id = $1 order by id',
+  'select title, text, url from outbox_recipients join outbox using (event_id, rule, replay) where message_id = $1 order by id',
 );
 
 /** An event as webhooks send it; `payload` is JSON text. */

@@ -61,7 +61,15 @@ const workflowRuns = typedTable({
   isTracking: true,
   // Gitea counts no attempts: a run that was completed and is not any more runs again.
   isAgain: { column: 'status', from: 'completed' },
-  filters: { repository: 'repository', status: 'status', conclusion: 'conclusion', sender: 'actor_login', deleted: 'deleted_at' },
+  filters: {
+    repository: 'repository',
+    branch: 'head_branch',
+    name: 'name',
+    status: 'status',
+    conclusion: 'conclusion',
+    sender: 'actor_login',
+    deleted: 'deleted_at',
+  },
   changes: (event) => {
     const run = event.event === 'workflow_run' ? objectAt(event.payload, 'workflow_run') : undefined;
     const isRerun = event.action === 'requested' && (integerAt(run, 'run_attempt') ?? 1) > 1;

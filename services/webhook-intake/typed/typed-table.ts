@@ -1,7 +1,7 @@
 // The description of a typed table: its items and their columns, its filters, and the changes that an event means for it.
 import { z } from 'zod';
 import { idOf, integerAt, type JsonObject, memberAt, storable, timeAt } from '../../platform/json.ts';
-import { queryBoolean, queryChoice, Timestamp } from '../../platform/schema.ts';
+import { queryBoolean, queryChoice, Timestamp, TimestampInput } from '../../platform/schema.ts';
 import { listOf, ProcessingState } from '../contract.ts';
 import type { ForgeDelivery } from '../delivery.ts';
 import { filterText, forgeFilter, type TimePage, timePage } from '../paging.ts';
@@ -40,6 +40,8 @@ const filterSchemas = {
   repository: filterText.meta({ description: '`owner/name`, in any case' }),
   state: queryChoice(OpenOrClosed).optional().meta({ description: 'Those in this state only' }),
   kind: queryChoice(CommentKind).optional().meta({ description: 'Comments of this kind only' }),
+  branch: filterText.meta({ description: 'Runs of this branch only' }),
+  name: filterText.meta({ description: 'Runs of the workflow of this name only' }),
   status: filterText.meta({ description: 'Runs of this status only, such as `completed`' }),
   conclusion: filterText.meta({ description: 'Runs of this conclusion only, such as `failure`' }),
   sender: filterText.meta({ description: 'The login of the account that made it' }),
@@ -50,7 +52,15 @@ const filterSchemas = {
 };
 
 type Filter = keyof typeof filterSchemas;
-export type TypedQuery = TimePage & Readonly<Partial<Record<Filter, string | undefined>>>;
+/** In the order of the lists, which is that of the last change. */
+const changedWithin = {
+  from: TimestampInput.optional().meta({ description: 'Changed at this time or later' }),
+  to: TimestampInput.optional().meta({ description: 'Changed before this time' }),
+};
+type ChangedWithin = { readonly from?: Date | undefined; readonly to?: Date | undefined };
+
+export type TypedFilter = Readonly<Partial<Record<Filter, string | undefined>>> & ChangedWithin;
+export type TypedQuery = TimePage & TypedFilter;
 
 type Declaration = {
   readonly name: string;
@@ -94,7 +104,12 @@ export function typedTable(table: Declaration) {
 
 /** @param list whose cursors it takes: the path, where there is one list of the table only */
 export const typedQuery = (filters: Declaration['filters'], list: string): z.ZodObject & z.ZodType<TypedQuery> =>
-  z.object({ ...Object.fromEntries(Object.entries(filterSchemas).filter(([filter]) => filter in filters)), ...timePage(list) });
+  z.object({ ...typedFilters(filters), ...timePage(list) });
+
+export const typedFilters = (filters: Declaration['filters']) => ({
+  ...Object.fromEntries(Object.entries(filterSchemas).filter(([filter]) => filter in filters)),
+  ...changedWithin,
+});
 
 // The columns are read off the item: `user.login` on the wire is `user_login` in the table.
 

@@ -21,7 +21,8 @@ describe('partitions', () => {
     test = await createTestDatabase();
     database = createPool(test.url, { schema: 'public', log: silentLog });
     await database.driver.query(`create table events (
-      id bigint generated always as identity, at timestamptz not null, note text not null default 'x' check (note <> ''), primary key (id, at)
+      id bigint generated always as identity, at timestamptz not null, note text not null default 'x' check (note <> ''),
+      upper_note text generated always as (upper(note)) stored, primary key (id, at)
     ) partition by range (at); create index on events (note)`);
   });
   afterEach(async () => {

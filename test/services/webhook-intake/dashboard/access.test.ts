@@ -10,7 +10,9 @@ import { createDashboard, createTokenHolder, type Dashboard, tokens } from './gr
 
 const paths = [
   '/events',
+  '/events/facets',
   '/events/{id}',
+  '/events/{id}/payload',
   '/statistics',
   '/senders',
   '/recent',
@@ -21,14 +23,21 @@ const paths = [
   ]),
   '/releases',
   '/workflow-runs',
+  '/workflow-runs/series',
+  '/notifications',
+  '/dead-letters',
+  '/dead-letters/{messageId}',
   '/repositories/{owner}/{repo}/pulls',
   '/repositories/{owner}/{repo}/pulls/{n}',
   '/workers',
+  '/workers/runs',
   '/workers/runs/{runId}',
 ].map((path) => `/api/v1${path}`);
 
-/** The one that does something. */
-const trigger = '/api/v1/workers/{name}/run';
+/** Those that do something. */
+const actions = ['/workers/{name}/run', '/dead-letters/send-back', '/dead-letters/drop', '/notifications/{id}/retry'].map((path) => `/api/v1${path}`);
+/** Paths that are also the place of an identifier, so that GET asks for one of that name. */
+const shadowed = ['/api/v1/dead-letters/send-back', '/api/v1/dead-letters/drop'];
 
 describe('access to the dashboard', () => {
   let dashboard: Dashboard;
@@ -44,7 +53,7 @@ describe('access to the dashboard', () => {
 
   it('serves and describes just these routes', () => {
     const described = Object.keys('paths' in dashboard.openapi ? Object(dashboard.openapi.paths) : {});
-    expect(described.filter((path) => path.startsWith('/api/'))).to.have.members([...paths, trigger]);
+    expect(described.filter((path) => path.startsWith('/api/'))).to.have.members([...paths, ...actions]);
   });
 
   it('refuses every one of them without a token', async () => {
@@ -76,7 +85,7 @@ describe('access to the dashboard', () => {
     };
     for (const path of paths) expect(await reasonOf(path), path).to.match(/^is not known here; known: /);
     expect(await reasonOf('/api/v1/events')).to.deep.equal([
-      'is not known here; known: source, forge, event, repository, sender, deliveryId, from, to, limit, after',
+      'is not known here; known: q, source, forge, event, action, repository, sender, senderClass, minScore, deliveryId, from, to, before, wait, limit, after',
     ]);
     expect(await reasonOf('/api/v1/workers')).to.deep.equal(['is not known here; known: none']);
     await ask('post', '/api/v1/workers/nobody/run?whatever=1', `token ${tokens[0]}`).expect(404);
@@ -91,9 +100,15 @@ describe('access to the dashboard', () => {
     }
   });
 
-  it('answers 401 without a token and 405 to every method but POST where a run begins', async () => {
-    await ask('post', trigger).expect(401);
-    for (const method of ['get', 'put', 'patch', 'delete'] as const) await ask(method, trigger, `token ${tokens[0]}`).expect(405).expect('Allow', 'POST');
+  it('answers 401 without a token and 405 to every method but POST where something is done', async () => {
+    for (const path of actions) {
+      await ask('post', path).expect(401);
+      for (const method of ['get', 'put', 'patch', 'delete'] as const) {
+        if (method === 'get' && shadowed.includes(path)) continue;
+        const { status, headers } = await ask(method, path, `token ${tokens[0]}`);
+        expect([status, headers['allow']?.includes('POST')], `${method} ${path}`).to.deep.equal([405, true]);
+      }
+    }
   });
 
   it('answers byte for byte the same whatever is wrong with the token', async () => {
@@ -137,7 +152,7 @@ describe('access to the dashboard', () => {
     const workers = createTestWorkers(database, []);
     const parts = { database, workers, tokenHolder: createTokenHolder(), health: createHealth(), log: silentLog, metrics: createMetrics() };
     const { handler } = createIntakeApp(parts);
-    for (const path of paths.filter((one) => !/\{(id|runId)\}/.test(one))) {
+    for (const path of paths.filter((one) => !/\{(id|runId)\}|dead-letters/.test(one))) {
       await request(handler).get(path.replace('{n}', '1')).expect(401);
       const { status, headers } = await request(handler).get(path.replace('{n}', '1')).set('Authorization', `token ${tokens[0]}`);
       expect(status, path).to.equal(503);

@@ -35,6 +35,7 @@ describe('the event log', () => {
         originalEvent: 'issues',
         action: 'opened',
         originalAction: 'opened',
+        title: '[railway/signals] issues opened #5: Issue 5',
         repository: 'railway/signals',
         sender: 'stationmaster',
         senderClass: 'person',
@@ -91,6 +92,60 @@ describe('the event log', () => {
         expect(await found({ deliveryId: 'a' })).to.equal('aa');
         expect(await found({ deliveryId: 'a', event: 'push' })).to.equal('');
         expect(await found({ deliveryId: 'A' })).to.equal('');
+      });
+      it('by action', async () => {
+        await dashboard.deliver([{ event: 'issues', payload: issue(1, {}, { action: 'closed' }), deliveryId: 'e', receivedAt: at(4) }]);
+        expect(await found({ action: 'closed' })).to.equal('e');
+        expect(await found({ action: 'opened', event: 'issues' })).to.equal('dca');
+      });
+      it('by the class of the sender, in any case', async () => {
+        await dashboard.database.rows(`update events set sender_class = 'own-bot' where delivery_id = 'b'`);
+        expect(await found({ senderClass: 'Own-Bot' })).to.equal('b');
+        expect(await found({ senderClass: 'person' })).to.equal('dca');
+        expect((await get('/events', { query: { senderClass: 'robot' } })).status).to.equal(400);
+      });
+      it('by the lowest score, alone and with others', async () => {
+        await dashboard.database.rows(`update events set score = case delivery_id when 'a' then 9 when 'b' then 7 when 'c' then 10 else 3 end`);
+        expect(await found({ minScore: '7' })).to.equal('cba');
+        expect(await found({ minScore: '10' })).to.equal('c');
+        expect(await found({ minScore: '1', limit: '2' })).to.equal('dc');
+        expect(await found({ minScore: '7', event: 'issues' })).to.equal('ca');
+        expect(await found({ minScore: '7', from: at(1).toISOString() })).to.equal('cb');
+        for (const minScore of ['0', '11', 'x']) expect((await get('/events', { query: { minScore } })).status, minScore).to.equal(400);
+      });
+      describe('by text', () => {
+        beforeEach(() =>
+          dashboard.deliver([
+            { event: 'issues', payload: issue(7, { title: 'Ünïcode & 100 % of \\_' }), deliveryId: 'e', receivedAt: at(5) },
+            {
+              event: 'push',
+              payload: { ref: 'refs/heads/main', head_commit: { message: 'Straße to Éamon' }, sender: { id: 8, login: 'porter' } },
+              deliveryId: 'f',
+              receivedAt: at(6),
+            },
+          ]),
+        );
+        it('of the title, without regard to case and accents', async () => {
+          for (const q of ['unicode', 'ÜNÏCODE', 'u\u0308nicode']) expect(await found({ q }), q).to.equal('e');
+          for (const q of ['STRASSE', 'eamon']) expect(await found({ q }), q).to.equal('f');
+        });
+        it('of repository, sender, source, event and action', async () => {
+          expect(await found({ q: 'way/POINT' })).to.equal('d');
+          expect(await found({ q: 'porter' })).to.equal('fc');
+          expect(await found({ q: 'forge' })).to.equal('fedcba');
+          expect(await found({ q: 'pull_req' })).to.equal('b');
+          expect(await found({ q: 'opened' })).to.equal('edcba');
+        });
+        it('literally', async () => {
+          expect(await found({ q: '100 %' })).to.equal('e');
+          expect(await found({ q: '\\_' })).to.equal('e');
+          for (const q of ['1_0', 'un%', '\\']) expect(await found({ q }), q).to.equal(q === '\\' ? 'e' : '');
+        });
+        it('together with other filters', async () => expect(await found({ q: 'porter', event: 'issues' })).to.equal('c'));
+        it('of at most 200 characters', async () => {
+          expect((await get('/events', { query: { q: 'x'.repeat(201) } })).status).to.equal(400);
+          expect(await found({ q: 'x'.repeat(200) })).to.equal('');
+        });
       });
       it('from a time, which is included', async () => expect(await found({ from: at(2).toISOString() })).to.equal('dc'));
       it('to a time, which is not included', async () => expect(await found({ to: at(2).toISOString() })).to.equal('ba'));

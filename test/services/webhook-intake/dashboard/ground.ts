@@ -7,6 +7,7 @@ import { createHealth } from '../../../../services/platform/health.ts';
 import { listen } from '../../../../services/platform/http/server.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
+import type { Database } from '../../../../services/platform/postgres/pool.ts';
 import { Secret } from '../../../../services/platform/config/secret.ts';
 import { createIntakeApp, type IntakeParts } from '../../../../services/webhook-intake/app.ts';
 import { processRows } from '../../../../services/webhook-intake/typed/store.ts';
@@ -45,6 +46,7 @@ export type Dashboard = {
     template: string,
     options?: { readonly path?: Readonly<Record<string, string>>; readonly query?: Query; readonly headers?: Readonly<Record<string, string>> },
   ): Promise<Reply>;
+  post(template: string, options?: { readonly path?: Readonly<Record<string, string>>; readonly body?: object }): Promise<Reply>;
   /** Of a whole list, page by page. */
   pages(template: string, query: Query & { readonly limit: number }): Promise<Row[][]>;
   /** Through both workers, or one; processed at once by default. */
@@ -54,12 +56,16 @@ export type Dashboard = {
 
 export async function createDashboard({
   workerRules,
+  through = (pool) => pool,
   ...options
-}: Pick<IntakeParts, 'payloadMemory'> & { readonly workerRules?: Pick<Rules, 'match'> } = {}): Promise<Dashboard> {
+}: Partial<Pick<IntakeParts, 'payloadMemory' | 'stopping' | 'deadLetters' | 'onStored'>> & {
+  readonly through?: (pool: Database) => Database;
+  readonly workerRules?: Pick<Rules, 'match'>;
+} = {}): Promise<Dashboard> {
   const database = await createIntakeDatabase();
   const metrics = createMetrics();
   const app = createIntakeApp({
-    database: database.pool,
+    database: through(database.pool),
     workers: createTestWorkers(database.pool, []),
     tokenHolder: createTokenHolder(),
     health: createHealth(),
@@ -75,19 +81,31 @@ export async function createDashboard({
   const forge = createServiceWorker({ ...parts, database: database.pool, ...(workerRules && { rules: workerRules }) });
   const typed = createDatabaseServiceWorker({ ...parts, database: database.pool, isOwn: createIsOwn(['*/*']) });
 
-  const get: Dashboard['get'] = async (template, { path = {}, query = {}, headers = {} } = {}) => {
-    const full = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
-    const reply = await request(url).get(`/api/v1${full}`).query(query).set('Authorization', `token ${tokens[0]}`).set(headers);
+  const inFull = (template: string, path: Readonly<Record<string, string>>) =>
+    `/api/v1${template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''))}`;
+  function checked(template: string, method: string, reply: request.Response): Reply {
     const wire: Wire = { status: reply.status, mediaType: reply.headers['content-type'] ?? '', body: JSON.parse(reply.text) };
-    conforms(`/api/v1${template}`, 'get', wire);
+    conforms(`/api/v1${template}`, method, wire);
     return { status: reply.status, headers: reply.headers, body: Body.parse(wire.body), text: reply.text };
-  };
+  }
+  const authorized = (asked: request.Test) => asked.set('Authorization', `token ${tokens[0]}`);
+  const get: Dashboard['get'] = async (template, { path = {}, query = {}, headers = {} } = {}) =>
+    checked(
+      template,
+      'get',
+      await authorized(request(url).get(inFull(template, path)))
+        .query(query)
+        .set(headers),
+    );
+  const post: Dashboard['post'] = async (template, { path = {}, body } = {}) =>
+    checked(template, 'post', await authorized(request(url).post(inFull(template, path))).send(body));
 
   return {
     url,
     database,
     openapi,
     get,
+    post,
     async pages(template, query) {
       const pages: Row[][] = [];
       let after: string | null = null;

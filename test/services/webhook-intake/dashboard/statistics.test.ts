@@ -46,6 +46,25 @@ describe('GET /api/v1/statistics', () => {
     ]);
   });
 
+  it('refuses a span that ends before it begins', async () => {
+    const { status, body } = await dashboard.get('/statistics', { query: { from: '2026-01-06T00:00:00Z', to: '2026-01-05T00:00:00Z' } });
+    expect([status, body.errors]).to.deep.equal([400, { to: ['must not be before from'] }]);
+    expect(await series({ from: '2026-01-05T00:00:00Z', to: '2026-01-05T00:00:00Z' })).to.deep.equal([]);
+  });
+
+  it('answers points of an hour with by=hour, repeats apart', async () => {
+    await dashboard.deliver([received('2026-01-05T05:59:59.999Z'), received('2026-01-05T06:00:00Z'), received('2026-01-05T06:59:00Z')]);
+    await dashboard.deliver([received('2026-01-05T06:00:00Z')]);
+    const { body } = await dashboard.get('/statistics', { query: { by: 'hour' } });
+    expect(body).to.deep.include({
+      bucketHours: 1,
+      series: [{ source: 'forge', event: 'issues', points: [point('2026-01-05T05'), point('2026-01-05T06', 2, 1)] }],
+    });
+    expect(await series({ by: 'hour', from: '2026-01-05T06:00:00Z', event: 'issues' })).to.deep.equal([
+      { source: 'forge', event: 'issues', points: [point('2026-01-05T06', 2, 1)] },
+    ]);
+  });
+
   it('filters by source and event', async () => {
     await dashboard.deliver([received('2026-01-05T00:00:00Z'), received('2026-01-05T00:00:00Z', 'star')]);
     expect(await series({ event: 'star', source: 'forge' })).to.deep.equal([{ source: 'forge', event: 'star', points: [point('2026-01-05T00')] }]);

@@ -208,7 +208,7 @@ describe('receiving of direct sources', () => {
       expect([(await send()).status, (await send()).status, (await post(`${telling.url}/${source.name}`, { body: text })).status]).to.deep.equal([
         202, 202, 401,
       ]);
-      const told = 'select rule, title, text, url from outbox join events on events.id = event_id where source = $1 order by rule desc';
+      const told = 'select rule, outbox.title, text, url from outbox join events on events.id = event_id where source = $1 order by rule desc';
       expect(await database.rows(told, [source.name]), source.name).to.deep.equal([
         { rule: 'operators', ...notice },
         ...(score >= 8 ? [{ rule: 'alarms', ...notice }] : []),
