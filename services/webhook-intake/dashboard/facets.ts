@@ -50,7 +50,7 @@ export const EventFacets = z
   .object({
     counted: Count.meta({ description: 'How many events were counted' }),
     from: Timestamp.nullable().meta({ description: 'When the oldest event that was looked at was received; null where all were looked at', examples: [null] }),
-    facets: Facets.meta({ description: 'By member' }),
+    facets: Facets,
   })
   .meta({ id: 'EventFacets', description: 'Counts of events by their members' });
 
