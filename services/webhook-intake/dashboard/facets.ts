@@ -1,12 +1,6 @@
 // How many events have which source, event, repository and so on: what filters can be narrowed to.
-import knex from 'knex';
 import { z } from 'zod';
-import type { Database } from '../../platform/postgres/pool.ts';
 import { Count, Timestamp } from '../../platform/schema.ts';
-import { conditionsOf, type EventFilter } from './event-filter.ts';
-import { type List, matching } from './newest.ts';
-
-const builder = knex({ client: 'pg' });
 
 const Facet = z.array(
   z
@@ -18,7 +12,7 @@ const Facet = z.array(
 );
 
 /** The members of an event that are counted, and their columns. */
-const facetColumns = {
+export const facetColumns = {
   source: 'source',
   forge: 'forge',
   event: 'event',
@@ -30,8 +24,7 @@ const facetColumns = {
 type FacetName = keyof typeof facetColumns;
 const names: readonly FacetName[] = ['source', 'forge', 'event', 'action', 'repository', 'sender', 'senderClass'];
 
-const mostFacetValues = 20;
-const lookAt = 10_000;
+export const mostFacetValues = 20;
 
 const of = (description: string) => Facet.meta({ description });
 const Facets = z
@@ -54,29 +47,10 @@ export const EventFacets = z
   })
   .meta({ id: 'EventFacets', description: 'Counts of events by their members' });
 
-type FacetRows = {
+export type FacetRows = {
   readonly rows: readonly { readonly facet: string; readonly value: string | null; readonly count: number }[];
   readonly from: Date | null;
 };
-
-/** Of the newest events that pass, the most frequent values of each member; the facet '' has their number. */
-export async function countFacets(database: Database, events: List, filter: EventFilter): Promise<FacetRows> {
-  const { rows: matched, end } = await matching(database, events, { ...conditionsOf(filter), lookAt });
-  const columns = Object.values(facetColumns);
-  const counted = Object.entries(facetColumns).map(([facet, column]) =>
-    builder
-      .from('matched')
-      .select(builder.raw('? ::text as facet', [facet]), { value: column })
-      .count('* as count')
-      .whereNotNull(column)
-      .groupBy(column)
-      .orderByRaw('count(*) desc, 2')
-      .limit(mostFacetValues),
-  );
-  const total = builder.from('matched').select(builder.raw(`'' as facet, null as value`)).count('* as count');
-  const query = builder.with('matched', matched.select(columns)).unionAll([total, ...counted], true);
-  return { rows: await database.select<FacetRows['rows'][number]>(query), from: end ? new Date(end[0]) : null };
-}
 
 export function facetsOf({ rows, from }: FacetRows): z.output<typeof EventFacets> {
   const of = (name: FacetName) => rows.flatMap(({ facet, value, count }) => (facet === name && value !== null ? [{ value, count }] : []));

@@ -145,3 +145,34 @@ async function shortest(database: Database, list: List, { ways, lookAt }: Ways) 
   const [furthest] = stops.toSorted((one, other) => one.time.getTime() - other.time.getTime() || (one.id < other.id ? -1 : 1));
   return { way: furthest?.way ?? 0, end: furthest && ([furthest.time.getTime(), furthest.id] satisfies TimePosition) };
 }
+
+const [firstId, lastId] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+
+/** A list in the order of ids, which is that of creation. Names and columns are constants of this program. */
+type IdList = {
+  readonly table: string;
+  /** The select list. */
+  readonly columns: string;
+  /** Each set of those that are given leads an index, in this order, which ends with the id. */
+  readonly equal: Readonly<Record<string, string | undefined>>;
+};
+
+export type IdPage = { readonly rows: number; readonly after?: string | undefined };
+
+/** The newest first. Bounds of a range in the order of the index: left the choice, Postgres walks the whole list for a value that is frequent elsewhere. */
+export function newestById<Row>(database: Database, { table, columns, equal }: IdList, { rows, after = lastId }: IdPage): Promise<Row[]> {
+  const given = Object.entries(equal).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
+  const names = [...given.map(({ column }) => column), 'id'];
+  const values = given.map(({ value }) => value);
+  const place = `(${names.map(() => '?').join(', ')})`;
+  return database.select<Row>(
+    builder
+      .from(table)
+      .select(builder.raw(columns))
+      .whereRaw(`(${names.join(', ')}) >= ${place}`, [...values, firstId])
+      .whereRaw(`(${names.join(', ')}) <= ${place}`, [...values, after])
+      .where('id', '<', after)
+      .orderByRaw(names.map((name) => `${name} desc`).join(', '))
+      .limit(rows),
+  );
+}

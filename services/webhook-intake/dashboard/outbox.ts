@@ -4,7 +4,7 @@ import { type AnyRoute, route } from '../../platform/http/route.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { Count, isGuid, queryChoice, Timestamp } from '../../platform/schema.ts';
 import { listOf, Problems } from '../contract.ts';
-import { newestById } from '../id-list.ts';
+import { newestById } from './newest.ts';
 import { filterText, idPage, pageOf } from '../paging.ts';
 
 const NotificationStatus = z.enum(['pending', 'sent', 'failed']).meta({ id: 'NotificationStatus', description: 'How far a message is' });

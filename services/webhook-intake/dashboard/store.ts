@@ -7,7 +7,7 @@ import { eventColumns, payloadBytesOf, payloadJsonOf } from '../stored-events.ts
 import { typedTables } from '../typed/tables.ts';
 import { selectList, type TypedFilter, type TypedItem, type TypedQuery, type TypedTable } from '../typed/typed-table.ts';
 import { anyCase, conditionsOf, type EventFilter, ofColumn, ofRepository } from './event-filter.ts';
-import { countFacets } from './facets.ts';
+import { facetColumns, type FacetRows, mostFacetValues } from './facets.ts';
 import { type Conditions, type List, matching, newest, type NewestRows } from './newest.ts';
 import { lowered, type TimePage } from '../paging.ts';
 
@@ -98,6 +98,27 @@ function typedConditions(table: TypedTable, { from, to, ...filter }: TypedFilter
   return { leading: conditions.flatMap(({ leading = [] }) => leading), others: conditions.flatMap(({ others = [] }) => others), from, to };
 }
 
+const facetedRows = 10_000;
+
+/** Of the newest events that pass, the most frequent values of each member; the facet '' has their number. */
+async function countFacets(database: Database, filter: EventFilter): Promise<FacetRows> {
+  const { rows: matched, end } = await matching(database, events, { ...conditionsOf(filter), lookAt: facetedRows });
+  const columns = Object.values(facetColumns);
+  const counted = Object.entries(facetColumns).map(([facet, column]) =>
+    builder
+      .from('matched')
+      .select(builder.raw('? ::text as facet', [facet]), { value: column })
+      .count('* as count')
+      .whereNotNull(column)
+      .groupBy(column)
+      .orderByRaw('count(*) desc, 2')
+      .limit(mostFacetValues),
+  );
+  const total = builder.from('matched').select(builder.raw(`'' as facet, null as value`)).count('* as count');
+  const query = builder.with('matched', matched.select(columns)).unionAll([total, ...counted], true);
+  return { rows: await database.select<FacetRows['rows'][number]>(query), from: end ? new Date(end[0]) : null };
+}
+
 export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
 export const createDashboardStore = (database: Database) => ({
@@ -106,7 +127,7 @@ export const createDashboardStore = (database: Database) => ({
   payload: (event: Pick<Event, 'id' | 'receivedAt'>) => payloadJsonOf(database, event),
   payloadBytes: (event: Pick<Event, 'id' | 'receivedAt'>) => payloadBytesOf(database, event),
 
-  facets: (filter: EventFilter) => countFacets(database, events, filter),
+  facets: (filter: EventFilter) => countFacets(database, filter),
   /** Whether the log holds anything that only a pull request of this number can have caused. */
   async knowsPullRequest(filter: Pick<EventFilter, 'repository' | 'number' | 'forge'>): Promise<boolean> {
     const others = [{ sql: `event like 'pull\\_request%'` }];

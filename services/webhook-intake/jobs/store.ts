@@ -1,7 +1,7 @@
 // The records of runs.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { type JobName, type RunStatus, type WorkerName, workerNames, type WorkerRun, type WorkerState } from '../contract.ts';
-import { type IdPage, newestById } from '../id-list.ts';
+import { type IdPage, newestById } from '../dashboard/newest.ts';
 
 const columns = `id as "runId", worker, status, started_at as "startedAt", finished_at as "finishedAt", processed, failed, error`;
 
