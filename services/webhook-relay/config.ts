@@ -1,11 +1,13 @@
 // The webhook relay's settings.
 import { type Environment, readAll, readSettings, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
+import { eventFaults, eventSettings } from '../platform/events/events.ts';
 import { usualMaxPayloadValues } from './contract.ts';
 import { readTables, type Tables } from './scoring/tables.ts';
 
 export const settings = {
   ...commonSettings,
+  ...eventSettings,
   environmentFile: optional(
     text('Broker__EnvironmentFile', { summary: 'A dotenv file with BROKER_URL_n and BROKER_LIMIT_n, over those of the environment; watched' }),
   ),
@@ -15,6 +17,12 @@ export const settings = {
     min: 0,
     max: 999_999_999_999,
     default: 2_000_000,
+  }),
+  nearLimitPercent: integer('Broker__NearLimitPercent', {
+    summary: 'Percentage of the monthly limit of a connection from which the event broker.near_limit is sent, once a month',
+    min: 1,
+    max: 100,
+    default: 80,
   }),
   authTokens: secretList('Broker__AuthToken', { summary: 'Bearer tokens of /Broker and /broker/usage', generate: randomCredential }),
   webhookSecrets: secretList('Forge__WebhookSecrets', { summary: 'The secrets that deliveries are signed with', generate: randomCredential }),
@@ -43,7 +51,7 @@ export const settings = {
   ownerLogins: list('Scoring__OwnerLogins', { summary: 'Senders that count as owner', default: [] }),
   ownBotLogins: list('Scoring__OwnBotLogins', { summary: 'Senders that count as own bots', default: [] }),
   rejectedDays: integer('Retention__RejectedDeliveriesDays', {
-    summary: 'Days that a delivery without a valid signature is kept',
+    summary: 'Days that a delivery is kept that was answered with a refusal',
     min: 1,
     max: 3650,
     default: 14,
@@ -61,7 +69,12 @@ export const settings = {
     max: 3650,
     default: 30,
   }),
-  usageMonths: integer('Retention__UsageMonths', { summary: 'Months of usage that are kept, besides the current one', min: 1, max: 1200, default: 24 }),
+  usageMonths: integer('Retention__UsageMonths', {
+    summary: 'Months of usage, of its days and of changes of connections that are kept, besides the current one',
+    min: 1,
+    max: 1200,
+    default: 24,
+  }),
   senderDays: integer('Retention__SendersDays', { summary: 'Days that a sender is kept who was not seen again', min: 1, max: 3650, default: 90 }),
 } as const;
 
@@ -71,9 +84,10 @@ export type RelayConfig = Values<typeof settings> & { readonly tables: Tables };
 /** @throws ConfigError with every fault: of the settings, between two of them, and of the file of scoring tables */
 export async function readConfig(environment: Environment): Promise<RelayConfig> {
   const { maxPayloadBytes, maxBodyMemoryBytes, scoringFile } = settings;
-  const [values, , tables] = await readAll(
+  const [values, , , tables] = await readAll(
     () => readSettings(environment, settings),
     () => readSettings(environment, { maxPayloadBytes, maxBodyMemoryBytes }, bodyMemoryFaults),
+    () => readSettings(environment, eventSettings, eventFaults),
     () => readTables(readSettings(environment, { scoringFile }).scoringFile),
   );
   return { ...values, tables };

@@ -13,6 +13,9 @@ export const forgeTopology = {
   deadLetters: { exchange: 'forge-dead-exchange', queue: 'forge.dead' },
 } as const;
 
+/** All of them, with that of dead letters. */
+export const queueNames = [...forgeTopology.queues.map(({ name }) => name), forgeTopology.deadLetters.queue];
+
 /** The most values of a delivery that the relay takes and its readers parse, unless a setting says otherwise. */
 export const usualMaxPayloadValues = 1_200_000;
 
@@ -276,44 +279,6 @@ const LimitedConnection = z.object({ broker: Name, messageCount: usage.messageCo
   examples: [{ broker: 'BROKER_URL_1', messageCount: 2_000_000, monthlyLimit: 2_000_000 }],
 });
 
-const exampleRejected = {
-  id: exampleId,
-  receivedAt: '2026-03-15T12:00:00.000Z',
-  event: 'issues',
-  deliveryId: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
-  hookId: '292430182',
-  targetId: '79929171',
-  payloadBytes: 7324,
-};
-export const RejectedDelivery = z
-  .object({
-    id: z.uuid().meta({ description: "The relay's own id of the delivery" }),
-    receivedAt: Timestamp.meta({ description: 'When the delivery came' }),
-    event: text('The event in the word of the forge; empty where no header names it'),
-    deliveryId: text('The id that the forge gave the delivery'),
-    hookId: text('The id of the webhook; 0 where no header names it'),
-    targetId: text('The id of the target of the webhook; 0 where no header names it'),
-    payloadBytes: messages('The length of the whole payload'),
-  })
-  .meta({ id: 'RejectedDelivery', description: 'A delivery without a valid signature', examples: [exampleRejected] });
-export const RejectedList = z
-  .object({
-    items: z.array(RejectedDelivery).meta({ description: 'The deliveries, the newest first' }),
-    next: z
-      .string()
-      .nullable()
-      .meta({ description: 'The cursor of the next page; null on the last one', examples: [null] }),
-  })
-  .meta({ id: 'RejectedList', description: 'A page of deliveries without a valid signature' });
-export const RejectedDetail = RejectedDelivery.extend({
-  headers: z.record(z.string(), z.string()).meta({ description: 'The headers of the request; credentials and signatures are hidden' }),
-  payload: text('The first 64 KiB of the payload'),
-}).meta({
-  id: 'RejectedDetail',
-  description: 'A delivery without a valid signature, with its headers and payload',
-  examples: [{ ...exampleRejected, headers: { 'x-github-event': 'issues' }, payload: '{"action":"opened"}' }],
-});
-
 export const Problems = problems({
   limitsReached: {
     status: 503,
@@ -332,6 +297,7 @@ export const Problems = problems({
       })
       .meta({ examples: [{ id: exampleId, spooled: true }] }),
   },
+  spooledMissing: { status: 404, title: 'No such spooled delivery' },
   rejectedMissing: { status: 404, title: 'No such rejected delivery' },
   connectionMissing: { status: 404, title: 'No such broker connection' },
   currentPeriod: { status: 400, title: 'Usage of the current month cannot be deleted' },

@@ -9,10 +9,10 @@ import type { Forge } from '../forges/forge.ts';
 import { forgeIdOf, identifyingHeaders, readIdentity, translate } from '../forges/forges.ts';
 import type { Message } from '../platform/broker/broker.ts';
 import type { BodyMemory } from '../platform/http/body-memory.ts';
-import { answer, rawBody, route } from '../platform/http/route.ts';
+import { answer, rawBody, type RefusedRequest, route } from '../platform/http/route.ts';
 import type { Signatures } from '../platform/http/signatures.ts';
 import { isObject, memberAt, parseJson, refuseCostly } from '../platform/json.ts';
-import { Common } from '../platform/problem.ts';
+import { Common, Problem } from '../platform/problem.ts';
 import { version } from '../platform/version.ts';
 import type { Publisher } from './connections/publisher.ts';
 import { DeliveryResponse, messageHeaders, Problems } from './contract.ts';
@@ -60,6 +60,8 @@ type DeliveriesParts = {
   readonly clock: () => Date;
 };
 
+const noBody = Buffer.alloc(0);
+
 /** An unsigned payload is parsed for its score up to this size only. */
 const unsignedParseBytes = 64 * 1024;
 
@@ -91,9 +93,10 @@ export function createDeliveries(parts: DeliveriesParts) {
   async function rejectUnsigned(delivery: Delivery): Promise<DeliveryResponse> {
     const { body, headers, identity } = delivery;
     count(delivery, 'unsigned');
-    parts.rejected.record({ ...delivery, payload: body });
+    const detail = describeFault(identity.forge, headers);
+    parts.rejected.record({ ...delivery, payload: body, status: 401, reason: detail });
     const score = scoreOf(delivery, body.length > unsignedParseBytes ? undefined : parsedIfPossible(body));
-    return respond(delivery, score, { isSignatureValid: false, broker: await parts.activeBroker(), detail: describeFault(identity.forge, headers) });
+    return respond(delivery, score, { isSignatureValid: false, broker: await parts.activeBroker(), detail });
   }
 
   // A function of its own, so that nothing holds the parsed payload, several times the size of the body, while it is published.
@@ -106,13 +109,27 @@ export function createDeliveries(parts: DeliveriesParts) {
     return { message: toMessage(delivery, payload, score), score };
   }
 
+  function prepareOrRecord(delivery: Delivery): ReturnType<typeof prepare> {
+    try {
+      return prepare(delivery);
+    } catch (error) {
+      if (error instanceof Problem) recordRefusal(delivery, error);
+      throw error;
+    }
+  }
+
+  function recordRefusal(delivery: Omit<Received, 'body'> & { readonly body?: Buffer }, { status, detail, kind }: Problem): void {
+    parts.rejected.record({ ...delivery, payload: delivery.body ?? noBody, status, reason: detail ?? kind.title });
+  }
+
   async function publish(delivery: Delivery): Promise<DeliveryResponse> {
-    const { message, score } = prepare(delivery);
+    const { message, score } = prepareOrRecord(delivery);
     const deadline = delivery.startedAtMs + parts.budgetMs;
     const published = await publisher.publish(message, deadline);
     if (published.outcome !== 'published') {
       const { outcome, problem } = await parts.refuseUnpublished(message, published, deadline);
       count(delivery, outcome);
+      if (outcome !== 'spooled') recordRefusal(delivery, problem);
       throw problem;
     }
     senders.record(score.senderLogin, score.senderClass === 'bot' || score.senderClass === 'own-bot', delivery.receivedAt);
@@ -121,6 +138,11 @@ export function createDeliveries(parts: DeliveriesParts) {
   }
 
   return {
+    /** Of one that was refused before its body was here: for its size or type, or because it took too long. */
+    refused({ headers, problem }: RefusedRequest): void {
+      const id = randomUUIDv7();
+      recordRefusal({ id, receivedAt: clock(), headers, identity: identify(headers, id) }, problem);
+    },
     /** @throws Problem 400 when it cannot be understood or published, 413 for too many values, 503 when every connection is at its limit */
     async receive(incoming: IncomingDelivery): Promise<DeliveryResponse> {
       const receivedAt = clock();
@@ -282,6 +304,7 @@ export const deliveryRoutes = ({ deliveries, budgetMs, maxPayloadBytes, bodyMemo
     }),
     answers: { 202: DeliveryResponse, 401: DeliveryResponse },
     problems: [Problems.notPublished, Problems.limitsReached],
+    onRefused: deliveries.refused,
     async handle(request) {
       const response = await deliveries.receive(request);
       return response.isSignatureValid ? answer(202, response) : answer(401, response, { 'WWW-Authenticate': 'X-Hub-Signature-256' });

@@ -5,12 +5,15 @@ import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { runPeriodically } from '../platform/process/periodic-job.ts';
 import { every } from '../platform/time.ts';
 import type { RelayConfig } from './config.ts';
+import { deleteChangesBefore } from './connections/changes.ts';
 import { deletePublishedBefore } from './connections/published.ts';
 import { createRejectedStore } from './rejected/store.ts';
 import { windowMs } from './senders/senders.ts';
 import { createSenderStore } from './senders/store.ts';
 import { createFailedPayloads } from './spool/failed-payloads.ts';
 import type { Spool } from './spool/spool.ts';
+import { deleteDaysBefore } from './usage/daily.ts';
+import { deleteNearLimitBefore } from './usage/near-limit.ts';
 import { createUsageStore, periodOf } from './usage/store.ts';
 
 type HousekeepingParts = {
@@ -58,6 +61,7 @@ const monthsBefore = (now: Date, months: number) => periodOf(new Date(Date.UTC(n
 function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {
   const { rejectedDays, rejectedRows, replayedDays, refusedDays, usageMonths, senderDays } = retention;
   const before = (days: number) => daysBefore(clock(), days);
+  const oldestPeriod = () => monthsBefore(clock(), usageMonths);
   const rejected = createRejectedStore(database);
   const senders = createSenderStore(database);
   const usage = createUsageStore(database);
@@ -69,7 +73,10 @@ function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {
     'sender buckets': () => senders.deleteBucketsBefore(new Date(clock().getTime() - bucketsKeptMs)),
     'senders not seen': () => senders.deleteUnseenSince(before(senderDays)),
     'replayed or refused payloads': () => failedPayloads.deleteOld(before(replayedDays), before(refusedDays)),
-    usage: () => usage.deleteBefore(monthsBefore(clock(), usageMonths), periodOf(clock())),
-    'connections that were published to': () => deletePublishedBefore(database, new Date(`${monthsBefore(clock(), usageMonths)}-01`)),
+    usage: () => usage.deleteBefore(oldestPeriod(), periodOf(clock())),
+    'usage by day': () => deleteDaysBefore(database, `${oldestPeriod()}-01`),
+    'changes of connections': () => deleteChangesBefore(database, new Date(`${oldestPeriod()}-01`)),
+    'limits that were told': () => deleteNearLimitBefore(database, oldestPeriod()),
+    'connections that were published to': () => deletePublishedBefore(database, new Date(`${oldestPeriod()}-01`)),
   };
 }

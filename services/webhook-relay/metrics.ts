@@ -3,7 +3,7 @@
 import { forScrape, type Metrics } from '../platform/metrics.ts';
 import type { Connection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
-import { type BrokerUsage, forgeTopology } from './contract.ts';
+import { type BrokerUsage, queueNames } from './contract.ts';
 import type { DatabaseState } from './database.ts';
 import type { Usage } from './usage/usage.ts';
 
@@ -64,8 +64,6 @@ export function measureConnections(metrics: Metrics, { connections, usage, datab
   });
 }
 
-const queues = [...forgeTopology.queues.map(({ name }) => name), forgeTopology.deadLetters.queue];
-
 /**
  * The relay is connected to every broker, whether a worker runs or not.
  * @param connections those of `all` may change from scrape to scrape
@@ -105,7 +103,7 @@ function createDepths(connections: Pick<Connections, 'all'>, nowMs: () => number
     return [{ broker: target.name, queue, messages, ageSeconds: (now - since) / 1000 }];
   }
 
-  const lookAtAll = async () => (await Promise.all(connections.all.flatMap((connection) => queues.map((queue) => look(connection, queue))))).flat();
+  const lookAtAll = async () => (await Promise.all(connections.all.flatMap((connection) => queueNames.map((queue) => look(connection, queue))))).flat();
 
   return forScrape(lookAtAll);
 }

@@ -1,15 +1,11 @@
 // Where the relay has a delivery: refused for its signature, or kept because it could not be published.
-import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type Environment, readSettings } from '../platform/config/config.ts';
 import { withDatabase } from '../platform/postgres/command-database.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import type { settings } from './config.ts';
 import { messageHeaders } from './contract.ts';
-import { decodeFirstLine } from './spool/file-format.ts';
-import { ifThere, listFiles } from './spool/folder.ts';
+import { listFiles, readHeader } from './spool/folder.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
 
@@ -24,28 +20,16 @@ export const createTracer = ({ databaseUrl, spoolDirectory }: Pick<typeof settin
 
 async function* filesOf(folder: string, id: string, state: string) {
   for (const { name, tries } of await listFiles(folder)) {
-    const header = decodeFirstLine((await ifThere(firstLineOf(join(folder, name)))) ?? '');
+    const header = await readHeader(join(folder, name));
     if (!header || !(header.message.id === id || header.message.headers[messageHeaders.deliveryId] === id)) continue;
     yield { place: "relay's disk", since: header.spooledAt, detail: `${state}; refused ${tries} times; ${header.reason}; ${join(folder, name)}` };
   }
 }
 
-/** The first line of a file, without its payload. */
-async function firstLineOf(path: string): Promise<string> {
-  const stream = createReadStream(path);
-  try {
-    await once(stream, 'open');
-    for await (const line of createInterface({ input: stream })) return line;
-    return '';
-  } finally {
-    stream.destroy();
-  }
-}
-
-const rejected = statement<{ receivedAt: Date; event: string; isSigned: boolean }, [id: string]>(
+const rejected = statement<{ receivedAt: Date; event: string; status: number; reason: string }, [id: string]>(
   'relay.trace.rejected',
   `
-  select received_at as "receivedAt", event, headers ? 'x-hub-signature-256' as "isSigned" from rejected_deliveries
+  select received_at as "receivedAt", event, status, reason from rejected_deliveries
   where delivery_id = $1 or id::text = $1
   order by received_at, id`,
 );
@@ -60,10 +44,10 @@ const kept = statement<Kept, [id: string]>(
 );
 
 async function rowsOf(database: Database, id: string) {
-  const refusals = (await database.all(rejected, id)).map(({ receivedAt, event, isSigned }) => ({
+  const refusals = (await database.all(rejected, id)).map(({ receivedAt, event, status, reason }) => ({
     place: 'relay, rejected',
     since: receivedAt,
-    detail: `401 for event ${event}: ${isSigned ? 'the signature is malformed, or matches none of Forge__WebhookSecrets' : 'without the header X-Hub-Signature-256'}`,
+    detail: `${status} for event ${event || 'unknown'}: ${reason}`,
   }));
   const rows = (await database.all(kept, id)).map(({ spooledAt, reason, ...row }) => ({
     place: "relay's database",

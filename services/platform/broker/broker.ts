@@ -119,6 +119,9 @@ export type Broker = {
   /** Messages waiting in a queue of the topology: neither those in delayed retry nor those that a consumer holds.
    *  Rejects when not connected. */
   depth(queue: string): Promise<number>;
+  /** When the oldest message that waits in a queue came there; null for an empty queue, and where the server does not tell (RabbitMQ).
+   *  Rejects when not connected. */
+  oldestAt(queue: string): Promise<Date | null>;
   /** The dead letters that wait now, oldest first, and without their bodies; they stay as they are. Rejects when not connected. */
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]>;
   /** Sends dead letters back to the queue that their `x-dead-queue` names, oldest first and each once: those that are there when it begins.

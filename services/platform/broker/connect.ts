@@ -55,6 +55,10 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
       const depths = await Promise.all([queue, ...redeliveredOf(queue)].map(adapter.depth));
       return depths.reduce((sum, depth) => sum + depth, 0);
     },
+    async oldestAt(queue) {
+      const times = await Promise.all([queue, ...redeliveredOf(queue)].map(adapter.oldestAt));
+      return times.reduce((oldest, time) => (oldest !== null && (time === null || oldest < time) ? oldest : time), null);
+    },
     ...createDeadLetterActions(adapter, topology, log),
     async close() {
       await Promise.all([...consumers].map((consumer) => consumer.stop()));

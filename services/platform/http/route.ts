@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import { Common, type ProblemKind } from '../problem.ts';
+import { Common, type Problem, type ProblemKind } from '../problem.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Guard, Principal } from './credentials.ts';
 
@@ -119,6 +119,9 @@ const headersByStatus: Readonly<Record<number, AnswerHeaders>> = {
 export const headersOfStatus = ({ describedAnswerHeaders }: Pick<Declaration, 'describedAnswerHeaders'>, status: number): AnswerHeaders =>
   describedAnswerHeaders?.[status] ?? headersByStatus[status] ?? {};
 
+/** @see Declaration.onRefused */
+export type RefusedRequest = { readonly headers: IncomingHttpHeaders; readonly problem: Problem };
+
 type Declaration = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters in braces: `/api/notes/{id}`. */
@@ -142,6 +145,8 @@ type Declaration = {
   readonly repeatable?: readonly string[];
   /** JSON bodies above this are 413; 1 MiB unless given. */
   readonly maxBodyBytes?: number;
+  /** Told of a request that was refused before its handler: its credential, body or parameters. Must not throw or wait. */
+  readonly onRefused?: (refused: RefusedRequest) => void;
   /** Refusals beyond those every route has (validation, credentials, sizes). */
   readonly problems?: readonly ProblemKind[];
   /** For the API description alone: request headers that the handler reads by itself. */

@@ -6,7 +6,7 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { type Faults, parseInto, type Place } from '../faults.ts';
-import { Common } from '../problem.ts';
+import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from '../client-address.ts';
 import { anonymous, type Area, credentialRefused, findArea, type Guard, type Principal } from './credentials.ts';
@@ -59,6 +59,7 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
     const refuse = async (error: unknown) => {
       // The handler, which would have checked the credential, is not called.
       if (route.access === 'checkedByHandler' && anyGuard) await enter(context, { area: undefined, guard: anyGuard, addressOf });
+      if (error instanceof Problem) route.onRefused?.({ headers: context.req.headers, problem: error });
       throw error;
     };
     try {

@@ -30,12 +30,12 @@ export function createAdministration(connections: Connections, { usage, store, l
       };
     },
 
-    /** @param index its 1-based position @throws Problem 404 */
-    async switchTo(index: string): Promise<SwitchResult> {
+    /** @param index its 1-based position @param by the id of the credential that asks for it @throws Problem 404 */
+    async switchTo(index: string, by: string | null): Promise<SwitchResult> {
       const chosen = connections.all.find(({ target }) => String(target.index) === index);
       if (!chosen) throw Problems.connectionMissing({ detail: `Connections are numbered 1 to ${connections.all.length}.` });
       const { name, index: position } = chosen.target;
-      const stored = await store.activate(name);
+      const stored = await store.activate(name, by);
       usage.changed();
       // The stored name may be configured no more; then the first connection was active.
       const previous = (connections.all.find(({ target }) => target.name === stored) ?? connections.all[0] ?? chosen).target.name;
@@ -79,7 +79,7 @@ export const connectionRoutes = (administration: Administration) => [
     params: z.object({ index: z.string().meta({ description: 'The `index` of the connection in the list of connections' }) }),
     answers: { 200: SwitchResult },
     problems: [Problems.connectionMissing],
-    handle: ({ params }) => administration.switchTo(params.index),
+    handle: ({ params, principal }) => administration.switchTo(params.index, principal.id),
   }),
   route({
     method: 'post',

@@ -92,6 +92,15 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
       const asked: Promise<number | undefined> = broker.depth(queue).catch(() => undefined);
       return withTimeout(asked, depthTimeoutMs, () => undefined);
     },
+    /** When the oldest message came to a queue; null where that is not known. */
+    async oldestAt(queue: string): Promise<Date | null> {
+      if (!isUsable()) return null;
+      return withTimeout<Date | null>(
+        broker.oldestAt(queue).catch(() => null),
+        depthTimeoutMs,
+        () => null,
+      );
+    },
     close(): Promise<void> {
       closing.abort();
       stood.resolve(undefined);

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import type { Message, PublishResult } from '../../platform/broker/broker.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { withTimeout } from '../../platform/time.ts';
+import type { DailyUsage } from '../usage/daily.ts';
 import type { Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Count, Reservation } from '../usage/store.ts';
 import type { Connection } from './connection.ts';
@@ -38,10 +39,11 @@ type PublisherParts = {
   readonly connections: Connections;
   readonly reservations: Reservations;
   readonly published: PublishedConnections;
+  readonly daily: Pick<DailyUsage, 'record'>;
   readonly metrics: Metrics;
 };
 
-export function createPublisher({ connections, reservations, published, metrics }: PublisherParts) {
+export function createPublisher({ connections, reservations, published, daily, metrics }: PublisherParts) {
   const counters = createCounters(metrics, connections);
   /** When each was last recorded as published to. */
   const recordedAt = new WeakMap<Connection, number>();
@@ -81,8 +83,10 @@ export function createPublisher({ connections, reservations, published, metrics 
     const result = connection ? await connection.publish(message, timeoutMs) : removed;
     // Unknown: it may be there, so its reservation is kept. A count may err high, never low.
     if (result.outcome === 'unpublished' || result.outcome === 'refused') reservations.refund(reservation);
-    if (result.outcome === 'confirmed') counters.confirmed.inc({ broker });
-    else counters.failed.inc({ broker, outcome: result.outcome });
+    if (result.outcome === 'confirmed') {
+      counters.confirmed.inc({ broker });
+      daily.record(broker);
+    } else counters.failed.inc({ broker, outcome: result.outcome });
     return result;
   }
 

@@ -1,10 +1,13 @@
-// All SQL of rejected deliveries.
+// All SQL of deliveries that were answered with a refusal.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows } from '../../platform/postgres/rows.ts';
 
 export type RejectedRow = {
   readonly id: string;
   readonly receivedAt: Date;
+  /** Of the answer. */
+  readonly status: number;
+  readonly reason: string;
   readonly event: string;
   readonly deliveryId: string;
   readonly hookId: string;
@@ -21,6 +24,8 @@ const insert = insertRows<RejectedRow>('rejected.insert', {
   columns: {
     id: 'uuid',
     receivedAt: 'timestamptz',
+    status: 'int',
+    reason: 'text',
     event: 'text',
     deliveryId: 'text',
     hookId: 'text',
@@ -46,20 +51,41 @@ const deleteBefore = statement<unknown, [limit: Date]>(
   delete from rejected_deliveries where received_at < $1`,
 );
 
-const listed =
-  'id, received_at as "receivedAt", event, delivery_id as "deliveryId", hook_id as "hookId", target_id as "targetId", payload_bytes as "payloadBytes"';
+const listed = `id, received_at as "receivedAt", status, reason, event, delivery_id as "deliveryId", hook_id as "hookId", target_id as "targetId",
+  payload_bytes as "payloadBytes"`;
 type ListedRow = Omit<RejectedRow, 'headers' | 'payload'>;
 
-const newest = statement<ListedRow, [limit: number]>(
-  'rejected.newest',
-  `select ${listed} from rejected_deliveries order by received_at desc, id desc limit $1`,
-);
-const olderThan = statement<ListedRow, [receivedAt: Date, id: string, limit: number]>(
-  'rejected.olderThan',
+export type RejectedFilter = {
+  readonly status?: number | undefined;
+  readonly event?: string | undefined;
+  readonly deliveryId?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** The last row of the page before. */
+  readonly after?: Pick<RejectedRow, 'receivedAt' | 'id'> | undefined;
+  readonly limit: number;
+};
+
+type FilterValues = [
+  status: number | null,
+  event: string | null,
+  deliveryId: string | null,
+  from: Date | null,
+  to: Date | null,
+  afterTime: Date | null,
+  afterId: string | null,
+  limit: number,
+];
+const list = statement<ListedRow, FilterValues>(
+  'rejected.list',
   `
-  select ${listed} from rejected_deliveries where (received_at, id) < ($1, $2::uuid)
-  order by received_at desc, id desc limit $3`,
+  select ${listed} from rejected_deliveries
+  where ($1::int is null or status = $1) and ($2::text is null or event = $2) and ($3::text is null or delivery_id = $3)
+    and ($4::timestamptz is null or received_at >= $4) and ($5::timestamptz is null or received_at < $5)
+    and ($6::timestamptz is null or (received_at, id) < ($6, $7::uuid))
+  order by received_at desc, id desc limit $8`,
 );
+const countAll = statement<{ count: number }>('rejected.count', 'select count(*) as count from rejected_deliveries');
 const one = statement<RejectedRow, [id: string]>('rejected.one', `select ${listed}, headers, payload from rejected_deliveries where id = $1::uuid`);
 
 export type RejectedStore = ReturnType<typeof createRejectedStore>;
@@ -71,9 +97,10 @@ export const createRejectedStore = (database: Database) => ({
       await inTransaction.run(insert, rows);
       await inTransaction.run(keepNewest, maxRows);
     }),
-  /** The newest first. @param after the last row of the page before */
-  list: (limit: number, after?: Pick<RejectedRow, 'receivedAt' | 'id'>) =>
-    after ? database.all(olderThan, after.receivedAt, after.id, limit) : database.all(newest, limit),
+  /** The newest first. */
+  list: ({ status, event, deliveryId, from, to, after, limit }: RejectedFilter) =>
+    database.all(list, status ?? null, event ?? null, deliveryId ?? null, from ?? null, to ?? null, after?.receivedAt ?? null, after?.id ?? null, limit),
+  count: async () => (await database.first(countAll))?.count ?? 0,
   find: (id: string) => database.first(one, id),
   /** @returns how many older ones were deleted */
   keepNewest: (rows: number) => database.run(keepNewest, rows),

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Message } from '../../platform/broker/broker.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { messageHeaders } from '../contract.ts';
 import { headerOf, MessageHeader, type SpooledDelivery } from './file-format.ts';
 
 export type FailedPayload = {
@@ -73,6 +74,37 @@ const deleteOld = statement<unknown, [replayedBefore: Date, refusedBefore: Date]
   'delete from failed_payloads where replayed_at < $1 or refused_at < $2',
 );
 
+/** A row as it is listed. */
+export type ListedPayload = {
+  readonly id: string;
+  readonly spooledAt: Date;
+  readonly reason: string;
+  readonly tries: number;
+  readonly isGivenUp: boolean;
+  readonly event: string | null;
+  readonly deliveryId: string | null;
+};
+const listed = `id, spooled_at as "spooledAt", reason, tries, refused_at is not null as "isGivenUp", header ->> 'type' as event,
+  header -> 'headers' ->> '${messageHeaders.deliveryId}' as "deliveryId"`;
+const list = statement<ListedPayload, [afterTime: Date | null, afterId: string | null, limit: number]>(
+  'relay.failedPayloads.list',
+  `
+  select ${listed} from failed_payloads
+  where replayed_at is null and ($1::timestamptz is null or (spooled_at, id) > ($1, $2))
+  order by spooled_at, id limit $3`,
+);
+const find = statement<ListedPayload, [id: string]>('relay.failedPayloads.find', `select ${listed} from failed_payloads where id = $1 and replayed_at is null`);
+const retry = statement<unknown, [id: string]>(
+  'relay.failedPayloads.retry',
+  'update failed_payloads set tries = 0, refused_at = null where id = $1 and replayed_at is null and refused_at is not null',
+);
+const drop = statement<unknown, [id: string]>('relay.failedPayloads.drop', 'delete from failed_payloads where id = $1 and replayed_at is null');
+const countAll = statement<{ waiting: number; givenUp: number }>(
+  'relay.failedPayloads.count',
+  `select count(*) filter (where refused_at is null) as waiting, count(*) filter (where refused_at is not null) as "givenUp"
+   from failed_payloads where replayed_at is null`,
+);
+
 export type FailedPayloads = ReturnType<typeof createFailedPayloads>;
 
 /** Each is an owner of leases. */
@@ -98,6 +130,14 @@ export function createFailedPayloads(database: Database) {
     countRefusal: async (id: string, mostTries: number) => (await database.first(countRefusal, id, owner, mostTries))?.refused ?? false,
     /** Rows that were claimed and not published are free for every replica, at once. */
     release: () => database.run(release, owner),
+    /** Those that were not replayed, oldest first. */
+    list: (limit: number, after?: { readonly spooledAt: Date; readonly id: string }) => database.all(list, after?.spooledAt ?? null, after?.id ?? null, limit),
+    find: (id: string) => database.first(find, id),
+    /** One that was given up is tried again. */
+    retry: (id: string) => database.run(retry, id),
+    /** @returns 0 when it is gone */
+    drop: (id: string) => database.run(drop, id),
+    count: async () => (await database.first(countAll)) ?? { waiting: 0, givenUp: 0 },
     /** @returns how many were deleted */
     deleteOld: (replayedBefore: Date, refusedBefore: Date) => database.run(deleteOld, replayedBefore, refusedBefore),
   };

@@ -1,7 +1,10 @@
 // The files of the spool's folders: written so that they are there after a power cut, listed, and read.
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { hasCode } from '../../platform/errors.ts';
-import { type Corrupt, decodeSpooled, parseFileName, type SpooledDelivery, type SpoolFile } from './file-format.ts';
+import { type Corrupt, decodeFirstLine, decodeSpooled, parseFileName, type SpooledDelivery, type SpoolFile } from './file-format.ts';
 
 /** A new file, whole and on the disk when this resolves; what a failure leaves behind is the caller's to remove. */
 export async function writeDurably(path: string, chunks: Iterable<Buffer>): Promise<void> {
@@ -29,6 +32,22 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
 /** The spool files of a folder, oldest first; none of one that is not there. */
 export const listFiles = async (folder: string): Promise<SpoolFile[]> =>
   ((await ifThere(readdir(folder))) ?? []).toSorted().flatMap((name) => parseFileName(name) ?? []);
+
+/** The first line of a file, without its payload; undefined when it is gone or damaged. */
+export async function readHeader(path: string) {
+  return decodeFirstLine((await ifThere(firstLineOf(path))) ?? '');
+}
+
+async function firstLineOf(path: string): Promise<string> {
+  const stream = createReadStream(path);
+  try {
+    await once(stream, 'open');
+    for await (const line of createInterface({ input: stream })) return line;
+    return '';
+  } finally {
+    stream.destroy();
+  }
+}
 
 /** More than any setting lets a delivery be; read all the same, it would end the process, this one and the next. */
 const largestBytes = 400 * 1024 * 1024;

@@ -11,7 +11,7 @@ import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
 import { encodeSpooled, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
-import { ifThere, listFiles, readSpooled, syncFolder, writeDurably } from './folder.ts';
+import { ifThere, listFiles, readHeader, readSpooled, syncFolder, writeDurably } from './folder.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };
@@ -88,6 +88,19 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     own: ownership.own,
     /** Oldest first; names only. */
     pending,
+    /** Those of the folder `refused`, likewise. */
+    refused,
+    /** Everything of a file but its payload; undefined when it is gone or damaged. */
+    headerOf: (file: SpoolFile, state: 'waiting' | 'givenUp') => readHeader(state === 'waiting' ? pathOf(file) : refusedPathOf(file)),
+    /** Back among the pending, without the tries that it had. @returns false when it is gone */
+    async retry(file: SpoolFile): Promise<boolean> {
+      return (await ifThere(rename(refusedPathOf(file), join(directory, withTries(file.name, 0))).then(() => true))) ?? false;
+    },
+    /** Deletes a delivery for good, wherever it lies. @returns false when it is gone */
+    async drop(file: SpoolFile): Promise<boolean> {
+      const removed = await Promise.all([pathOf(file), refusedPathOf(file)].map((path) => ifThere(rm(path).then(() => true))));
+      return removed.includes(true);
+    },
     bytesOf: async (file: SpoolFile): Promise<number> => (await ifThere(lstat(pathOf(file))))?.size ?? 0,
     /** Undefined when it is gone; what is corrupt is refused. Rejects when it cannot be read now. */
     async read(file: SpoolFile): Promise<SpooledDelivery | 'corrupt' | undefined> {

@@ -71,6 +71,9 @@ const reserve = statement<Candidate, ReserveValues>(
     update active_connection set broker = next.broker, since = now()
     from (select broker, failover_order from with_room order by failover_order limit 1) next
     where next.failover_order > 0 and active_connection.broker = (select stored from active)
+    returning active_connection.broker
+  ), noted as (
+    insert into connection_changes (kind, broker, previous) select 'moved', moved.broker, nullif(stored, '') from moved cross join active
   ), reserved as (
     insert into broker_usage as u (broker, period, message_count, monthly_limit, limit_source, granted)
     select broker, $5, ${granted('monthly_limit')}, monthly_limit, limit_source, ${granted('monthly_limit')} from chosen
@@ -111,21 +114,33 @@ const stored = statement<UsageRow>('usage.stored', `select ${columns} from broke
 const ofPeriod = statement<UsageRow, [period: string]>('usage.ofPeriod', `select ${columns} from broker_usage where period = $1 order by broker`);
 const deleteBefore = statement<unknown, [period: string, kept: string]>('usage.deleteBefore', 'delete from broker_usage where period < $1 and period <> $2');
 const deletePeriod = statement<unknown, [period: string]>('usage.deletePeriod', 'delete from broker_usage where period = $1');
-const reset = statement<unknown, [broker: string, period: string]>(
+// Near its limit again, it is told again.
+const reset = statement<{ count: number }, [broker: string, period: string, by: string | null]>(
   'usage.reset',
   `
-  update broker_usage set message_count = 0, generation = gen_random_uuid() where broker = $1 and period = $2`,
+  with reset as (
+    update broker_usage set message_count = 0, generation = gen_random_uuid() where broker = $1 and period = $2 returning broker
+  ), noted as (
+    insert into connection_changes (kind, broker, changed_by) select 'reset', broker, $3 from reset
+  ), forgotten as (
+    delete from near_limit_events where broker = $1 and period = $2
+  )
+  select count(*) as count from reset`,
 );
 
 const active = statement<{ broker: string }>('usage.active', 'select broker from active_connection');
-const activate = statement<{ previous: string }, [broker: string]>(
+const activate = statement<{ previous: string }, [broker: string, by: string | null]>(
   'usage.activate',
   `
-  with previous as (select broker from active_connection for update)
-  -- It is read here, before the row is written: else two switches at once would tell the same name.
-  insert into active_connection as a (broker) select $1 from (select count(*) from previous) as locked
-  on conflict (is_only) do update set broker = excluded.broker, since = now()
-  returning coalesce((select broker from previous), '') as previous`,
+  with previous as (select broker from active_connection for update), activated as (
+    -- It is read here, before the row is written: else two switches at once would tell the same name.
+    insert into active_connection as a (broker) select $1 from (select count(*) from previous) as locked
+    on conflict (is_only) do update set broker = excluded.broker, since = now()
+    returning coalesce((select broker from previous), '') as previous
+  ), noted as (
+    insert into connection_changes (kind, broker, previous, changed_by) select 'switched', $1, nullif(previous, ''), $2 from activated
+  )
+  select previous from activated`,
 );
 
 export type UsageStore = ReturnType<typeof createUsageStore>;
@@ -152,9 +167,9 @@ export const createUsageStore = (database: Database) => ({
   deleteBefore: (period: string, kept: string) => database.run(deleteBefore, period, kept),
   deletePeriod: (period: string) => database.run(deletePeriod, period),
   /** @returns how many counts were reset: 0 when nothing was published there this month */
-  reset: (broker: string, period: string) => database.run(reset, broker, period),
+  reset: async (broker: string, period: string, by: string | null = null) => (await database.first(reset, broker, period, by))?.count ?? 0,
   /** The name last made active; it may not be configured any more. */
   active: async () => (await database.first(active))?.broker ?? '',
-  /** @returns the name that was active before */
-  activate: async (broker: string) => (await database.first(activate, broker))?.previous ?? '',
+  /** @param by the id of the credential that asks for it @returns the name that was active before */
+  activate: async (broker: string, by: string | null = null) => (await database.first(activate, broker, by))?.previous ?? '',
 });

@@ -102,12 +102,12 @@ export function createUsage({ store, reservations, connections, database, clock 
       if (period === currentPeriod()) throw Problems.currentPeriod({ detail: `${period} is the current month.` });
       return store.deletePeriod(period);
     },
-    /** Opens the connection with a full month of capacity. @throws Problem 404 */
-    async reset(name: string): Promise<number> {
+    /** Opens the connection with a full month of capacity. @param by the id of the credential that asks for it @throws Problem 404 */
+    async reset(name: string, by: string | null): Promise<number> {
       const { period, brokers } = await current();
       const found = brokers.find(({ broker }) => broker.toLowerCase() === name.toLowerCase());
       if (!found) throw Problems.connectionMissing({ detail: `The connections are ${brokers.map(({ broker }) => broker).join(', ')}.` });
-      const count = await store.reset(found.broker, period);
+      const count = await store.reset(found.broker, period, by);
       changed();
       return count;
     },
@@ -164,7 +164,7 @@ const deleteRoutes = (usage: Usage) => [
     params: z.object({ broker: BrokerUsage.shape.broker.meta({ description: 'The name of the connection' }) }),
     answers: { 200: Deleted },
     problems: [Problems.connectionMissing],
-    handle: async ({ params }) => ({ deleted: await usage.reset(params.broker) }),
+    handle: async ({ params, principal }) => ({ deleted: await usage.reset(params.broker, principal.id) }),
   }),
   route({
     method: 'delete',

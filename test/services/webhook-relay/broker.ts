@@ -8,6 +8,7 @@ export const obedientBroker: Broker = {
   publish: () => Promise.resolve({ outcome: 'confirmed' }),
   consume: () => ({ stop: () => Promise.resolve() }),
   depth: () => Promise.resolve(0),
+  oldestAt: () => Promise.resolve(null),
   listDeadLetters: () => Promise.resolve([]),
   returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
   async *readDeadLetters() {

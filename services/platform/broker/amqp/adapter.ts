@@ -61,6 +61,8 @@ export function createAmqpAdapter(url: string, { topology, log, name, state, que
       await using channel = await openChannel();
       return (await channel.checkQueue(queue)).messageCount;
     },
+    // AMQP tells how many messages a queue holds and no more; to take the first one and give it back would mark it as redelivered.
+    oldestAt: () => Promise.resolve(null),
     async *deadLetters() {
       await using channel = await openChannel();
       yield* deadLettersOn(channel, topology.deadLetters.queue, publish);

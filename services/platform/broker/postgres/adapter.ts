@@ -57,6 +57,12 @@ export function createEmbeddedAdapter(url: string, { topology, log, name, state 
       const { rows }: { rows: { depth: number }[] } = await connected().database.executeSql(sql, [queue]);
       return rows[0]?.depth ?? 0;
     },
+    async oldestAt(queue) {
+      const sql = `select min(created_on) as oldest from ${table}
+        where name = $1 and state < 'active' and not blocked and start_after <= now()`;
+      const { rows }: { rows: { oldest: Date | null }[] } = await connected().database.executeSql(sql, [queue]);
+      return rows[0]?.oldest ?? null;
+    },
     deadLetters: () => deadLettersOf(connected(), table, topology.deadLetters.queue),
     close: connection.close,
   };

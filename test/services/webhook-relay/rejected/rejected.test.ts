@@ -38,7 +38,7 @@ describe('rejected deliveries', () => {
     createRejected({ store: createRejectedStore(database), maxRows: 10_000, log: silentLog, metrics: createMetrics(), ...parts });
   const delivery = (text = '{}', headers: Record<string, string> = {}) => {
     const id = newId();
-    return { id, identity: identify(headers, id), receivedAt, headers, payload: Buffer.from(text) };
+    return { id, identity: identify(headers, id), receivedAt, status: 401, reason: 'no signature', headers, payload: Buffer.from(text) };
   };
 
   it('are logged by themselves, with what the forge said of them', async () => {

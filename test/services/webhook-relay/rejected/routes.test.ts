@@ -34,7 +34,8 @@ describe('GET /Broker/rejected', () => {
     expect(next).to.equal(null);
     const bytes = Buffer.byteLength(JSON.stringify(payload));
     const newest = { event: 'issues', deliveryId: 'd-3', hookId: '0', targetId: '0', payloadBytes: bytes, receivedAt: '2026-01-02T03:04:08.678Z' };
-    expect(items[0]).to.deep.equal({ id: ids[0], ...newest });
+    const reason = 'The signature matches none of Forge__WebhookSecrets: the secret at the forge is another one, or a proxy changed the body.';
+    expect(items[0]).to.deep.equal({ id: ids[0], ...newest, status: 401, reason });
   });
   it('pages by a cursor, and refuses one that is none', async () => {
     const first = await list('?limit=2');

@@ -1,0 +1,28 @@
+// The queues of all connections as their brokers tell them now.
+import { route } from '../../platform/http/route.ts';
+import { QueueList } from '../administration-contract.ts';
+import { queueNames } from '../contract.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
+
+async function look({ target, depth, oldestAt }: Connection, queue: string, now: Date): Promise<QueueList['queues'][number]> {
+  const [messages = null, oldest] = await Promise.all([depth(queue), oldestAt(queue)]);
+  const oldestSeconds = oldest && Math.max(0, now.getTime() - oldest.getTime()) / 1000;
+  return { broker: target.name, queue, messages, oldestAt: oldest, oldestSeconds };
+}
+
+/** Each broker is asked for a second at most. */
+export const lookAtQueues = async (connections: Pick<Connections, 'all'>, clock: () => Date): Promise<QueueList> => ({
+  queues: await Promise.all(connections.all.flatMap((connection) => queueNames.map((queue) => look(connection, queue, clock())))),
+});
+
+export const queuesRoute = (connections: Pick<Connections, 'all'>, clock: () => Date) =>
+  route({
+    method: 'get',
+    path: '/Broker/queues',
+    operationId: 'listQueues',
+    summary: 'Lists the queues of all connections',
+    description: 'How many messages wait in each queue, and since when. Brokers are asked now; one that does not answer within a second has null.',
+    answers: { 200: QueueList },
+    handle: () => lookAtQueues(connections, clock),
+  });
