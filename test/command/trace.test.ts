@@ -58,24 +58,25 @@ describe('signalbox trace', () => {
     });
   });
 
-  it('finds one that was refused for its signature, and says which fault it was', async () => {
-    const insert = (name: string, id: string, headers: object) =>
+  it('finds one that was refused, and says by which answer and why', async () => {
+    const insert = (name: string, id: string, status: number, reason: string) =>
       run(
         name,
-        `insert into rejected_deliveries (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
-        values ($1, $2, 'push', 'refused-1', '0', '0', $3, '', 0)`,
+        `insert into rejected_deliveries (id, received_at, status, reason, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
+        values ($1, $2, $3, $4, 'push', 'refused-1', '0', '0', '{}', '', 0)`,
         id,
         at,
-        headers,
+        status,
+        reason,
       );
     const answered = randomUUID();
-    await insert('signed', randomUUID(), { 'x-hub-signature-256': '[hidden]' });
-    await insert('unsigned', answered, {});
+    await insert('limit', randomUUID(), 503, 'No connection has room left.');
+    await insert('unsigned', answered, 401, 'The header X-Hub-Signature-256 is missing.');
     const { isFound, lines } = await traced('refused-1');
     expect(isFound).to.equal(true);
     expect(lines.slice(1).sort()).to.deep.equal([
-      'relay, rejected  2026-01-02T03:04:05.678Z  401 for event push: the signature is malformed, or matches none of Forge__WebhookSecrets',
-      'relay, rejected  2026-01-02T03:04:05.678Z  401 for event push: without the header X-Hub-Signature-256',
+      'relay, rejected  2026-01-02T03:04:05.678Z  401 for event push: The header X-Hub-Signature-256 is missing.',
+      'relay, rejected  2026-01-02T03:04:05.678Z  503 for event push: No connection has room left.',
     ]);
     expect((await traced(answered)).lines, 'by the id of the answer').to.have.length(2);
   });
