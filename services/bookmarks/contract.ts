@@ -152,7 +152,7 @@ const Ids = z
   .min(1)
   .max(500)
   .meta({ description: 'Ids of bookmarks, 1 to 500; ids that name nothing and repeats are ignored' });
-const one = <const Action extends string>(action: Action) => z.literal(action).meta({ description: 'What is done' });
+const one = <const Action extends string>(action: Action) => z.literal(action).meta({ description: 'The action' });
 const ManyTags = Tags.refine((tags) => tags.length > 0, { error: 'must hold a tag' });
 export const BulkInput = z
   .discriminatedUnion('action', [
@@ -313,7 +313,7 @@ export const ImportResult = z
   })
   .meta({
     id: 'ImportResult',
-    description: 'What an import stored, left out and refused',
+    description: 'The outcome of an import: what was stored, left out and refused',
     examples: [{ created: 312, skipped: 4, failed: [{ index: 17, title: 'Home', reason: 'url must be an absolute http or https URL' }] }],
   });
 export type ImportResult = z.output<typeof ImportResult>;

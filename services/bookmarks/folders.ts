@@ -114,7 +114,7 @@ export async function addFolder(writer: CatalogueWriter, input: FolderInput, clo
   return folder;
 }
 
-/** What `change` does not have stays. @throws Problem 400, 404, or 412 by If-Match */
+/** Members that `change` does not have stay. @throws Problem 400, 404, or 412 by If-Match */
 export async function updateFolder(
   writer: CatalogueWriter,
   change: Partial<FolderInput> & { readonly id: string },

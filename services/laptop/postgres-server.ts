@@ -117,7 +117,7 @@ export async function unprivileged(paths: readonly string[]) {
   for (const path of paths)
     if (!(await succeeds(run('test', ['-x', path]))))
       throw new Error(
-        `Postgres refuses to run as root and is started as the user nobody, who cannot reach ${path}:\n` +
+        `Postgres refuses to run as root, and the user without rights that it is started as cannot reach ${path}:\n` +
           'start as an ordinary user, or keep the project and --data in folders that everyone may enter (chmod o+x)',
       );
   return { run, own: (path: string) => chown(path, uid, gid) };

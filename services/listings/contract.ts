@@ -281,7 +281,7 @@ export const IngestResult = z
     unchanged: Count.meta({ description: 'How many listings changed in nothing but `receivedAt`' }),
     rejected: z.array(Rejected).meta({ description: 'The listings that were not stored' }),
   })
-  .meta({ id: 'IngestResult', description: 'What became of the listings of a request' });
+  .meta({ id: 'IngestResult', description: 'The outcome of an ingest' });
 export type IngestResult = z.output<typeof IngestResult>;
 
 /** The outcome of one listing. */

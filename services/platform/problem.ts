@@ -66,7 +66,7 @@ export function problems<const D extends Readonly<Record<string, { status: numbe
 
 const plain = (status: number, title: string) => ({ status, title, type: 'about:blank' });
 
-/** What any service may answer; the titles are the status phrases of RFC 9110. */
+/** Refusals of any service; the titles are the status phrases of RFC 9110. */
 export const Common = problems({
   invalid: { ...plain(400, 'Bad Request'), type: 'urn:signalbox:problem:invalid' },
   malformed: plain(400, 'Bad Request'),
@@ -85,7 +85,7 @@ export const Common = problems({
 
 const ProblemBody = z.looseObject({ title: z.string(), detail: z.string().optional() });
 
-/** What a service says in the body of a refusal, for a command that tells its user. */
+/** The reason in the body of a refusal, for a command that shows it to its user. */
 export function saidIn(text: string): string {
   try {
     const { title, detail } = ProblemBody.parse(JSON.parse(text));

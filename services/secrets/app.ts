@@ -47,7 +47,7 @@ const tags = {
   secrets: { name: 'Secrets', description: 'Secrets of an application, with versions of their value in each environment' },
   configurations: { name: 'Configurations', description: 'Configuration entries of an application, which are not secret' },
   changes: { name: 'Changes', description: 'A feed of changes for programs that keep copies' },
-  reading: { name: 'Reading', description: 'What applications read, each with its own key' },
+  reading: { name: 'Reading', description: 'Values for applications, each with its own key' },
 };
 
 const administrator = { name: 'administrator', description: 'The token of an administrator: a value of `Management__AdminApiKey`.' };

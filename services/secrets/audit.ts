@@ -44,7 +44,7 @@ export type Actor = {
   readonly requestId: string;
 };
 
-/** What was asked for, in the words of the request. */
+/** The object of a request, in the words of the request. */
 export type Target = {
   readonly action: Action;
   /** A slug; of a command `*`. */
@@ -143,9 +143,8 @@ export const createAuditStore = (database: Database) => ({
 
 export type Audit = ReturnType<typeof createAudit>;
 
-// A full queue holds some 10 MB; a crash loses the entries of the last 10 ms. What waits longer is copied by the garbage collector, and written
-// more at once, while reads wait: with 50 ms the slowest hundredth of them took a quarter longer. Postgres takes 10 ms for a thousand: many at once
-// would hold up the reads beside them.
+// A full queue holds some 10 MB; a crash loses the entries of the last 10 ms. With 50 ms the slowest hundredth of the reads took a quarter longer:
+// the garbage collector copies entries that wait, and larger batches delay the reads beside them. Postgres takes 10 ms for a thousand entries.
 const usualLimits: BatchLimits = { maxWaiting: 20_000, batchSize: 1000, pauseMs: 10, closeMs: 5000 };
 
 export function createAudit({

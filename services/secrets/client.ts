@@ -11,7 +11,7 @@ export type ClientOptions = {
   readonly baseUrl: string;
   /** The administrator's token, or an application's key. */
   readonly credential: string;
-  /** Of each attempt, until the last byte of the answer. */
+  /** The time for each attempt, until the last byte of the answer. */
   readonly timeoutMs?: number;
   /** Waits between the attempts of a read that reached no service; none means one attempt. */
   readonly retryAfterMs?: readonly number[];
@@ -34,7 +34,7 @@ export class Refusal extends Error {
 
 const Faults = z.record(z.string(), z.array(z.string())).catch({});
 
-/** What a person can act on: of a request that is not valid, which members and why. */
+/** The reason of a refusal for a person: members that are not valid, with their faults. */
 function saidBy({ title, detail, errors }: ProblemDocument): string {
   const faults = Object.entries(Faults.parse(errors)).map(([member, texts]) => `${member} ${texts.join(', ')}`);
   return [title, faults.length > 0 ? faults.join('; ') : detail].filter((text) => typeof text === 'string').join(': ');
@@ -55,7 +55,7 @@ export class InvalidCredential extends Error {}
 /** No URL can hold this name or key. */
 export class InvalidName extends Error {}
 
-/** What an application may read with its own key. */
+/** Reads with the key of an application. */
 export function createConsumerClient(options: ClientOptions) {
   const { get } = createCalls(options, { 'x-api-key': options.credential });
   const within = (environment: string) => `?environment=${encodeURIComponent(environment)}`;
@@ -72,7 +72,7 @@ export type ConsumerClient = ReturnType<typeof createConsumerClient>;
 /** The service answers a poll after 25 s at the latest. */
 const pollTimeoutMs = 35_000;
 
-/** What an administrator may do. */
+/** The management plane, with the administrator's token. */
 export function createManagementClient(options: ClientOptions) {
   const headers = { authorization: `Bearer ${options.credential}` };
   const { get, post, put, remove } = createCalls(options, headers);
@@ -88,7 +88,7 @@ export function createManagementClient(options: ClientOptions) {
     /** The key before it stops working with the answer. */
     rotateKey: (slug: string) => post(of(slug, 'rotate-key'), contract.PlainKey),
 
-    /** What was changed after the cursor of the page before, or nothing after 25 s; the first call only gets a cursor. A Refusal of status 410: list everything anew. */
+    /** The changes after the cursor of the page before, or none after 25 s; the first call only gets a cursor. A Refusal of status 410: list everything anew. */
     changes: (after = '') => polls.get(`/api/management/changes?after=${encodeURIComponent(after)}`, contract.ChangesPage),
 
     environments: (slug: string) => get(of(slug, 'environments'), z.array(contract.Environment)),

@@ -1,4 +1,4 @@
-// What the secrets service says on the wire on the management plane, and its problems; the consumer plane has a contract of its own.
+// The schemas of the management plane, and the problems of the service; the consumer plane has a contract of its own.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { text, Timestamp, TimestampInput } from '../platform/schema.ts';
@@ -58,7 +58,7 @@ export const Application = z
     id: z.uuid().describe('Its id, which never changes'),
     name: z.string().describe('Its name for people; several may have the same'),
     slug: z.string().describe('Its name in URLs, made of the first name; it never changes'),
-    description: z.string().nullable().describe('What it is, in words'),
+    description: z.string().nullable().describe('A description in words'),
     /** Absent where the application has none. */
     owner: Owner.optional(),
     createdAt: Timestamp.describe('When it was created'),
@@ -87,8 +87,8 @@ export type CreatedApplication = z.output<typeof CreatedApplication>;
 export const NewApplication = z
   .object({
     name: named(200).describe('A name for people, of which the slug is made'),
-    description: Description.describe('What it is, in words'),
-    owner: Owner.nullish().describe('The keeper of the application; without one nobody claims it'),
+    description: Description.describe('A description in words'),
+    owner: Owner.nullish().describe('The keeper of the application; without one no operator claims it'),
   })
   .meta({ id: 'NewApplication', description: 'An application to create.', examples: [{ name: 'Shop' }] });
 export type NewApplication = z.output<typeof NewApplication>;
@@ -122,7 +122,7 @@ export const Secret = z
   .object({
     id: z.uuid().describe('Its id, which never changes'),
     name: z.string().describe('Its name, by which it is read; unique in its application'),
-    description: z.string().nullable().describe('What it is for, in words'),
+    description: z.string().nullable().describe('Its purpose, in words'),
     createdAt: Timestamp.describe('When it was created'),
     updatedAt: Timestamp.describe('When it, or a value of it, was last added or changed'),
   })
@@ -141,7 +141,7 @@ export const Secret = z
   });
 export type Secret = z.output<typeof Secret>;
 export const NewSecret = z
-  .object({ name: inPath({ min: 1, max: 200 }).describe('Its name, stored as given'), description: Description.describe('What it is for, in words') })
+  .object({ name: inPath({ min: 1, max: 200 }).describe('Its name, stored as given'), description: Description.describe('Its purpose, in words') })
   .meta({ id: 'NewSecret', description: 'A secret to create; values are added afterwards.', examples: [{ name: 'database-password' }] });
 const RequiredEnvironment = z
   .object({
@@ -220,7 +220,7 @@ export const Configuration = z
     environmentSlug: z.string().describe('The slug of its environment'),
     key: z.string().describe('Its key, unique in its environment'),
     value: z.string().describe('Its value, which is not encrypted'),
-    description: z.string().nullable().describe('What it is for, in words'),
+    description: z.string().nullable().describe('Its purpose, in words'),
     createdAt: Timestamp.describe('When it was created'),
     updatedAt: Timestamp.describe('When it was last changed'),
   })
@@ -247,7 +247,7 @@ export const NewConfiguration = z
     environmentSlug: EnvironmentSlug.describe('The slug of the environment'),
     key: inPath({ min: 1, max: 500 }).describe('Its key, stored as given'),
     value: ConfigurationValue.describe('Its value, which is not encrypted'),
-    description: Description.describe('What it is for, in words'),
+    description: Description.describe('Its purpose, in words'),
   })
   .meta({
     id: 'NewConfiguration',
@@ -284,7 +284,7 @@ export const ChangesAfter = z.object({
 
 export const Change = z
   .object({
-    action: z.string().meta({ description: 'What was done, in the words of the audit: `secret.add-version`, `application.delete`, …' }),
+    action: z.string().meta({ description: 'The action, in the words of the audit: `secret.add-version`, `application.delete`, …' }),
     application: z.string().meta({ description: 'The slug of the application' }),
     environment: z.string().nullable().meta({ description: 'The slug of the environment; null: everything of the application may have changed' }),
     secret: z.string().nullable().meta({ description: 'The name of the secret; null: all of the environment may have changed' }),

@@ -10,7 +10,7 @@ export const manyRoutes = (store: CatalogueStore) => [
     path: '/api/bookmarks/bulk',
     operationId: 'changeBookmarks',
     summary: 'Moves, tags, untags, marks or deletes up to 500 bookmarks',
-    description: 'All or none. What has the wanted state already does not count.',
+    description: 'All or none. Bookmarks that have the wanted state already do not count.',
     body: BulkBody,
     answers: { 200: BulkResult },
     handle: ({ body }) => store.write(async (writer) => ({ updated: await change(writer, body) })),

@@ -27,7 +27,7 @@ const ListingOutcome = z
   })
   .meta({
     id: 'ListingOutcome',
-    description: 'What became of one listing of an alert mail',
+    description: 'The outcome of one listing of an alert mail',
     examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }],
   });
 type ListingOutcome = z.output<typeof ListingOutcome>;
@@ -43,7 +43,7 @@ const MailOutcome = z
   })
   .meta({
     id: 'MailOutcome',
-    description: 'What became of an alert mail; `outcome` and `propertyId` are of its first listing',
+    description: 'The outcome of an alert mail; `outcome` and `propertyId` are of its first listing',
     examples: [{ outcome: 'created', propertyId: '019b76da-a800-7000-8000-5f3c1e2d4a6b' }],
   });
 type MailOutcome = z.output<typeof MailOutcome>;

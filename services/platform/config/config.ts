@@ -30,7 +30,7 @@ export type SettingFamily = Pick<Setting<unknown>, 'name' | 'shape' | 'summary'>
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
-/** What is wrong with one setting, in words that follow its name. */
+/** The fault of one setting, in words that follow its name. */
 export class InvalidSetting extends Error {}
 
 /** Every fault of a configuration; ends the process before anything is opened. */
@@ -114,7 +114,7 @@ export async function readAll<const T extends readonly unknown[]>(...readings: {
   return values as unknown as T; // one value of each reading, in their order
 }
 
-/** What `read` gives; undefined when the setting `name` is faulty, which is noted. */
+/** The result of `read`; undefined, with the fault noted, when the setting `name` is faulty. */
 export function collectFault<T>(faults: string[], name: string, read: () => T): T | undefined {
   try {
     return read();

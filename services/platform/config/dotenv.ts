@@ -2,7 +2,7 @@
 
 export type DotenvEntry = { readonly name: string; readonly value: string; readonly line: number };
 
-/** What is wrong with a line: never a name or a value, since a line that went astray may be part of a secret. */
+/** The fault of a line: never a name or a value, since a line that went astray may be part of a secret. */
 export type DotenvFault = { readonly line: number; readonly says: string };
 
 /** All that is wrong with a file. */
@@ -23,8 +23,8 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '
  * `NAME=value`, with `export` before it or not. Unquoted values end at a space and `#`; quoted ones (`'`, `"`, `` ` ``) may span lines;
  * double quotes know `\n \r \t \" \\ \$`. Nothing is replaced in values: `$NAME` stays.
  *
- * What it takes it reads as `parseEnv` of node:util and `parse` of the package dotenv do, but for the escapes, of which those know `\n` alone.
- * They are not used because they refuse nothing: a line that is no setting is left out, an unquoted value is cut at a `#`, and the last of two wins.
+ * `parseEnv` of node:util and `parse` of the package dotenv read the same, with `\n` as their only escape. They are not used because they refuse
+ * nothing: they leave out a line that is no setting, cut an unquoted value at a `#`, and take the last of two.
  * @param nameOf what a name becomes; no two may become the same
  * @throws DotenvError
  */

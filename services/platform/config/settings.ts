@@ -113,7 +113,7 @@ export function secretList(name: string, options: Options<readonly Secret[]>): S
   return setting<readonly Secret[]>(name, { shape: 'comma-separated secrets', isSecret: true, parse }, options);
 }
 
-/** Secrets of Standard Webhooks: `whsec_` and base64, or any other text. One that cannot be decoded would be a key that anyone can guess. */
+/** Secrets of Standard Webhooks: `whsec_` and base64, or any other text. A secret that cannot be decoded would be a key that anyone can guess. */
 export function webhookSecretList(name: string, options: Options<readonly Secret[]>): Setting<readonly Secret[]> {
   const secrets = secretList(name, options);
   const parse = (value: string, isProduction = false) => {
@@ -127,11 +127,11 @@ export function webhookSecretList(name: string, options: Options<readonly Secret
 /** A credential for a first installation: 32 random bytes, URL-safe. */
 export const randomCredential = () => randomBytes(32).toString('base64url');
 
-/** What can be made for a first installation: names of settings, and their makers. */
+/** The settings that can be generated for a first installation: names, and their makers. */
 export const generators = (groups: readonly Settings[]) =>
   groups.flatMap((settings) => Object.values(settings)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));
 
-/** Of the process that a deployable runs in. */
+/** Settings of the process that a deployable runs in. */
 export const processSettings = {
   metricsPort: integer('METRICS_PORT', { summary: 'Prometheus metrics, and health of what has no public port', min: 0, max: 65_535, default: 9090 }),
   logLevel: choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], { summary: 'The least level that is logged', default: 'info' }),

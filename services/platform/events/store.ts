@@ -30,7 +30,7 @@ const insert = insertRows<OwnEvent & { readonly id: string }>('ownEvents.insert'
   orderBy: 'ordinal',
 });
 
-// Of each object the oldest event only: a later one must not overtake it, at this process or another one.
+// Claims the oldest event of each object only: a later one must not overtake it, in this process or another one.
 const claim = statement<ClaimedEvent, [limit: number, leaseMs: number]>(
   'ownEvents.claim',
   `

@@ -23,7 +23,7 @@ export type AppParts = {
   readonly routes: readonly AnyRoute[];
   /** Looked at in order; the first that covers a path counts. */
   readonly areas?: readonly Area[];
-  /** Of the API description, which is open unless given. */
+  /** Guards the API description, which is open without it. */
   readonly descriptionGuard?: Guard | undefined;
   readonly health: Health;
   readonly log: Log;
@@ -45,7 +45,7 @@ export function createApp(parts: AppParts): App {
   const own = [...parts.routes, ...healthRoutes(health)];
   const areaOf = ({ path }: AnyRoute) => findArea(areas, path);
   own.forEach((route) => requireAccess(route, areaOf(route)));
-  // Of 40 operations it takes longer than the rest of a start, and most processes are never asked for it.
+  // Made on request: for 40 operations it takes longer than the rest of a start, and most processes are never asked for it.
   const openapi = () => describe(parts.description, own, { areaOf, refusals });
   const routing = { ...parts, areas };
   const router = createRouter(
@@ -103,7 +103,7 @@ function logRequests({ log, metrics, description: { title: deployable } }: Pick<
   };
 }
 
-/** A client with a connection that is kept alive is told to open the next one elsewhere. */
+/** `Connection: close` makes a client with a kept-alive connection open the next one elsewhere. */
 const closeWhenStopping =
   (health: Health): Step =>
   (context, next) => {
@@ -111,7 +111,7 @@ const closeWhenStopping =
     return next();
   };
 
-/** What scripts of another origin may read beside the body. */
+/** The headers that scripts of another origin may read. */
 const exposeHeaders = ['ETag', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
 
 /** Preflights are answered here, before any credential. */
@@ -161,7 +161,7 @@ const requireOneHost: Step = (context, next) => {
 const beforePath = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 const unreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/gi;
 
-/** `http://host/%61pi` and `/api` are one path: an escape of an unreserved character stands for that character, RFC 3986 section 6.2.2.2. */
+/** `http://host/%61pi` and `/api` are one path: an escape of an unreserved character means that character, RFC 3986 section 6.2.2.2. */
 const normalizeTarget: Step = (context, next) => {
   const { url } = context;
   if (!url.startsWith('/')) context.url = url.replace(beforePath, '').replace(/^(?!\/)/, '/');

@@ -9,21 +9,21 @@ const smallBytes = 65_536;
 const leastBytesPerSecond = 65_536;
 
 /**
- * No deadlock: however full the memory is, one body can always come to its end. `largest` bytes are kept for it; it is the one that
- * found no room first, its successor the one that has waited longest. What is complete is released by its handler, which
- * waits for no memory.
+ * No deadlock: however full the memory is, one body can always come to its end. `largest` bytes are kept for it. This
+ * body is the first that found no room; its successor is the one that has waited longest. A handler releases its complete body, and waits for no
+ * memory.
  * @param largest the most bytes that one body can have
  */
 export function createBodyMemory(capacity: number, largest: number) {
   if (!Number.isSafeInteger(capacity) || capacity < largest) throw new TypeError(`capacity must be an integer of at least ${largest}, got ${capacity}`);
   const shared = capacity - largest;
   const arriving = new Set<Body>();
-  /** Those of them that are not read on, in order of asking. */
+  /** The arriving bodies whose reading is paused, in order of asking. */
   const waiting = new Set<Body>();
   let used = 0;
   let finisher: Body | undefined;
   let watch: NodeJS.Timeout | undefined;
-  /** What each body that was being read held a second ago. */
+  /** The bytes that each body held a second ago. */
   let heldBefore = new Map<Body, number>();
 
   function fits(body: Body, bytes: number): boolean {

@@ -32,7 +32,7 @@ const noRoom = () => Common.unavailable({ detail: 'Too many large requests at on
 const tooSlow = () => Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } });
 const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
 
-/** What its head alone refuses, before a byte of it is asked for. @returns which of the media types it is */
+/** Checks the head, before a byte of the body is asked for. @returns which of the media types it is */
 function admitBody({ req, res }: Context, mediaTypes: readonly string[], maxBytes: number): string {
   // Parameters such as a charset are not looked at. RFC 9110 section 8.3.
   const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
@@ -94,7 +94,7 @@ async function* bytesOf(request: IncomingMessage, { maxBytes }: StreamedBody): A
 
 /**
  * Above this a body goes into its place as it comes, where its length is known: joined at the end it would be in memory twice, and its
- * chunks until the next full garbage collection. What is announced and does not come is address space only.
+ * chunks until the next full garbage collection. Bytes that are announced and do not come take address space only.
  */
 const preallocateAboveBytes = 1_048_576;
 

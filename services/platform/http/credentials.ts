@@ -28,7 +28,7 @@ export const allRights: readonly Right[] = ['read', 'write'];
 
 /** Who asks, by which credential, and what that credential allows. */
 export type Principal = {
-  /** Of a user or an application its id, of a configured token its fingerprint; never the credential itself. */
+  /** The id of a user or an application, the fingerprint of a configured token; never the credential itself. */
   readonly id: string;
   /** Name of the security scheme that the credential belongs to, such as `administrator`. */
   readonly credential: string;

@@ -128,8 +128,8 @@ function answers(route: AnyRoute, area: Area | undefined) {
 /** Headers of every answer, and of those that a limit counts. */
 const headersOfAll: AnswerHeaders = { 'X-Request-Id': 'Names the request in the log of the service; taken over from the request where it has one' };
 const headersOfLimited: AnswerHeaders = {
-  RateLimit: { description: 'What is left of the window', isOptional: true },
-  'RateLimit-Policy': { description: 'How much the window holds', isOptional: true },
+  RateLimit: { description: 'The rest of the window', isOptional: true },
+  'RateLimit-Policy': { description: 'The size of the window', isOptional: true },
 };
 
 function headersOf(route: AnyRoute, status: number, area: Area | undefined) {

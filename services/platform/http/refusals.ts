@@ -6,7 +6,7 @@ export type RefusalForm = {
   /** How a caller recognises a refusal, in Markdown. */
   readonly description: string;
   readonly mediaType: string;
-  /** What is sent as JSON. */
+  /** The body, sent as JSON. */
   readonly toBody: (problem: Problem) => object;
   /** For the API description: a body of any of these kinds. */
   readonly schemaOf: (kinds: readonly ProblemKind[]) => z.ZodType;
@@ -17,7 +17,7 @@ const ProblemDocument = z
     type: z.string().meta({ description: 'Names the kind of problem: `about:blank` where the status says all, else a URN that never changes' }),
     title: z.string().meta({ description: 'The kind of problem in words' }),
     status: z.int().meta({ description: 'The HTTP status of the answer' }),
-    detail: z.string().optional().meta({ description: 'What is wrong with this request, and what to do about it' }),
+    detail: z.string().optional().meta({ description: 'The fault of this request, and what to do about it' }),
   })
   .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' });
 const Errors = z.object({

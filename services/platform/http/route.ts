@@ -24,7 +24,7 @@ export const rawBody = (body: Omit<RawBody, 'kind'>): RawBody => ({ kind: 'raw',
 export type StreamedBody = { readonly kind: 'streamed'; readonly mediaTypes: readonly string[]; readonly maxBytes: number };
 export const streamedBody = (body: Omit<StreamedBody, 'kind'>): StreamedBody => ({ kind: 'streamed', ...body });
 
-/** What the handler gets of it. `bytes` fails with the problem to throw: 413 above `maxBytes`, 400 when the sender goes away. */
+/** A streamed body as the handler gets it. `bytes` fails with the problem to throw: 413 above `maxBytes`, 400 when the sender goes away. */
 export type Streamed = { readonly mediaType: string; readonly bytes: Readable };
 
 /** An object with a member for each header, as the header is spelled: `X-Timezone`. */
@@ -36,7 +36,7 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly params: Parsed<P>;
   readonly query: Parsed<Q>;
   readonly body: Parsed<B>;
-  /** Those that the route declares, as it spells them; all of them, in lower case, when it declares none. */
+  /** The headers that the route declares, as it spells them; all headers, in lower case, when it declares none. */
   readonly headers: H extends Schema ? z.output<H> : IncomingHttpHeaders;
   /** Whether a header, by its name in lower case, came more than once. Node joins such values with a comma. */
   readonly isRepeated: (header: string) => boolean;
@@ -53,7 +53,7 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly requestId: string;
   /** `performance.now()` when the request's head was read: the zero of its deadlines. */
   readonly startedAtMs: number;
-  /** What the handler adds to the line of the access log. Nothing that may be long or secret. */
+  /** Additions of the handler to the line of the access log. Nothing that may be long or secret. */
   readonly logged: Record<string, string>;
 };
 
@@ -89,10 +89,10 @@ type BodyFor<S> = S extends Schema ? z.input<S> | Content : null;
 export type Returned<A> = { [S in keyof A & number]: Answer<S, BodyFor<A[S]>> }[keyof A & number] | (A extends { 200: infer Body } ? BodyFor<Body> : never);
 
 /**
- * Who checks the credential of a route. Not given: the guard of the protected prefix, before anything of the request is read.
- * - open: nobody, whoever asks is answered.
- * - checkedByHandler: the handler, by a signature of the body, or in the very statement that reads what was asked for. A request that
- *   is refused before it gets there meets the guard of its prefix first, where there is one.
+ * The check of a route's credential. Default: the guard of the protected prefix, before anything of the request is read.
+ * - open: nothing; every request is answered.
+ * - checkedByHandler: the handler, by a signature of the body, or in the statement that reads the rows. A request that is refused before
+ *   the handler runs passes the guard of its prefix first, where there is one.
  */
 export type Access = 'open' | 'checkedByHandler';
 
@@ -111,7 +111,7 @@ const headersByStatus: Readonly<Record<number, AnswerHeaders>> = {
   401: { 'WWW-Authenticate': 'The credentials that are accepted' },
   408: { Connection: { description: '`close`: the rest of the body is not read', isOptional: true } },
   415: { 'Accept-Encoding': { description: '`identity`, where the coding was refused', isOptional: true } },
-  429: { 'Retry-After': 'Seconds until the window ends', RateLimit: 'What is left of the window', 'RateLimit-Policy': 'How much the window holds' },
+  429: { 'Retry-After': 'Seconds until the window ends', RateLimit: 'The rest of the window', 'RateLimit-Policy': 'The size of the window' },
   503: { 'Retry-After': { description: 'Seconds until a further try makes sense', isOptional: true } },
 };
 
@@ -131,7 +131,7 @@ type Declaration = {
   readonly tag?: Tag;
   /** One line of plain text. */
   readonly summary: string;
-  /** What a summary has no room for, in Markdown. */
+  /** Further sentences, in Markdown. */
   readonly description?: string;
   readonly access?: Access;
   /** Instead of the guard of the protected prefix. */

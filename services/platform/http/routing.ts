@@ -12,7 +12,7 @@ import { type AddressOf, clientAddress } from '../client-address.ts';
 import { anonymous, type Area, credentialRefused, findArea, type Guard, type Principal } from './credentials.ts';
 import { Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 
-/** What the middleware knows of a request beside Koa. */
+/** The middleware's own facts of a request. */
 export type State = {
   requestId: string;
   /** `performance.now()` when the head was read. */
@@ -32,7 +32,7 @@ type Routing = {
 };
 type AppRouter = Router<State>;
 
-/** Of two that match a path the first one is taken. HEAD is answered wherever GET is. */
+/** The first route that matches a path takes the request. HEAD is answered wherever GET is. */
 export function createRouter(routes: readonly AnyRoute[], routing: Routing): AppRouter {
   const router: AppRouter = new Router({ sensitive: routing.caseSensitivePaths ?? true });
   for (const route of routes) router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), serve(route, routing));
@@ -135,7 +135,7 @@ const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) 
 
 const parse = (schema: Schema | undefined, value: unknown, place: Place): unknown => schema && parseInto(schema, value, place);
 
-/** An empty parameter counts as absent. One that is given twice is refused unless it is repeatable, as a proxy before us may have read either. */
+/** An empty parameter counts as absent. A parameter that is given twice is refused unless it is repeatable: a proxy before this service may have read either value. */
 function parseQuery({ query: schema, isQueryClosed, repeatable = [] }: AnyRoute, querystring: string, faults: Faults): unknown {
   if (!schema && !isQueryClosed) return undefined;
   const given = parseQuerystring(querystring, undefined, undefined, { maxKeys: 0 });

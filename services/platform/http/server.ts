@@ -59,7 +59,7 @@ export async function listen(
   };
 }
 
-/** Pipelined requests run one at a time, so an unread connection costs one answer. What follows the last answer of a connection is dropped. */
+/** Pipelined requests run one at a time, so an unread connection costs one answer. Requests after the last answer of a connection are dropped. */
 function oneAtATime(handler: RequestListener): RequestListener {
   const answers = new WeakMap<Socket, ServerResponse>();
   return (request, response) => {

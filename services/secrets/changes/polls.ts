@@ -11,7 +11,7 @@ const pageSize = 100;
 /** Below the 30 s after which many proxies give up who says nothing. */
 const longestMs = 25_000;
 const lookEveryMs = 500;
-/** Of the pool's eight connections; the consumer plane has the others. */
+/** Connections that polls may use at once; the pool has eight, and the consumer plane uses the others. */
 const readsAtOnce = 2;
 const readWaitMs = 5000;
 
@@ -37,7 +37,7 @@ export function createChangePolls({ store, lifecycle, metrics, maxPolls }: Chang
   const reads = createSemaphore(readsAtOnce);
   const ended = countersOf(metrics, () => waiting.size);
 
-  /** One look for all. Those that begin to wait meanwhile may be behind what it asked for, and wait for the next one. */
+  /** One query for all polls. A poll that begins to wait meanwhile may need later changes, and waits for the next query. */
   async function look(): Promise<void> {
     const polls = [...waiting];
     if (polls.length === 0) return;
@@ -122,7 +122,7 @@ export const changeRoutes = (polls: ChangePolls) => [
     operationId: 'listChanges',
     describedAnswerHeaders: { 200: { 'Cache-Control': '`no-store`: the next poll must ask the service' } },
     isQueryClosed: true,
-    summary: 'What was changed after a cursor, at most 100 changes; waits for the first one up to 25 s. Without a cursor: the newest one, at once',
+    summary: 'Lists up to 100 changes after a cursor, waiting up to 25 s for the first; without a cursor answers the newest cursor at once',
     description:
       'Long poll for programs that keep copies of secrets. The answer comes at once when there are changes after the cursor, else with the first change or after 25 seconds without one. Without a cursor it is the newest cursor and no changes.',
     query: ChangesAfter,

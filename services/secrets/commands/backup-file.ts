@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
 import { openPacked, SealBroken, sealPacked } from '../encryption/envelope.ts';
 
-/** What was read is no whole and unchanged backup, or not one of this key. */
+/** The file is not a whole and unchanged backup, or was made with another key. */
 export class BackupRefused extends Error {}
 
 const keyBytes = 32;
@@ -48,7 +48,7 @@ export async function* sealLines(key: KeyObject, texts: AsyncIterable<string>): 
   }
 }
 
-/** What was sealed, line by line; a line counts only when the end was reached without a throw. @throws BackupRefused */
+/** The sealed lines, one by one; they count only when the end is reached without an error. @throws BackupRefused */
 export async function* openLines(key: KeyObject, bytes: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   let lineKey: KeyObject | undefined;
   let index = 0;
@@ -99,7 +99,7 @@ async function* markLast(items: AsyncIterable<string>): AsyncGenerator<{ item: s
   yield { item: held, isLast: true };
 }
 
-// What a line holds: a row, or at the end how many there were.
+// A line holds a row; the last line holds the number of rows.
 
 /** Tables whose rows are kept as they are, in the order in which rows refer to others. */
 export const plainTables = ['applications', 'environments', 'configurations', 'secrets'] as const;

@@ -14,7 +14,7 @@ export type Program = {
 export const exitCodes = { refused: 125, notExecutable: 126, notFound: 127 } as const;
 
 const forwarded: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'];
-/** What a terminal sends to every process in its foreground: forwarded, it would arrive twice, and twice means at once. */
+/** A terminal sends these to every process in its foreground: forwarded, they would arrive twice, and a second signal means to stop at once. */
 const fromTerminal = new Set<NodeJS.Signals>(['SIGINT', 'SIGQUIT', 'SIGWINCH']);
 
 /** @returns the program's exit code; 128 and the signal's number when a signal ended it */

@@ -1,4 +1,4 @@
-// What the commands that work on the whole store need of it.
+// The database and the master keys of commands that work on the whole store.
 import type { Secret } from '../../platform/config/secret.ts';
 import { withDatabase } from '../../platform/postgres/command-database.ts';
 import type { Database } from '../../platform/postgres/pool.ts';

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'it is on a file system that takes no writes',
   ENOSPC: 'its disk is full',
   EDQUOT: 'its disk is full',
-  EPIPE: 'whoever read it has gone',
+  EPIPE: 'its reader has closed it',
   EMFILE: 'too many files are open',
 };
 

@@ -19,7 +19,7 @@ export async function createRecorder(database: Database, subject: string | null)
   const note = async (action: Action, outcome: Outcome, within = database): Promise<void> => {
     await createAuditStore(within).add([createEntry(actor, { action, application: '*', subject }, { occurredAt: new Date(), outcome })]);
   };
-  /** What failed is noted, and fails as it did, also when it cannot be noted. */
+  /** Notes the failure, and throws it as it was, also when it cannot be noted. */
   const failed = async (action: Action, error: unknown): Promise<never> => {
     const outcome = outcomeOfFailure(error);
     if (outcome !== 'unavailable') await note(action, outcome).catch(() => undefined); // the first failure is the one to mend

@@ -75,7 +75,7 @@ async function moveAll(work: Work): Promise<void> {
         moved += batch.moved;
         after = batch.last;
       }
-      // What is left is locked by another rewrap, or by a write.
+      // The remaining rows are locked by another rewrap, or by a write.
       if (moved === movedBefore) await sleepUntil(stopping, pauseMs);
     }
   } finally {

@@ -63,7 +63,7 @@ const explain =
     throw error;
   };
 
-/** What the program gets of this one's environment: nothing that could read or write more than it was given. */
+/** The environment for the program, without the credentials of this command. */
 const withoutOwn = (environment: Environment): Environment => Object.fromEntries(Object.entries(environment).filter(([name]) => !isOwn(name)));
 
 export type Variables = Readonly<Record<string, string>>;
@@ -103,7 +103,7 @@ export function toVariables(configurations: readonly ConsumerConfiguration[], se
   return Object.fromEntries(sources.map(({ variable, value }) => [variable, value]));
 }
 
-// Of the loader, of shells and of language runtimes: whoever may write configuration could run code of their own by them.
+// Variables of the loader, of shells and of language runtimes: with them a person who may write configuration could run code.
 const unsafe =
   /^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|LD_.*|DYLD_.*|NODE_(OPTIONS|PATH)|PYTHON(PATH|HOME|STARTUP)|PERL5(LIB|OPT|DB)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|DOTNET_STARTUP_HOOKS|GIT_.*)$/i;
 export const isSafe = (variable: string): boolean => !unsafe.test(variable);

@@ -1,4 +1,4 @@
-// What the commands read from the environment; the service's own settings are in config.ts.
+// Settings of the commands; those of the service are in config.ts.
 import { commonSettings, optional, secret, secretList, url } from '../../platform/config/settings.ts';
 
 const address = url('SIGNALBOX_SECRETS_URL', ['http', 'https'], { summary: 'Where the secrets service is' });

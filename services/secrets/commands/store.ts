@@ -39,7 +39,7 @@ async function* pages<Row extends { readonly id: string }>(database: Database, p
 }
 
 const snapshot = statement('backup.snapshot', 'set transaction isolation level repeatable read, read only');
-// What reads or writes the file may be slow.
+// The file may be read or written slowly.
 const noIdleTimeout = statement('backup.noIdleTimeout', 'set local idle_in_transaction_session_timeout = 0');
 
 export type Snapshot = ReturnType<typeof snapshotIn>;

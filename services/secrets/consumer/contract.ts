@@ -1,4 +1,4 @@
-// What the consumer plane of the secrets service says on the wire.
+// The schemas of the consumer plane of the secrets service.
 import { z } from 'zod';
 import { Timestamp } from '../../platform/schema.ts';
 import { theKey, theName } from '../contract.ts';

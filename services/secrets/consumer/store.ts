@@ -4,7 +4,7 @@ import { createBatcher, sharedReads } from '../../platform/batches.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
 
-/** A fast hash is enough: nobody guesses 160 random bits. */
+/** A fast hash is enough: 160 random bits cannot be guessed. */
 export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffer');
 
 /** The application that has the key. */
@@ -12,7 +12,7 @@ type Holder = { readonly applicationId: string; readonly application: string; re
 
 /** A secret's newest active version, ready to be opened. */
 export type ActiveVersion = AadFields & Envelope;
-/** What is missing is null. */
+/** A part that was not found is null. */
 export type NothingFound = { readonly environmentId: string | null; readonly secretId: string | null; readonly versionId: null; readonly version: null };
 
 export type SecretRow = Holder & (ActiveVersion | NothingFound);

@@ -8,7 +8,7 @@ export const nonceBytes = 12;
 export const tagBytes = 16;
 const algorithm = 'aes-256-gcm';
 
-/** What was sealed is not what is here, or not under this key. Says nothing else, and holds nothing. */
+/** The sealed bytes were changed, or sealed under another key. Says nothing else, and holds nothing. */
 export class SealBroken extends Error {}
 
 /** AES-256-GCM (NIST SP 800-38D) with a fresh random nonce and a full tag. @param bound additional data that must be the same to open it */
@@ -48,7 +48,7 @@ export type Envelope = Sealed & { readonly wrappedKey: Buffer; readonly masterKe
 /** A time as Postgres stores it: 8 bytes, microseconds since 2000. A Date would hide a change below a millisecond. */
 export type StoredTime = Buffer;
 
-/** What the additional authenticated data (AAD) of a value is made of. */
+/** The fields of the additional authenticated data (AAD) of a value. */
 export type AadFields = {
   readonly applicationId: string;
   readonly environmentId: string;
@@ -64,7 +64,7 @@ export type AadFields = {
 const postgresEpochMs = Date.UTC(2000, 0, 1);
 const timeBytes = 8;
 
-/** What `timestamptz_send` makes of this time. */
+/** The bytes that `timestamptz_send` makes of this time. */
 export function storedTime(date: Date): StoredTime {
   const bytes = Buffer.alloc(timeBytes);
   bytes.writeBigInt64BE(BigInt(date.getTime() - postgresEpochMs) * 1000n);
@@ -74,7 +74,7 @@ export function storedTime(date: Date): StoredTime {
 type Times = { readonly notBefore: Date | null; readonly expiresAt: Date | null; readonly createdAt: Date };
 type NewRow = Omit<AadFields, 'versionId' | keyof Times> & Times & { readonly id: string };
 
-/** Of a version that is not stored yet. */
+/** The fields of a version that is not stored yet. */
 export function aadFieldsOf({ id, notBefore, expiresAt, createdAt, ...ids }: NewRow): AadFields {
   const times = { notBefore: notBefore && storedTime(notBefore), expiresAt: expiresAt && storedTime(expiresAt), createdAt: storedTime(createdAt) };
   return { ...ids, versionId: id, ...times };

@@ -29,7 +29,7 @@ export function createUnitOfWork({
   audit,
   clock,
 }: {
-  /** With a lock timeout, so that a row that somebody holds is given up. */
+  /** With a lock timeout, so that a row that another transaction holds is given up. */
   readonly database: Database;
   readonly keyCheck: Pick<KeyCheck, 'requireActive'>;
   readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
@@ -77,7 +77,7 @@ export function createUnitOfWork({
   };
 }
 
-/** Until the transaction ends nobody else writes to the application or what belongs to it. @throws Problem 404 */
+/** Until the transaction ends no other one writes to the application or what belongs to it. @throws Problem 404 */
 export async function lockApplication(store: ManagementStore, slug: string): Promise<string> {
   const id = await store.applications.lock(slug);
   if (id === undefined) throw Problems.applicationMissing();

@@ -13,7 +13,7 @@ export async function createEventReceiver(secrets: readonly Secret[]) {
   const verify = createStandardVerifier(secrets);
   const received: ReceivedEvent[] = [];
   const state = {
-    /** Those that were answered 204, in their order. */
+    /** The events that were answered 204, in their order. */
     accepted: [] as ReceivedEvent[],
     /** All, in their order. */
     received,
@@ -24,7 +24,7 @@ export async function createEventReceiver(secrets: readonly Secret[]) {
       server.close();
       server.closeAllConnections();
     },
-    /** What the events say of themselves. */
+    /** The number in each accepted event. */
     numbers: () => state.accepted.map(({ content }) => memberAt(content, 'data', 'number')),
   };
   const server = createServer((request, response) => {

@@ -235,7 +235,7 @@ describe('createApp', () => {
       expect((await request(insensitive.url).get('/Open')).status).to.equal(200);
     });
 
-    it('makes one opaque 500 of what nobody expected, and logs it once with the id that the answer names', async () => {
+    it('makes one opaque 500 of an unexpected error, and logs it once with the id that the answer names', async () => {
       const { url, lines, text: logged } = await startApp({ routes: notes });
       const { status, body, headers, text: sent } = await request(url).get('/broken');
       expect(status).to.equal(500);

@@ -285,7 +285,7 @@ describe('the body of a request', () => {
       waiting.destroy();
     });
 
-    it('is kept by a large body that stalls while nobody waits', async () => {
+    it('is kept by a large body that stalls while no other waits', async () => {
       const memory = createBodyMemory(4_000_000, 3_000_000);
       const { port } = await startHooks({ maxBytes: 3_000_000, timeoutMs: 2000, memory: { shared: memory, waitMs: 1000 } });
       const stalling = connect(port, '127.0.0.1');

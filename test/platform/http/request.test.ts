@@ -122,7 +122,7 @@ describe('a request', () => {
     });
   });
 
-  describe('a body that nobody reads', () => {
+  describe('a body that the handler does not read', () => {
     const megabyte = 'x'.repeat(1_048_576);
 
     it('does not keep its sender from the answer', async () => {

@@ -84,7 +84,7 @@ describe('an answer', () => {
     expect(headers).to.include({ 'x-rows': '2', 'content-type': 'application/x-ndjson', 'transfer-encoding': 'chunked' });
   });
 
-  it('breaks the connection when its stream fails, so that nobody takes half of it for all, and logs why', async () => {
+  it('breaks the connection when its stream fails, so that no client takes half of it for all, and logs why', async () => {
     const { raw, lines } = await serve(
       () =>
         new Content(
@@ -171,7 +171,7 @@ describe('the credential of a route', () => {
     expect((await request(url).get('/api/open/nothing')).status).to.equal(401);
   });
 
-  it('tells the handler who asks; on an open route nobody is known', async () => {
+  it('gives the handler the principal, which is anonymous on an open route', async () => {
     const who = { 200: z.object({ credential: z.string(), rights: z.array(z.string()) }) };
     const tell = {
       ...plain,

@@ -22,7 +22,7 @@ async function closingUnderClient() {
 }
 
 describe('listen', () => {
-  it('listens where it was told, and says so', async () => {
+  it('listens at the given address, and says so', async () => {
     const listening = await listen((_request, response) => response.end('hello'), { port: 0, host });
     expect(listening.address).to.equal(host);
     expect(await get(listening.port, new Agent())).to.equal('hello');

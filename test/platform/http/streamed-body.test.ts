@@ -72,7 +72,7 @@ describe('a streamed body', () => {
     expect(JSON.parse(await textOf(response))).to.deep.equal({ mediaType: 'application/x-ndjson', bytes: 13 });
   });
 
-  it('is told with the media type that it has, and is 415 with another', async () => {
+  it('comes with its media type, and is 415 with another', async () => {
     const { url } = await startImports();
     const json = await request(url).post('/imports').set('Content-Type', 'application/json; charset=utf-8').send('{}').expect(200);
     expect(json.body).to.deep.equal({ mediaType: 'application/json', bytes: 2 });

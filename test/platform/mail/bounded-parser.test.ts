@@ -31,7 +31,7 @@ describe('a bounded parser', function () {
     ['exit', {}, { kind: 'refused', reason: 'the parser ended with 7' }],
   ] as const;
   for (const [what, bounds, outcome] of breaches) {
-    it(`ends a thread that is told to ${what}, and parses the next mail in a new one`, async () => {
+    it(`ends a thread whose mail makes it ${what}, and parses the next mail in a new one`, async () => {
       const parse = create(bounds);
       expect(await Promise.all([parse(what), parse('a')])).to.deep.equal([outcome, parsed(1)]);
       expect(await parse('b')).to.deep.equal(parsed(2));
@@ -59,7 +59,7 @@ describe('a bounded parser', function () {
     await setImmediate();
     stopping.abort();
     expect(await Promise.all(both)).to.deep.equal([parsed(1), { kind: 'unavailable', reason: 'the parser was stopped' }]);
-    expect(await parse('c')).to.deep.equal(parsed(1)); // the thread had 'b' at hand
+    expect(await parse('c')).to.deep.equal(parsed(1)); // the thread was parsing 'b'
   });
 
   it('refuses unread what breaks a limit', async () => {

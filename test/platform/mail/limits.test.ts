@@ -1,4 +1,4 @@
-// What is refused of a mail before it is parsed.
+// Refusals of a mail before it is parsed.
 import { expect } from 'chai';
 import { headLength, isTextTooLong, refusalOf } from '../../../services/platform/mail/limits.ts';
 

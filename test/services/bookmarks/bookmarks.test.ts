@@ -210,7 +210,7 @@ describe('bookmarks', () => {
     }
   });
 
-  it('answers 503 with Retry-After to a write while somebody holds the catalogue, and every read', async () => {
+  it('answers 503 with Retry-After to a write while another session holds the catalogue, and every read', async () => {
     const service = await startService({ databaseUrl: catalogue.databaseUrl, statementMs: 200 });
     const client = new pg.Client({ connectionString: catalogue.databaseUrl });
     await client.connect();

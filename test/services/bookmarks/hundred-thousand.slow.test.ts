@@ -46,7 +46,7 @@ describeWith(procfs, 'a hundred thousand bookmarks', function () {
     await database.drop();
   });
 
-  /** What the process held at most while it worked, beyond what it held before. */
+  /** The growth of the process's memory at its peak. */
   async function growth(work: () => Promise<void>): Promise<number> {
     const before = residentBytes(service.pid);
     let most = before;

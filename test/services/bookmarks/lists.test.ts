@@ -270,7 +270,7 @@ describe('lists', () => {
       const client = new pg.Client({ connectionString: catalogue.databaseUrl });
       await client.connect();
       try {
-        // Whoever wants to read the table waits for this.
+        // Readers of the table wait for this lock.
         await client.query('begin');
         await client.query('lock table bookmarks.bookmarks in access exclusive mode');
         expect((await catalogue.get('/api/bookmarks', { 'If-None-Match': tag })).status).to.equal(304);

@@ -1,4 +1,4 @@
-// What the service deletes, and what is measured of it.
+// The deletions of the service, and their metrics.
 import { expect } from 'chai';
 import { createLinkStore } from '../../../services/link-digest/links/store.ts';
 import { startHousekeeping } from '../../../services/link-digest/housekeeping.ts';

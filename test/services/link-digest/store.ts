@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts
 
 export const migrations = new URL('../../../services/link-digest/migrations/', import.meta.url);
 
-/** What a test service is configured with, under what a test gives. */
+/** The settings of a test service; those of the test replace them. */
 export const environmentOf = (databaseUrl: string, more: Readonly<Record<string, string>> = {}) => ({
   APP_ENV: 'development',
   DATABASE_URL: databaseUrl,
@@ -72,5 +72,5 @@ export function useDatabase({ clock = () => new Date(), isKept = false, createDa
   };
 }
 
-/** What was listed, but for the ids that nobody knows beforehand. */
+/** The items without their ids, which are random. */
 export const withoutIds = (items: readonly { readonly id: string }[]) => items.map(({ id: _, ...rest }) => rest);

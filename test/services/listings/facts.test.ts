@@ -1,4 +1,4 @@
-// What is a routing key, an eircode, an energy grade.
+// Routing keys, eircodes and energy grades.
 import { expect } from 'chai';
 import { energyGrades, gradesFrom, NewProperty, readEircode, readGrade, readRoutingKey } from '../../../services/listings/contract.ts';
 import { listing } from './service.ts';
@@ -16,7 +16,7 @@ describe('a routing key', () => {
     for (const key of inUse) expect(readRoutingKey(key)).to.equal(key);
   });
 
-  it('is told by the pattern, not by the list', () => {
+  it('is recognised by the pattern, not by the list', () => {
     expect(readRoutingKey('A65')).to.equal('A65');
   });
 

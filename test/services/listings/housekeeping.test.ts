@@ -1,4 +1,4 @@
-// What the service deletes: raw mails after 90 days, cached coordinates after 365.
+// The deletions of the service: raw mails after 90 days, cached coordinates after 365.
 import { expect } from 'chai';
 import { createGeocodingStore } from '../../../services/listings/geocoding/store.ts';
 import { startHousekeeping } from '../../../services/listings/housekeeping.ts';

@@ -16,7 +16,7 @@ describe('POST /api/ingest/properties', () => {
   const send = (body: unknown) => running.ask('POST', path, body);
   const one = async (id = ids['a']) => (await running.ask('GET', `/api/properties/${id}`)).body;
   const start = async (more: Readonly<Record<string, unknown>> = {}) => void (ids = await fill(running, [listing('a', more)]));
-  /** What a later repeat makes of the listing. */
+  /** Repeats the listing a minute later. */
   async function repeat(more: Readonly<Record<string, unknown>>): Promise<Answer> {
     clock.now = new Date(clock.now.getTime() + 60_000);
     return send([listing('a', more)]);
@@ -162,7 +162,7 @@ describe('POST /api/ingest/properties', () => {
         expect(Object.keys(rejected[0].errors)).to.deep.equal([name]);
       });
 
-    it('is told with all its faults at once, and what is no object as an item', async () => {
+    it('is listed with all its faults at once, also an item that is no object', async () => {
       const rejected = [member(await send([{}, 7, null, listing('a', { latitude: 5 })]), 'rejected')].flat();
       expect(rejected).to.deep.equal([
         { index: 0, errors: Object.fromEntries(['sourceId', 'sourceUrl', 'address', 'priceMonthly'].map((name) => [name, ['is required']])) },

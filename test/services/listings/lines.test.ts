@@ -21,12 +21,12 @@ describe('the lines of a stream', () => {
     );
   });
 
-  it('are told without an end of the last one', async () => {
+  it('are read when the last one has no end', async () => {
     expect(await read('ab\ncd', 1)).to.deep.equal(['ab', 'cd']);
     expect(await read('', 1)).to.deep.equal([]);
   });
 
-  it('above the most bytes are undefined, and those behind them are told', async () => {
+  it('above the most bytes are undefined, and the lines after them are read', async () => {
     for (const size of [1, 3, 100]) expect(await read('12345\n123456\n12\n1234567', size)).to.deep.equal(['12345', undefined, '12', undefined]);
   });
 

@@ -174,7 +174,7 @@ describe('GET /api/properties', () => {
         expect(faults(refused)).to.deep.equal([name]);
       });
 
-    it('is told with all faults at once', async () => {
+    it('is refused with all faults at once', async () => {
       const refused = await get('status=x&page=0&pageSize=0&minBeds=3&maxBeds=2&minPrice=x&routingKeys=D02,x&propertyTypes=y&berMin=z&sortBy=q&sortDir=q');
       expect(faults(refused)).to.have.members([
         ...['status', 'page', 'pageSize', 'minBeds', 'minPrice', 'routingKeys[1]', 'propertyTypes[0]', 'berMin', 'sortBy', 'sortDir'],

@@ -92,7 +92,7 @@ describe('the audit', () => {
     );
   });
 
-  it('tells why nothing was served, which the application is not told', async () => {
+  it('says why nothing was served, which the answer does not say', async () => {
     await putSecret(running.url, slug, 'disabled', { value: secretValue('disabled'), isEnabled: false });
     for (const path of ['disabled?environment=nowhere', 'unknown?environment=local', 'disabled?environment=local'])
       await consume(running.url, key, `/secrets/${path}`);

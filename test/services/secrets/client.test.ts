@@ -197,7 +197,7 @@ describe('the client of the secrets service, when it is not there', () => {
       .with.property('message', `the secrets service at ${baseUrl} cannot be reached: nothing listens there (ECONNREFUSED)`);
   });
 
-  it('waits no longer than it was told, also within an answer', async () => {
+  it('waits no longer than its timeout, also within an answer', async () => {
     const { options, requests } = await start((_, response) => void response.writeHead(200).write('{'));
     const failure = await failureOf(createConsumerClient({ ...options, timeoutMs: 1000 }).configurations('local'));
     expect(failure)
@@ -206,7 +206,7 @@ describe('the client of the secrets service, when it is not there', () => {
     expect(requests).to.have.length(1);
   });
 
-  it('ends when it is told to, and asks nothing more', async () => {
+  it('ends when it is aborted, and asks nothing more', async () => {
     const stop = new AbortController();
     const stopped = new Error('stopped by the test');
     const { options } = await start((_, response, attempt) => (attempt === 1 ? json(response, 503, {}) : stop.abort(stopped)));
@@ -215,7 +215,7 @@ describe('the client of the secrets service, when it is not there', () => {
     expect(await failureOf(client.configurations('local'))).to.equal(stopped);
   });
 
-  it('ends when it is told to between two attempts, too', async () => {
+  it('ends when it is aborted between two attempts, too', async () => {
     const stop = new AbortController();
     const stopped = new Error('stopped by the test');
     const { options, requests } = await start((_, response) => json(response, 503, {}));

@@ -20,7 +20,7 @@ const whole = ({ status, headers, text }: Answer) => ({
   headers: Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')),
 });
 
-/** Of missing and wrong credentials alike. */
+/** The refusal of missing and of wrong credentials. */
 const refusalOf = (form: string) =>
   JSON.stringify({ type: 'about:blank', title: 'Unauthorized', status: 401, detail: `The credential is missing or wrong. Send \`${form}\`.` });
 
@@ -115,7 +115,7 @@ describe('credentials of the secrets service', () => {
       for (const headers of wrongs) expect(whole(await call(running.url, { method, path: full, headers }))).to.deep.equal(missing);
     });
 
-  it('guards a route that somebody adds below /api/consumer and that declares nothing of its credential', async () => {
+  it('guards a new route below /api/consumer that declares nothing of its credential', async () => {
     const store = createConsumerStore(running.service.database, () => new Date());
     const unused = () => {
       throw new Error('no test asks for it');

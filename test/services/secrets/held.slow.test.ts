@@ -1,9 +1,9 @@
-// An application whose row somebody holds: its writes wait a bounded time, and neither reads nor readiness wait with them.
+// An application whose row another session holds: its writes wait a bounded time, and neither reads nor readiness wait with them.
 import { expect } from 'chai';
 import { eventually } from '../../support/wait.ts';
 import { call, consume, manage, newApplication, putSecret, secretValue, type TestApplication, useService } from './service.ts';
 
-describe('the secrets service while somebody holds the row of an application', () => {
+describe('the secrets service while another session holds the row of an application', () => {
   const running = useService();
   let held: TestApplication;
   let release: () => Promise<unknown>;

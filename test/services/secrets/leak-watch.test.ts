@@ -65,7 +65,7 @@ describe('createLeakWatch', () => {
         .not.contain('hunter2');
   });
 
-  it('passes over a short one when it is told to, and no other', () => {
+  it('passes over a given short one, and no other', () => {
     const watch = createLeakWatch();
     watch.listen('a log', () => 'a and b');
     watch.passOver('a');

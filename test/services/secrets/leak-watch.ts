@@ -5,21 +5,21 @@ import { watchProcesses } from '../../support/processes.ts';
 
 export type LeakWatch = {
   /**
-   * From now on, and in what was said before.
-   * @throws TypeError when it is too short to be told from chance: what cannot be searched for proves nothing
+   * Searches for it from now on, and in earlier texts.
+   * @throws TypeError when it is so short that a text may hold it by chance: a search would prove nothing
    */
   hide(what: string, secret: string | Buffer): void;
   /** A value whose length is what a test is about: `hide` takes it, and nothing searches for it. */
   passOver(value: string): void;
   /** @param said read when all is over */
   listen(where: string, said: () => string): void;
-  /** What is where, in which form; never the secret itself. */
+  /** The name of each found secret, its place and its form; never the secret itself. */
   leaks(): string[];
 };
 
 /** No text has this many characters of another by chance; of so many bytes every form is at least as long. */
 const minLength = 12;
-/** Of a longer one its beginning is searched for. */
+/** A longer secret is searched for by its first bytes. */
 const maxBytes = 48;
 
 /** Raw, JSON's escapes, percent-encoded, hex, decimal bytes, base64 and base64url, these at each of the three ways to fall on bytes. */
@@ -68,7 +68,7 @@ export function createLeakWatch(): LeakWatch {
   };
 }
 
-/** Of the whole run: every service, process and command of these suites speaks before it. */
+/** The watch of the whole run, over every service, process and command of these suites. */
 export const leakWatch = createLeakWatch();
 
 /** A log whose lines are searched when all tests are over. */

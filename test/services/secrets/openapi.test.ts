@@ -1,4 +1,4 @@
-// What the API description of the secrets service promises, beyond what the platform's tests hold of every description.
+// The API description of the secrets service, beyond the rules for every description.
 import { expect } from 'chai';
 import { call, useService } from './service.ts';
 

@@ -92,7 +92,7 @@ export function shortValue(value: string): string {
 // Processes that are not started here are given these, too.
 hideSettings({ Management__AdminApiKey: adminToken, Encryption__MasterKeys: masterKeys }, leakWatch);
 
-/** What a test sends as a value of a secret, or is given as a key, nothing may say. */
+/** Nothing may show the values that a test sends, nor the keys that it gets. */
 function hideSecrets(path: string, body: unknown, answer: unknown): void {
   const values = path.endsWith('/values') ? [body].flat().map((item) => Reflect.get(Object(item), 'value') as unknown) : [];
   for (const value of values) if (typeof value === 'string') leakWatch.hide('a value', value);

@@ -1,4 +1,4 @@
-// What a database of the secrets service holds that nothing may say: its values, opened with the keys of the test, and everything that is sealed.
+// The secrets in a database of the service: its values, opened with the keys of the test, and all sealed bytes.
 import { Secret } from '../../../services/platform/config/secret.ts';
 import type { Pool } from '../../../services/platform/postgres/pool.ts';
 import { type AadFields, type Envelope, openValue, SealBroken } from '../../../services/secrets/encryption/envelope.ts';

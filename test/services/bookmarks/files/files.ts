@@ -138,7 +138,7 @@ export const shapes: Readonly<Record<string, Expected>> = {
   },
 };
 
-/** What a clock shows when a file has no dates. */
+/** The time of an import, which bookmarks of files without dates get. */
 export const importedAt = new Date(1_700_009_999_000);
 
 export const page = (...lines: readonly string[]) =>

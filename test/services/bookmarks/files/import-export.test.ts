@@ -43,7 +43,7 @@ describe('bookmark files', () => {
 
   for (const [shape, { file, folders, bookmarks, failed }] of Object.entries(shapes))
     describe(`in the shape of ${shape}`, () => {
-      it('are imported with folders, titles, dates, tags and descriptions, and the rest is told with its reason', async () => {
+      it('are imported with folders, titles, dates, tags and descriptions, and the rest is listed with its reason', async () => {
         const result = await taken(file);
         expect(result).to.deep.include({ created: bookmarks.length, skipped: 0 });
         expect(result.failed.map(({ title }) => title)).to.deep.equal(failed);
@@ -58,7 +58,7 @@ describe('bookmark files', () => {
         await empty();
         expect(await taken(copy)).to.deep.equal({ created: bookmarks.length, skipped: 0, failed: [] });
         const after = await content();
-        // Those of one moment stand in the order of the export.
+        // Bookmarks of one moment have the order of the export.
         expect({ ...after, bookmarks: after.bookmarks.sort() }).to.deep.equal({ ...before, bookmarks: before.bookmarks.sort() });
         expect(await exported()).to.equal(copy);
       });

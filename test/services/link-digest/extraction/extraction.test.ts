@@ -1,4 +1,4 @@
-// What is found in a newsletter: every rule of "Extraction" on a mail that shows it.
+// The extraction of a newsletter: every rule of "Extraction" on a mail that shows it.
 import { expect } from 'chai';
 import type { ParsedMail } from '../../../../services/link-digest/extraction/extraction.ts';
 import { extract } from '../../../../services/link-digest/extraction/extraction.ts';

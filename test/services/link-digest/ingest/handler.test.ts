@@ -1,4 +1,4 @@
-// What becomes of single mails off the queue: those that come again, and those that the database takes too long for.
+// Single mails from the queue: those that come again, and those that take the database too long.
 import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
 import { createMailHandler } from '../../../../services/link-digest/ingest/consumer.ts';

@@ -6,7 +6,7 @@ export const ingestToken = 'the ingest token of the tests';
 
 type MailOptions = { readonly subject?: string; readonly links?: number; readonly id?: string };
 
-/** A newsletter with so many links that nobody else has. */
+/** A newsletter with so many links that no other has. */
 export function newsletterMail({ subject = `Number ${randomUUID()}`, links = 2, id = randomUUID() }: MailOptions = {}): Buffer {
   const anchors = Array.from({ length: links }, (_, index) => `<p><a href="https://example.org/${id}/${index}?utm_source=n">Article ${index} of ${id}</a></p>`);
   const head = [

@@ -72,7 +72,7 @@ describe('a hundred thousand links', function () {
     await query(`update links set scored_at = now() - interval '2 hours'`);
     const took = await timeOf(scores.computeStale);
     expect(await query(`select from links where (scored_at > now() - interval '1 hour') <> (status = 'Awaiting')`)).to.have.length(0);
-    // What the database takes to write them, without reading and computing anything.
+    // The time of the database to write them, without reading and computing.
     const written = await timeOf(() => query(`update links set priority_score = priority_score - 0.5, scored_at = now() where status = 'Awaiting'`));
     expect(took, `${took} ms of ${written} ms`).to.be.below(6 * written);
   });

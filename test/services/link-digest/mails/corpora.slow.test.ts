@@ -9,7 +9,7 @@ import { createBoundedParser } from '../../../../services/listings/mails/bounded
 import { describeWith } from '../../../support/need.ts';
 import { useDatabase } from '../store.ts';
 
-/** Of whichever version of Python the distribution has. */
+/** Mails of Debian packages; the folder of Python has its version in its name. */
 const corpora = [
   { package: 'golang-github-jhillyerd-enmime-dev', files: '/usr/share/gocode/src/github.com/jhillyerd/enmime/**/*.raw', least: 70 },
   { package: 'libpython3.*-testsuite', files: '/usr/lib/python3.*/test/test_email/data/msg_*.txt', least: 40 },

@@ -1,4 +1,4 @@
-// What is read out of the bytes of a mail, before anything is extracted.
+// Reading the bytes of a mail, before extraction.
 import { expect } from 'chai';
 import { parseMail } from '../../../../services/link-digest/mails/parser.ts';
 

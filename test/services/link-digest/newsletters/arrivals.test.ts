@@ -92,7 +92,7 @@ describe('newsletters on their way in', () => {
     expect(stored).to.have.length(20);
     for (const { n, held } of stored) expect([n, held]).to.deep.equal([12, 12]);
     expect(await query('select name from authors')).to.have.length(1);
-    // Whatever each of them read of the link: its score is computed anew for whoever asks.
+    // Each may have read another state of the link: its score is computed again when it is asked for.
     expect(await query('select distinct scored_at from links')).to.deep.equal([{ scored_at: null }]);
     await scores().computeStale();
     expect(await query('select distinct priority_score as score from links')).to.deep.equal([{ score: 7 }]);
@@ -188,7 +188,7 @@ describe('newsletters on their way in', () => {
       expect((await links())[0]).to.include({ title: 'better' });
     });
 
-    it('lose links that are found no more: deleted when no newsletter holds them and nobody decided on them', async () => {
+    it('lose links that are found no more: deleted when no newsletter holds them and no decision was made', async () => {
       await store([link('https://example.org/gone', { authors: [author('Ann')] }), link('https://example.org/liked'), link('https://example.org/other')], raw);
       await store([link('https://example.org/other')]);
       await query(`update links set status = 'Liked' where url like '%liked'`);

@@ -1,4 +1,4 @@
-// What counts as a keyword of a title.
+// The keywords of a title.
 import { expect } from 'chai';
 import { keywordsOf } from '../../../../services/link-digest/scoring/keywords.ts';
 

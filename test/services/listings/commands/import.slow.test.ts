@@ -43,7 +43,7 @@ describeWith(commandLine('script'), 'signalbox listings import of 100 000 listin
     return { code: code as number | null, out, mostMiB };
   }
 
-  /** Of the child of `script`. */
+  /** The resident memory of the child of `script`. */
   function memoryOf(pid: number | undefined): number {
     try {
       const [first = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');

@@ -197,7 +197,7 @@ describe('geocoding', function () {
         expect(await isReady()).to.equal(true);
         pass(minutes(1));
       }
-      // What the geocoder itself counts leaves out questions that a busy machine cut off before they arrived.
+      // The geocoder's own count lacks requests that a busy machine cut off before they arrived.
       expect(await metrics.text()).to.contain('signalbox_geocoding_lookups_total{outcome="failed"} 30\n');
       expect((await rows()).map(({ misses }) => misses)).to.deep.equal([0, 0, 0, 0, 0]);
       geocoder.behave(found);
@@ -286,7 +286,7 @@ describe('geocoding', function () {
     expect(await placed()).to.deep.equal([]);
   });
 
-  it('asks nobody without a provider, and is ready all the same', async () => {
+  it('asks no server without a provider, and is ready all the same', async () => {
     await add('1 Main Street');
     await run({ provider: 'none' });
     expect(geocoder.asked).to.have.length(0);
@@ -294,7 +294,7 @@ describe('geocoding', function () {
   });
 
   for (const many of [1, 3]) {
-    it(`ends at once when it is told to stop at the first of ${many}, and what it was at is no miss`, async () => {
+    it(`ends at once when it is stopped at the first of ${many}, and that one is no miss`, async () => {
       await add(...numbered(many));
       geocoder.behave(() => {
         stopping.abort();
@@ -327,7 +327,7 @@ describe('geocoding', function () {
 });
 
 const unknown = undefined;
-/** What is absent in a listing on its way in. */
+/** The members that an incoming listing may lack. */
 const complete = <T extends { readonly sourceId: string; readonly sourceUrl: string; readonly address: string; readonly priceMonthly: number }>(item: T) => ({
   eircode: unknown,
   routingKey: unknown,

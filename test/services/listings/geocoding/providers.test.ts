@@ -25,7 +25,7 @@ describe('geocoders', () => {
   };
 
   describe('none', () => {
-    it('is nobody to ask', () => {
+    it('has no server to ask', () => {
       expect(createProvider({ provider: 'none', baseUrl: server.url, apiKey: undefined })).to.equal(undefined);
     });
   });

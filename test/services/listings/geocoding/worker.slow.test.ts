@@ -89,7 +89,7 @@ describe('signalbox worker geocoding', function () {
     expect(await count('geocoding_worker')).to.equal(1);
   });
 
-  it('goes on in a loop, after failures too, until it is told to stop', async () => {
+  it('goes on in a loop, after failures too, until it is stopped', async () => {
     await add('1 Main Street');
     geocoder.behave(status(500));
     const loop = start(['--loop'], { Geocoding__IntervalSeconds: '1' });

@@ -78,7 +78,7 @@ describe('a bounded parser of mails', function () {
       clearInterval(watch);
       return { refusal, mebibytes: most / 1_048_576 };
     }
-    // What the suites before it have left to be freed counts, too; what the parser takes too much it takes each time.
+    // Garbage of the suites before it counts as well; an unbounded parser would exceed the bound each time.
     const attempts = [await attempt(), await attempt(), await attempt()];
     const isBounded = ({ refusal, mebibytes }: (typeof attempts)[number]) =>
       /^parsing takes (more than 64 MiB|longer than 5000 ms)$/.test(refusal) && mebibytes < 116;

@@ -32,7 +32,7 @@ describe('identityOf', () => {
     expect(identity(mail('Subject: forwarded', '', 'Message-Id: <1@example.org>'))).to.equal(sha256('\n\nforwarded'));
   });
 
-  it('is told in little time from a head of many megabytes', () => {
+  it('is found in little time in a head of many megabytes', () => {
     const raw = Buffer.concat([Buffer.from('X: '), Buffer.alloc(10_000_000, ' \r\n\t')]);
     const begun = performance.now();
     identityOf(raw);

@@ -1,4 +1,4 @@
-// What is read out of alert mails: each rule on a mail that shows it, and whole mails as mail programs leave them.
+// Reading alert mails: each rule on a mail that shows it, and whole mails as mail programs leave them.
 import { expect } from 'chai';
 import { readWorkerConfig } from '../../../../services/listings/config.ts';
 import { parseAlertMail } from '../../../../services/listings/mails/parser.ts';

@@ -153,7 +153,7 @@ describe('a poll of the changes that waits', () => {
       const answered = Promise.withResolvers<undefined>();
       const read = Promise.withResolvers<undefined>();
       let froms = 0;
-      // The first poll waits for `c`; that it came is told only when the second one waits, which saw neither `b` nor `c`.
+      // The first poll waits for `c`; its change is announced only when the second one waits, which saw neither `b` nor `c`.
       const own = polls({
         ...store(),
         from: async (cursor, limit) => {

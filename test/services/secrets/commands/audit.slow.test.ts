@@ -97,7 +97,7 @@ describe('signalbox secrets audit', () => {
     expect(await daysOf('--from', '2026-03-01T14:00:00.001+02:00', '--to', '2026-03-02T12:00:00Z')).to.deep.equal([]);
   });
 
-  it('lists the newest first and no more than it was told', async () => {
+  it('lists the newest first and no more than the limit', async () => {
     const all = await entries();
     const times = all.map(({ occurredAt, id }) => `${String(occurredAt)} ${String(id)}`);
     expect(times).to.deep.equal([...times].sort().reverse());
@@ -172,7 +172,7 @@ describe('signalbox secrets audit', () => {
     });
   }
 
-  it('fails in a sentence when its output is on a full disk, and goes on without one when nobody reads it', () => {
+  it('fails in a sentence when its output is on a full disk, and goes on without one when its reader has gone', () => {
     const program = join(import.meta.dirname, '../../../../services/main.ts');
     const shell = (script: string) =>
       spawnSync('sh', ['-c', script, 'sh', process.execPath, program, 'secrets', 'audit'], {

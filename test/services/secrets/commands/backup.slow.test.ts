@@ -105,7 +105,7 @@ describe('signalbox secrets backup and restore', () => {
     };
   }
 
-  it('tell whoever polled the changes of the empty database of every application', async () => {
+  it('make clients that polled the empty database see a change of every application', async () => {
     const target = await newTarget();
     const service = await startService({ databaseUrl: target.url });
     try {
@@ -214,7 +214,7 @@ describe('signalbox secrets backup and restore', () => {
 
     const cases = {
       'a full disk': ['"$@" > /dev/full', 'standard output cannot be written: its disk is full (ENOSPC)'],
-      'a reader that has gone': ['exec 3>&2; { "$@" 2>&3 3>&-; } | true', 'standard output cannot be written: whoever read it has gone (EPIPE)'],
+      'a reader that has gone': ['exec 3>&2; { "$@" 2>&3 3>&-; } | true', 'standard output cannot be written: its reader has closed it (EPIPE)'],
     } as const;
     for (const [what, [script, said]] of Object.entries(cases)) {
       it(`says so and records that it failed: ${what}`, async () => {

@@ -11,7 +11,7 @@ export type Ended = { readonly code: number | null; readonly signal: NodeJS.Sign
 export type RunningCommand = {
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** What was printed so far. */
+  /** The output so far. */
   readonly out: () => string;
   readonly err: () => string;
   /** To the command alone, as a supervisor sends it. */
@@ -39,7 +39,7 @@ export function startCommand(args: readonly string[], { env = {}, input }: Comma
   const printed = { out: '', err: '' };
   stdout.on('data', (chunk) => (printed.out += String(chunk)));
   stderr.on('data', (chunk) => (printed.err += String(chunk)));
-  // What `run` starts is there to say what it was given.
+  // A program that `run` starts may print its values.
   leakWatch.listen(`what 'secrets ${args[0]}' printed`, () => (args[0] === 'run' ? printed.err : printed.out + printed.err));
   const ended = Promise.all([once(child, 'close'), text(stdout), text(stderr)]).then(([[code, signal], out, err]): Ended => ({ code, signal, out, err }));
   return {

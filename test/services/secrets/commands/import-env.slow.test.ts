@@ -24,7 +24,7 @@ describe('signalbox secrets import-env', () => {
     secretsCommand(['import-env', '--application', slug, '--environment', 'local', '--as', as, ...more, write(text)], {
       env: { ...administrator(), ...(key !== undefined && { SIGNALBOX_APPLICATION_KEY: key }) },
     });
-  /** What the table says of each name. */
+  /** The outcome of each name in the table. */
   const tableIn = ({ out }: Ended) =>
     Object.fromEntries(
       out

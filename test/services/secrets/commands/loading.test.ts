@@ -1,4 +1,4 @@
-// What stands in front of every start of a program loads no more than it needs.
+// `secrets run` delays every start of a program, so it loads no more than it needs.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

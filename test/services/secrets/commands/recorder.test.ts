@@ -1,4 +1,4 @@
-// What the commands that work on the database itself leave in the audit.
+// Entries in the audit by commands that work on the database itself.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';

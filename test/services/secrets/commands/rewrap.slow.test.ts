@@ -75,7 +75,7 @@ describe('signalbox secrets rewrap', () => {
     return { ...application, names };
   }
 
-  /** Reads one secret after the other until it is told to stop. @returns how many reads there were, and what failed */
+  /** Reads one secret after the other until it is stopped. @returns the number of reads, and the failures */
   function keepReading({ key, names }: { readonly key: string; readonly names: readonly string[] }, newest: number) {
     const consumer = createConsumerClient({ baseUrl: running.url, credential: key, retryAfterMs: [] });
     const failures: unknown[] = [];
@@ -125,7 +125,7 @@ describe('signalbox secrets rewrap', () => {
     } finally {
       await release();
     }
-    // What it had told the server to commit is committed without it.
+    // The server completes a commit without it.
     await eventually(async () => expect(await running.service.database.all(connections, 'killed')).to.be.empty);
     const done = await countUnder('second');
     expect(done).to.be.greaterThan(2000).and.lessThan(all);
@@ -203,7 +203,7 @@ describe('signalbox secrets rewrap', () => {
     expect((await run()).code).to.equal(0);
   }
 
-  it('stops when it is told to, saying that it can go on', async () => {
+  it('stops on SIGTERM, saying that it can go on', async () => {
     const { slug } = await fill(5, 1000);
     await stopped(slug, () => eventually(async () => expect(await countUnder('first')).to.be.lessThan(5000), { everyMs: 5 }));
   });

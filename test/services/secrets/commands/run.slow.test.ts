@@ -44,7 +44,7 @@ describe('signalbox secrets run', () => {
     expect(await environmentOf([])).not.to.have.any.keys('db_password', 'token', 'API_TOKEN');
   });
 
-  it('refuses configuration entries that decide what code runs, unless it is told to take them', async () => {
+  it('refuses configuration entries that decide what code runs, unless an option takes them', async () => {
     await manage(running.url, 'POST', '/runs/environments', { name: 'Unsafe' });
     for (const key of ['PATH', 'LD:PRELOAD', 'LD_PRELOAD'])
       await manage(running.url, 'POST', '/runs/configurations', { environmentSlug: 'unsafe', key, value: '/evil' });

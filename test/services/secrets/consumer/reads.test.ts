@@ -1,4 +1,4 @@
-// What an application reads with its own key, and the one 404 that tells nothing.
+// Reads with the key of an application, and the one 404 that gives no reason.
 import { expect } from 'chai';
 import { type Answer, call, consume, manage, member, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
 

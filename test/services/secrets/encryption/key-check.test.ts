@@ -89,7 +89,7 @@ describe('master keys', () => {
       expect(refused.status).to.equal(503);
       expect(refused.body).to.deep.equal({ type: 'about:blank', title: 'Service Unavailable', status: 503 });
       expect((await consume(service.url, 'wrong', '/secrets/password?environment=local')).status).to.equal(401);
-      // What is not sealed is served on.
+      // Values that are not sealed are still served.
       expect((await consume(service.url, applicationKey, '/configurations/key?environment=local')).status).to.equal(200);
       expect((await manage(service.url, 'GET', '/app/secrets/password/versions/local')).status).to.equal(200);
 

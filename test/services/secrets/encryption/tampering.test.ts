@@ -78,7 +78,7 @@ describe('a stored value', () => {
         const time = `timestamptz '2000-01-01T00:00:00Z' + interval '${changed} microseconds'`;
         await query(`update secret_versions set ${column} = ${time} where id = $1`, [row.id]);
         const answer = await read();
-        // What the change made inactive is not even looked at.
+        // A version that the change made inactive is not read at all.
         if (answer.status !== 404) await expectRefused(`${column} with bit ${bit} changed`, Promise.resolve(answer));
         if (answer.status === 500) tried++;
       }
@@ -180,7 +180,7 @@ describe('a stored value', () => {
     for (const { name, environment, key } of places) expect((await read(name, environment, key)).status).to.equal(200);
   });
 
-  it('is told to the operator by the id of its version, and recorded as refused', async () => {
+  it('is logged with the id of its version, and recorded as refused', async () => {
     await query(`update secret_versions set version = 9 where id = $1`, [row.id]);
     await expectRefused('renumbered');
     await query(`update secret_versions set version = 1 where id = $1`, [row.id]);
