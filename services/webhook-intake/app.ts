@@ -10,7 +10,9 @@ import type { Database } from '../platform/postgres/pool.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
+import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 import { createEventFeed } from './dashboard/event-feed.ts';
+import { usualReplayEvents } from './contract.ts';
 import { eventRoutes } from './dashboard/events.ts';
 import { overviewRoutes } from './dashboard/overviews.ts';
 import type { PayloadMemory } from './dashboard/payloads.ts';
@@ -23,6 +25,8 @@ import { createDeadLetters, deadLetterRoutes, type DeadLetters } from './dead-le
 import { noRules, type Rules } from './notifications/rules.ts';
 import { measureEvents } from './event-log.ts';
 import { workerRoutes, type Workers } from './jobs/workers.ts';
+import { createRunner } from './jobs/runner.ts';
+import { createReplays, replayRoutes, type ReplayRoutesParts } from './replay/replays.ts';
 import { createReceive } from './sources/receiving.ts';
 import { createSourceRoutes } from './sources/routes.ts';
 import type { ConfiguredSource } from './sources/source.ts';
@@ -41,6 +45,8 @@ export type IntakeParts = {
   readonly payloadMemory?: PayloadMemory;
   /** Ends the waits of clients that follow the log. */
   readonly stopping?: AbortSignal;
+  /** How replays run. Default: on the database of the requests, for every repository. */
+  readonly replay?: Pick<ReplayRoutesParts, 'database' | 'runner' | 'isOwn' | 'maxPayloadValues' | 'maxEvents'>;
   /** Default: those of no connection. */
   readonly deadLetters?: DeadLetters;
   readonly sources?: readonly ConfiguredSource[];
@@ -68,6 +74,9 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
   const { deadLetters = createDeadLetters(() => Promise.resolve([])) } = parts;
   const store = createDashboardStore(database);
   const feed = createEventFeed({ database, stopping });
+  const usualReplay = { database, isOwn: () => true, maxPayloadValues: usualMaxPayloadValues, maxEvents: usualReplayEvents };
+  const { replay = { ...usualReplay, runner: createRunner({ ...parts, database }) } } = parts;
+  const replays = createReplays({ ...replay, store, rules, sources, stopping, wake: onStored, log: parts.log });
   const count = measureEvents(
     parts.metrics,
     sources.map(({ source }) => ({ source: source.name, forge: '' })),
@@ -82,7 +91,10 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
     },
     routes: [
       ...[
-        ...tagged({ name: 'Events', description: 'The log of everything that was received' }, eventRoutes({ store, feed, memory: payloadMemory })),
+        ...tagged({ name: 'Events', description: 'The log of everything that was received' }, [
+          ...eventRoutes({ store, feed, memory: payloadMemory }),
+          ...replayRoutes(replays),
+        ]),
         ...tagged({ name: 'Overviews', description: 'Counts, senders, and the newest of everything' }, [
           statisticsRoute(store),
           workflowSeriesRoute(store),

@@ -12,6 +12,7 @@ import { rulesSetting } from './notifications/rules.ts';
 import { readRules } from './notifications/rules-file.ts';
 import { readSourcesFile, sourcesSetting } from './sources/file.ts';
 import { signalbox } from './sources/own.ts';
+import { usualReplayEvents } from './contract.ts';
 import type { ConfiguredSource, Source } from './sources/source.ts';
 import * as sources from './sources/sources.ts';
 
@@ -118,6 +119,7 @@ const serviceSettings = {
     max: 10_000,
     default: 30,
   }),
+  replayMaxEvents: integer('Replay__MaxEvents', { summary: 'The most events of one replay', min: 1, max: 1_000_000, default: usualReplayEvents }),
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
 };
 

@@ -173,6 +173,9 @@ export const jobNames = [...workerNames, 'replay'] as const;
 export const JobName = z.enum(jobNames).meta({ id: 'JobName', description: 'A worker, or a replay of events' });
 export type JobName = z.output<typeof JobName>;
 
+/** The most events of one replay, unless the settings say otherwise. */
+export const usualReplayEvents = 10_000;
+
 export const RunStatus = z.enum(['accepted', 'running', 'succeeded', 'failed']).meta({ id: 'RunStatus', description: 'How far a run is' });
 export type RunStatus = z.output<typeof RunStatus>;
 
@@ -248,6 +251,9 @@ export const Problems = problems({
   deadLetterMissing: { status: 404, title: 'No such dead letter' },
   notificationMissing: { status: 404, title: 'No such notification' },
   notificationSent: { status: 409, title: 'The notification was sent' },
+  replayTooLarge: { status: 400, title: 'The filter selects more events than a replay may have' },
+  replayTooWide: { status: 400, title: 'The filter looks through too many events' },
+  replayDone: { status: 409, title: 'The run left no events to replay' },
   pullRequestMissing: { status: 404, title: 'No such pull request' },
   workerMissing: { status: 404, title: 'No such worker' },
   runMissing: { status: 404, title: 'No such run' },

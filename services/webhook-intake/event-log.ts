@@ -4,7 +4,8 @@ import { type Database, statement } from '../platform/postgres/pool.ts';
 import { namesOf, type RowColumns, rowsStatement } from '../platform/postgres/rows.ts';
 import { bucketHours } from './contract.ts';
 import { cleanNotice, type Notice } from './notifications/notice.ts';
-import type { Match, Rules } from './notifications/rules.ts';
+import type { Rules } from './notifications/rules.ts';
+import { noticeColumns, type NoticeRow, outboxRows, recipientColumns, type RecipientRow } from './outbox-rows.ts';
 
 /** An event as it is stored, whatever its source. */
 export type LoggedEvent = {
@@ -125,12 +126,6 @@ const eventColumns: RowColumns<EventRow> = {
   bodyBytes: 'int',
 };
 
-type NoticeRow = Notice & { readonly eventId: string; readonly rule: string };
-const noticeColumns: RowColumns<NoticeRow> = { eventId: 'uuid', rule: 'text', title: 'text', text: 'text', url: 'text' };
-
-type RecipientRow = { readonly eventId: string; readonly rule: string; readonly channel: string; readonly recipient: string };
-const recipientColumns: RowColumns<RecipientRow> = { eventId: 'uuid', rule: 'text', channel: 'text', recipient: 'text' };
-
 type Batch = [events: readonly EventRow[], bodies: Buffer, notices: readonly NoticeRow[], recipients: readonly RecipientRow[]];
 
 const logged = `id, source, forge, event, original_event, action, original_action, title, repository, number, sender, sender_class,
@@ -208,20 +203,4 @@ function eventRows(events: readonly LoggedEvent[]): EventRow[] {
     bodyFrom += event.body.length;
     return row;
   });
-}
-
-/** A row for each rule that an event matches, and one for each recipient of the event. */
-function outboxRows(events: readonly LoggedEvent[], rules: Pick<Rules, 'match'>) {
-  const matched = events.flatMap((event) => {
-    const matches = rules.match(event);
-    return matches.length === 0 ? [] : [{ eventId: event.id, matches, notice: cleanNotice(event.notice) }];
-  });
-  const notices = matched.flatMap(({ eventId, matches, notice }) => matches.map(({ rule }) => ({ eventId, rule, ...notice })));
-  return { notices, recipients: matched.flatMap(({ eventId, matches }) => recipientsOf(eventId, matches)) };
-}
-
-/** Each once, under the first rule that names it. */
-function recipientsOf(eventId: string, matches: readonly Match[]): RecipientRow[] {
-  const rows = matches.flatMap(({ rule, recipients }) => recipients.map((one) => ({ eventId, rule, ...one })));
-  return [...new Map(rows.toReversed().map((row) => [`${row.channel} ${row.recipient}`, row])).values()];
 }

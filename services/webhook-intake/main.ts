@@ -60,19 +60,23 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   const store = createRunStore(database);
   measureRuns(metrics, store);
   keepHouse({ database, runs: store, lifecycle, log });
-  const workers = createWorkers({ store, ...(await openJobs(runtime, config)), stopping: lifecycle.stopping });
+  const { runner, jobs, database: batches } = await openJobs(runtime, config);
+  const workers = createWorkers({ store, runner, jobs, stopping: lifecycle.stopping });
   const tokenHolder = authorization('token', config.accessTokens, { description: 'A value of `Intake__AccessTokens`.' });
   const { sources, corsOrigins } = config;
   const { rules, wake: onStored } = startNotifications(config, { database, lifecycle, metrics, log });
   const { stopping } = lifecycle;
   const brokers = createBrokerSettings(runtime.environment, config.environmentFile, log);
   const deadLetters = createDeadLetters(async () => (await brokers.read(false)).map((connection) => toOpen(connection, config)));
+  const isOwn = createIsOwn(config.ownRepositories);
+  const replay = { database: batches, runner, isOwn, maxPayloadValues: config.maxPayloadValues, maxEvents: config.replayMaxEvents };
   const app = createIntakeApp({
     database,
     workers,
     tokenHolder,
     stopping,
     deadLetters,
+    replay,
     sources,
     rules,
     onStored,
@@ -102,7 +106,7 @@ async function openJobs({ environment, log, metrics, lifecycle }: Runtime, confi
     withHeartbeat(createCleanup({ database: upkeepDatabase, retention: config, log }), createHeartbeat(config.pingUrl, log)),
     createMaintenance({ database: upkeepDatabase, config, brokers, log }),
   ];
-  return { runner, jobs };
+  return { runner, jobs, database };
 }
 
 export const deployable: Deployable<ServiceConfig> = {

@@ -119,10 +119,15 @@ async function countFacets(database: Database, filter: EventFilter): Promise<Fac
   return { rows: await database.select<FacetRows['rows'][number]>(query), from: end ? new Date(end[0]) : null };
 }
 
+export type EventKey = Pick<Event, 'id' | 'receivedAt'>;
+const eventKeys: List = { ...events, columns: 'id, received_at as "receivedAt"' };
+
 export type DashboardStore = ReturnType<typeof createDashboardStore>;
 
 export const createDashboardStore = (database: Database) => ({
   newestEvents: (filter: EventFilter, page: TimePage) => newest<Event>(database, events, { ...conditionsOf(filter), ...page }),
+  /** The same without anything but what tells the place in the log. */
+  newestKeys: (filter: EventFilter, page: TimePage) => newest<EventKey>(database, eventKeys, { ...conditionsOf(filter), ...page }),
   event: async (id: string) => (isGuid(id) ? database.first(byId, id) : undefined),
   payload: (event: Pick<Event, 'id' | 'receivedAt'>) => payloadJsonOf(database, event),
   payloadBytes: (event: Pick<Event, 'id' | 'receivedAt'>) => payloadBytesOf(database, event),

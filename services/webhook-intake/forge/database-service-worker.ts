@@ -9,7 +9,7 @@ import { writeChanges } from '../typed/store.ts';
 import { allTables } from '../typed/tables.ts';
 import type { ForgeEvent } from '../typed/typed-table.ts';
 
-type IsOwn = (event: Pick<ForgeEvent, 'repository'>) => boolean;
+export type IsOwn = (event: Pick<ForgeEvent, 'repository'>) => boolean;
 
 type DatabaseServiceWorkerParts = BatchWorkerParts & { readonly database: Database; readonly isOwn: IsOwn };
 
@@ -26,10 +26,7 @@ export function createDatabaseServiceWorker({ database, isOwn, ...parts }: Datab
     const { isNew, counts } = await database.transaction(async (inTransaction) => {
       const isNew = await trackNew(inTransaction, events);
       const fresh = events.filter((_, index) => isNew[index]);
-      const own = fresh.filter(isOwn);
-      const counts = await writeChanges(inTransaction, (table) =>
-        (table.isTracking ? fresh : own).flatMap((event) => table.changes(event).map((change) => ({ event, change }))),
-      );
+      const counts = await writeEvents(inTransaction, fresh, isOwn);
       return { isNew, counts };
     });
     for (const [table, count] of counts) leftOut.inc({ table }, count);
@@ -37,6 +34,14 @@ export function createDatabaseServiceWorker({ database, isOwn, ...parts }: Datab
   }
 
   return createBatchWorker({ worker: 'database-service', queue: 'forge-database', read: readDelivery, store }, parts);
+}
+
+/** What the events mean for the typed tables, in a transaction of the caller's. @returns how many objects were left out of each table */
+export function writeEvents(inTransaction: Database, events: readonly ForgeEvent[], isOwn: IsOwn): Promise<ReadonlyMap<string, number>> {
+  const own = events.filter(isOwn);
+  return writeChanges(inTransaction, (table) =>
+    (table.isTracking ? events : own).flatMap((event) => table.changes(event).map((change) => ({ event, change }))),
+  );
 }
 
 /** Whether an event is of the application's own repositories; one without a repository is. */

@@ -16,6 +16,8 @@ export type Job = {
   readonly name: JobName;
   /** One run at a time, whichever process it is in. */
   readonly isExclusive: boolean;
+  /** What is stored with the record of an accepted run, before its answer. */
+  readonly prepare?: (runId: string) => Promise<void>;
   /** Ends soon after `stopping` is aborted. @throws when the run failed */
   readonly run: (run: { readonly counts: Counts; readonly stopping: AbortSignal }) => Promise<void>;
 };
@@ -107,6 +109,7 @@ export function createRunner({ database, log, metrics, clock = () => new Date(),
       const running = locked(job, async () => {
         const run = acceptedRun(job);
         await store.save(run, leaseMs);
+        await job.prepare?.(run.runId);
         accepted.resolve(run);
         await perform(job, run, stopping);
       })

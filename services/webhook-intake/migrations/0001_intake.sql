@@ -499,3 +499,12 @@ create index worker_runs_by_status on worker_runs (status, id);
 create index worker_runs_by_worker_and_status on worker_runs (worker, status, id);
 create index worker_runs_held on worker_runs (held_until) where held_until is not null;
 create index worker_runs_by_age on worker_runs (finished_at);
+
+-- Events that a replay has not come to yet. A batch leaves with the transaction that works on it.
+create table replay_events (
+  run_id uuid not null references worker_runs on delete cascade,
+  received_at timestamptz not null,
+  event_id uuid not null,
+  is_notified boolean not null,
+  primary key (run_id, received_at, event_id)
+);

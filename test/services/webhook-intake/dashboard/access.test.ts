@@ -35,9 +35,16 @@ const paths = [
 ].map((path) => `/api/v1${path}`);
 
 /** Those that do something. */
-const actions = ['/workers/{name}/run', '/dead-letters/send-back', '/dead-letters/drop', '/notifications/{id}/retry'].map((path) => `/api/v1${path}`);
+const actions = [
+  '/workers/{name}/run',
+  '/dead-letters/send-back',
+  '/dead-letters/drop',
+  '/notifications/{id}/retry',
+  '/events/replay',
+  '/events/{id}/replay',
+].map((path) => `/api/v1${path}`);
 /** Paths that are also the place of an identifier, so that GET asks for one of that name. */
-const shadowed = ['/api/v1/dead-letters/send-back', '/api/v1/dead-letters/drop'];
+const shadowed = ['/api/v1/dead-letters/send-back', '/api/v1/dead-letters/drop', '/api/v1/events/replay'];
 
 describe('access to the dashboard', () => {
   let dashboard: Dashboard;

@@ -20,11 +20,21 @@ const allowed: Cost = { rows: 100, pages: 150 };
 const Parameter = z.looseObject({
   name: z.string(),
   in: z.string(),
-  schema: z.looseObject({ enum: z.array(z.string()).optional(), type: z.unknown(), format: z.string().optional() }),
+  schema: z.looseObject({ enum: z.array(z.string()).optional(), type: z.unknown().optional(), format: z.string().optional(), $ref: z.string().optional() }),
 });
-const Described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(Parameter).default([]) }))) });
+const Described = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(Parameter).default([]) }))),
+  components: z.looseObject({ schemas: z.record(z.string(), z.looseObject({ enum: z.array(z.string()).optional() })) }),
+});
 type Parameter = z.output<typeof Parameter>;
 type Query = Readonly<Record<string, string>>;
+
+/** Each looks at so many rows of the newest that pass its other filters, in a small table at all. */
+const lookedAt = 20_000;
+const looksFar = (path: string, query: Query) => 'q' in query || path.endsWith('/facets') || path.endsWith('/series');
+
+/** The dead letters are on brokers, and the events have no payloads. */
+const notAsked = ['/api/v1/dead-letters', '/api/v1/dead-letters/{messageId}', '/api/v1/events/{id}/payload'];
 
 /** Two lists of the two kinds; the others are paged by the same code. */
 const pagedThrough = ['/api/v1/events', '/api/v1/issues'];
@@ -37,6 +47,7 @@ const span = { from: inDays(days - 20), to: inDays(days - 17) };
 const valuesOf = ({ name, schema }: Parameter): readonly string[] => {
   if (schema.enum) return schema.enum;
   if (schema.type === 'boolean') return ['true', 'false'];
+  if (schema.type === 'integer') return ['2', '10'];
   return name === 'from' || name === 'to' ? [inDays(days / 3), inDays(days)] : Object.values(texts);
 };
 
@@ -48,7 +59,7 @@ function* queriesOf(parameters: readonly Parameter[]): Generator<Query> {
   const inQuery = parameters.filter((one) => one.in === 'query');
   const isPaged = inQuery.some(({ name }) => name === 'limit');
   const always = isPaged || !inQuery.some(({ name }) => name === 'from') ? {} : span;
-  const filters = inQuery.filter(({ name }) => !['limit', 'after', ...Object.keys(always)].includes(name));
+  const filters = inQuery.filter(({ name }) => !['limit', 'after', 'before', 'wait', 'payload', ...Object.keys(always)].includes(name));
   yield always;
   for (const filter of filters) for (const value of valuesOf(filter)) yield { ...always, [filter.name]: value };
   for (const [index, filter] of filters.entries())
@@ -107,11 +118,18 @@ async function createSide(count: number) {
 }
 type Side = Awaited<ReturnType<typeof createSide>>;
 
-const routesOf = ({ described }: Side) =>
-  Object.entries(described.paths).flatMap(([path, { get }]) => (path.startsWith('/api/v1/') && get ? [{ path, parameters: get.parameters }] : []));
+const routesOf = ({ described: { paths, components } }: Side) =>
+  Object.entries(paths).flatMap(([path, { get }]) => {
+    if (!path.startsWith('/api/v1/') || !get || notAsked.includes(path)) return [];
+    const parameters = get.parameters.map(({ schema, ...rest }) => ({
+      ...rest,
+      schema: { ...components.schemas[schema.$ref?.split('/').at(-1) ?? ''], ...schema },
+    }));
+    return [{ path, parameters }];
+  });
 
 describe('the dashboard on a table ten times as large', function () {
-  this.timeout(600_000);
+  this.timeout(1_800_000);
   let few: Side;
   let many: Side;
   before(async () => {
@@ -131,7 +149,7 @@ describe('the dashboard on a table ten times as large', function () {
       for (const query of queriesOf(parameters)) {
         asked++;
         const [one, ten] = [(await few.ask(path, query)).cost, (await many.ask(path, query)).cost];
-        if (ten.rows > one.rows + allowed.rows || ten.pages > Math.max(one.pages, ten.rows) + allowed.pages)
+        if (looksFar(path, query) ? ten.rows > lookedAt * 5 : ten.rows > one.rows + allowed.rows || ten.pages > Math.max(one.pages, ten.rows) + allowed.pages)
           dearer.push(`${path} ${JSON.stringify(query)}: ${JSON.stringify(one)} → ${JSON.stringify(ten)}`);
       }
     expect(dearer.join('\n')).to.equal('');

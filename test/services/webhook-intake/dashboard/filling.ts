@@ -20,6 +20,8 @@ type Values = { readonly past: string; readonly common: string; readonly other: 
 /** Of columns that are not free. In SQL. */
 const choices: Readonly<Record<string, Values>> = {
   state: { past: 'closed', common: 'closed', other: 'closed', rare: 'open' },
+  sender_class: { past: 'person', common: 'bot', other: 'bot', rare: 'owner' },
+  outbox_state: { past: 'sent', common: 'sent', other: 'sent', rare: 'failed' },
   kind: { past: commentKinds[1], common: commentKinds[2], other: commentKinds[2], rare: commentKinds[0] },
   processing_state: { past: processingStates[4], common: processingStates[2], other: processingStates[2], rare: processingStates[0] },
 };
@@ -29,13 +31,19 @@ export async function fill(intake: IntakeDatabase, rows: number): Promise<void> 
   // Beside other work a hundred thousand rows take longer than a question may.
   const insert = (sql: string) => intake.rows(`set local statement_timeout = 0; ${sql}`);
   await makePartitions(intake.pool, 'events', { from: firstDay, ahead: 5 });
-  const filters = ['source', 'forge', 'event', 'repository', 'sender', 'delivery_id'];
+  const filters = ['source', 'forge', 'event', 'action', 'repository', 'sender', 'sender_class', 'delivery_id'];
   await insert(`
-    insert into events (id, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, number, ${filters.join(', ')})
-    select gen_random_uuid(), '1', '2', 5, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);
+    insert into events (id, position, title, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, number, ${filters.join(', ')})
+    select gen_random_uuid(), n, 'Title ' || n, '1', '2', n % 10 + 1, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);
   await insert(`
     insert into statistics_buckets (bucket_start, source, event, received, bytes)
     select date_bin('6 hours', ${row.end}, '2000-01-01Z') - n / ${kinds} * interval '6 hours', ${row.value('source', 0)}, 'e' || n % ${kinds}, 1, 1 from ${row.all}`);
+  await insert(`
+    insert into statistics_hours (hour_start, source, event, received, bytes)
+    select date_trunc('hour', ${row.end}) - n / ${kinds} * interval '1 hour', ${row.value('source', 0)}, 'e' || n % ${kinds}, 1, 1 from ${row.all}`);
+  await insert(`
+    insert into outbox_messages (id, channel, recipient, state, due_at, created_at)
+    select gen_random_uuid(), ${row.value('channel', 1)}, 'ada', ${row.value('outbox_state', 2)}, ${row.time}, ${row.time} from ${row.all}`);
   await insert(`
     insert into worker_runs (id, worker, status, started_at, finished_at, processed, failed)
     select gen_random_uuid(), 'cleanup', 'succeeded', ${row.time}, ${row.time}, 1, 0 from ${row.all}`);

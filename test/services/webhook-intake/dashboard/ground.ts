@@ -14,6 +14,9 @@ import { processRows } from '../../../../services/webhook-intake/typed/store.ts'
 import { createDatabaseServiceWorker, createIsOwn } from '../../../../services/webhook-intake/forge/database-service-worker.ts';
 import { createServiceWorker } from '../../../../services/webhook-intake/forge/service-worker.ts';
 import type { Rules } from '../../../../services/webhook-intake/notifications/rules.ts';
+import { createRunner } from '../../../../services/webhook-intake/jobs/runner.ts';
+import { usualReplayEvents } from '../../../../services/webhook-intake/contract.ts';
+import { usualMaxPayloadValues } from '../../../../services/webhook-relay/contract.ts';
 import { delivery, type MessageParts } from '../deliveries.ts';
 import { createTestWorkers } from '../jobs/test-workers.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
@@ -57,10 +60,12 @@ export type Dashboard = {
 export async function createDashboard({
   workerRules,
   through = (pool) => pool,
+  maxReplayed = usualReplayEvents,
   ...options
-}: Partial<Pick<IntakeParts, 'payloadMemory' | 'stopping' | 'deadLetters' | 'onStored'>> & {
+}: Partial<Pick<IntakeParts, 'payloadMemory' | 'stopping' | 'deadLetters' | 'onStored' | 'rules'>> & {
   readonly through?: (pool: Database) => Database;
   readonly workerRules?: Pick<Rules, 'match'>;
+  readonly maxReplayed?: number;
 } = {}): Promise<Dashboard> {
   const database = await createIntakeDatabase();
   const metrics = createMetrics();
@@ -71,6 +76,13 @@ export async function createDashboard({
     health: createHealth(),
     log: silentLog,
     metrics,
+    replay: {
+      database: database.pool,
+      runner: createRunner({ database: database.pool, log: silentLog, metrics }),
+      isOwn: () => true,
+      maxPayloadValues: usualMaxPayloadValues,
+      maxEvents: maxReplayed,
+    },
     ...options,
   });
   const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
