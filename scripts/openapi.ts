@@ -17,7 +17,7 @@ export async function openapiFiles(): Promise<Record<string, string>> {
     // A direct source without a secret has no route.
     const sources = loaded.flatMap(({ settings }) => Object.values(settings).filter(({ name, isSecret }) => isSecret && name.startsWith('Sources__')));
     const environment = Object.fromEntries(sources.map(({ name }) => [name, 'described']));
-    const options = { environment, data: directory, portBase: 0, metricsPort: 0, lifecycle, logFor: () => silentLog };
+    const options = { environment, data: directory, portBase: 0, metricsPort: 0, loadMailbox: deployables.loadMailbox, lifecycle, logFor: () => silentLog };
     const { started } = await startEverything(loaded, options);
     const files = started.map(async ({ name, url }) => {
       const response = await fetch(`${url}/swagger/v1/swagger.json`);

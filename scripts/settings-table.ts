@@ -64,11 +64,13 @@ export async function settingsFile(): Promise<Record<string, string>> {
   const services = await deployables.loadAll();
   const commands = await commandLoaders();
   const { settings: operatorSettings } = (await deployables.loadOperator()).operator;
+  const mailbox = await deployables.loadMailbox();
   const page = [
     preface,
     section({ title: 'Every process', summary: 'Read by each process, whatever runs in it.', settings: processSettings }),
     ...services.map(({ name, summary, settings, settingFamilies }) => section({ title: name, summary: `${summary}.`, settings, families: settingFamilies })),
     section({ title: 'signalbox operator', summary: 'Read by the operator, beside METRICS_PORT and LOG_LEVEL.', settings: operatorSettings }),
+    section({ title: 'signalbox worker mailbox', summary: `${mailbox.summary}.`, settings: mailbox.settings }),
     section({
       title: 'signalbox migrate',
       summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
@@ -78,6 +80,6 @@ export async function settingsFile(): Promise<Record<string, string>> {
     ...(await Promise.all(commands.map(({ word, loaders }) => verbSection(word, loaders)))),
   ].join('\n');
   const ofCommands = await Promise.all(commands.flatMap(({ loaders }) => Object.values(loaders).map(async (load) => (await load()).settings)));
-  const names = namesOf([processSettings, ...services.map(({ settings }) => settings), operatorSettings, migrateSettings, ...ofCommands]);
+  const names = namesOf([processSettings, ...services.map(({ settings }) => settings), operatorSettings, mailbox.settings, migrateSettings, ...ofCommands]);
   return { 'docs/settings.md': page, 'services/command/setting-names.json': `${JSON.stringify(names, null, 2)}\n` };
 }

@@ -162,7 +162,7 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
     .action((options: { data: string; portBase: number; metricsPort?: number }) =>
       traced(environment, 'signalbox', async () => {
         const [{ up }, { warnOfUnknownSettings }] = await Promise.all([import('../laptop/up.ts'), import('./unknown-settings.ts')]);
-        await up({ environment, ...options, warnOfUnknownSettings }, await deployables.loadAll());
+        await up({ environment, ...options, warnOfUnknownSettings, loadMailbox: deployables.loadMailbox }, await deployables.loadAll());
       }),
     );
 

@@ -40,10 +40,15 @@ const workers: Readonly<Record<string, string>> = {
   'dead-links': 'bookmarks',
 };
 
+/** A worker of no deployable: it has no database and serves nothing over HTTP. */
+const loadMailbox = async () => (await import('../mail/main.ts')).worker;
+const workerNames = [...Object.keys(workers), 'mailbox'];
+
 async function loadWorker(name: string): Promise<Worker> {
+  if (name === 'mailbox') return loadMailbox();
   const owner = workers[name];
   const worker = owner === undefined ? undefined : (await load(owner)).workers?.[name];
-  if (!worker) throw new Error(`there is no worker '${name}'; there are: ${Object.keys(workers).join(', ')}`);
+  if (!worker) throw new Error(`there is no worker '${name}'; there are: ${workerNames.join(', ')}`);
   return worker;
 }
 
@@ -55,9 +60,10 @@ const loadTracers = async () => ({
 
 export const deployables = {
   names: Object.keys(loaders),
-  workerNames: Object.keys(workers),
+  workerNames,
   load: (names: readonly string[]) => Promise.all(names.map(load)),
   loadWorker,
+  loadMailbox,
   loadOperator: () => import('../operator/main.ts'),
   loadTracers,
   withSubcommands,

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
 import type { Log } from '../platform/log.ts';
-import type { Deployable } from '../platform/process/deployable.ts';
+import type { Deployable, Worker } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { explainDatabase } from '../platform/postgres/errors.ts';
@@ -23,6 +23,8 @@ type UpCommand = {
   /** Default: METRICS_PORT. */
   readonly metricsPort?: number;
   readonly warnOfUnknownSettings: (environment: Environment, log: Log) => void;
+  /** Called when the environment names a mailbox or a port for mails. */
+  readonly loadMailbox: () => Promise<Worker>;
 };
 
 /** Returns when it has been stopped. @throws Error before anything is made, when the folder or a port is taken */
@@ -53,6 +55,7 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
       data,
       portBase,
       metricsPort,
+      loadMailbox: command.loadMailbox,
       lifecycle,
       logFor: logs.logFor,
     });
@@ -114,7 +117,7 @@ const ownEventsUrl = (deployables: readonly Deployable[], base: number) =>
 
 /** @returns what listens where, and the names and values of its credentials; null when the environment gave it */
 export async function startEverything(deployables: readonly Deployable[], parts: StartParts) {
-  const { environment, data, portBase, metricsPort, lifecycle, logFor } = parts;
+  const { environment, data, portBase, metricsPort, loadMailbox, lifecycle, logFor } = parts;
   lifecycle.opened('lock', await takeInstanceLock(data));
   const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);
   const generated = await credentials(join(data, 'credentials.env'), environment, makers);
@@ -137,6 +140,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   );
   const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, portSettings, logFor });
   for (const start of configured) await start(runtimes);
+  if (['Mailbox__Url', 'Smtp__Listen'].some((name) => isGiven(environment, name))) await startMailbox(await loadMailbox(), shared, runtimes);
   await runtimes.serveMetrics(metricsPort);
   const started: Started[] = deployables.map(({ name, settings }) => ({
     name,
@@ -148,6 +152,13 @@ export async function startEverything(deployables: readonly Deployable[], parts:
     ),
   }));
   return { started, runtimes, isDatabaseAway: own?.isAway ?? (() => false) };
+}
+
+/** Takes mails to the services of this process. */
+async function startMailbox(worker: Worker, environment: Environment, runtimes: Runtimes): Promise<void> {
+  const urlOf = (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
+  const all = { Mail__DigestUrl: urlOf('link-digest'), Mail__ListingsUrl: urlOf('listings'), ...environment };
+  await worker.start(runtimes.of('mailbox', all), await worker.read(all));
 }
 
 const otherCheckout = (data: string | undefined) =>

@@ -13,14 +13,14 @@ describe('what can be run', () => {
 
   it('knows every worker of every deployable', async () => {
     const all = await deployables.loadAll();
-    expect(deployables.workerNames).to.have.members(all.flatMap(({ workers = {} }) => Object.keys(workers)));
+    expect(deployables.workerNames).to.have.members([...all.flatMap(({ workers = {} }) => Object.keys(workers)), 'mailbox']);
     for (const name of deployables.workerNames) expect(await deployables.loadWorker(name)).to.have.property('once');
   });
 
   it('names the workers that there are when asked for another', async () => {
     const failure: unknown = await deployables.loadWorker('nobody').catch((error: unknown) => error);
     expect(String(failure)).to.equal(
-      "Error: there is no worker 'nobody'; there are: service, database-service, cleanup, maintenance, digest, geocoding, dead-links",
+      "Error: there is no worker 'nobody'; there are: service, database-service, cleanup, maintenance, digest, geocoding, dead-links, mailbox",
     );
   });
 });
