@@ -51,7 +51,7 @@ export const settings = {
   sinceDays: integer('Mailbox__SinceDays', { summary: 'Days back that mails are taken; older ones stay untouched', min: 1, max: 36_500, default: 30 }),
   listen: optional(
     url('Smtp__Listen', ['smtp', 'smtps', 'lmtp'], {
-      summary: 'Where mails are received: `smtp://0.0.0.0:2525`, `lmtp://127.0.0.1:2424`; smtps expects TLS from the first byte',
+      summary: 'Where mails are received: `smtp://*:2525`, `lmtp://127.0.0.1:2424`; smtps expects TLS from the first byte',
     }),
   ),
   recipients: routes('Smtp__Recipients', 'Recipients, and the service that takes their mails: `news@in.example.org=digest,*@homes.example.org=listings`'),

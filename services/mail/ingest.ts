@@ -67,7 +67,10 @@ export function createIngest(config: Pick<MailConfig, 'digestUrl' | 'digestToken
       processed.inc({ door, target, outcome: outcome.kind });
       return outcome;
     },
-    /** Counts a mail that no service was asked to take. */
-    countRefused: (target: Target, door: Door) => processed.inc({ door, target, outcome: 'refused' }),
+    /** Counts a mail that no service is asked to take. */
+    refuse(target: Target, door: Door, reason: string): Outcome {
+      processed.inc({ door, target, outcome: 'refused' });
+      return { kind: 'refused', reason };
+    },
   };
 }

@@ -27,41 +27,38 @@ class Refusal extends Error {
 }
 
 const maxRecipients = 100;
-const socketMs = 60_000;
+const idleMs = 60_000;
+const closeMs = 15_000;
 const certificateMs = 60_000;
 /** Mails at once in memory: as many of the largest. */
 const mailsInMemory = 4;
 
 /** Recipients match in any letter case and without a `+tag`; `*@example.org` is every address of the domain. */
-export function targetOf(recipients: readonly Route[], address: string): Target | undefined {
+function targetOf(recipients: readonly Route[], address: string): Target | undefined {
   const lower = address.toLowerCase();
   const at = lower.lastIndexOf('@');
   const forms = [lower, lower.slice(0, at).replace(/\+.*$/s, '') + lower.slice(at), `*${lower.slice(at)}`];
-  for (const form of forms) {
-    const found = recipients.find(({ from }) => from.toLowerCase() === form);
-    if (found) return found.target;
-  }
-  return undefined;
+  const found = forms.map((form) => recipients.find(({ from }) => from.toLowerCase() === form)).find(Boolean);
+  return found?.target;
 }
 
-export async function startSmtp({ config, ingest, log }: SmtpParts) {
-  const { recipients, certificateFile, keyFile, maxConnections, maxMailBytes } = config;
-  const { protocol, hostname, port } = new URL(config.listen);
-  const memory = createBodyMemory(mailsInMemory * maxMailBytes, maxMailBytes);
-  const readCertificate = async () =>
-    certificateFile === undefined || keyFile === undefined
-      ? undefined
-      : { cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
-  let certificate = await readCertificate();
+/** The certificate of the settings; undefined without one. */
+async function readCertificate({ certificateFile, keyFile }: SmtpParts['config']) {
+  if (certificateFile === undefined || keyFile === undefined) return undefined;
+  const pair = { cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
+  createSecureContext(pair); // throws when one is not the other's
+  return pair;
+}
 
-  /**
-   * Reads a mail to its end, where SMTP takes an answer, and keeps nothing of one that is refused.
-   * @throws Refusal when it is larger than the limit, or comes too slowly while others wait for memory
-   */
-  async function read(stream: SMTPServerDataStream, body: ReturnType<typeof memory.open>, isStalled: () => boolean): Promise<Buffer> {
+/** @returns what settles a mail: it rejects with a Refusal when no service has it */
+function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: SmtpParts) {
+  const memory = createBodyMemory(mailsInMemory * maxMailBytes, maxMailBytes);
+
+  /** Reads a mail to its end, where SMTP takes an answer, and keeps nothing of one that is refused. */
+  async function read(stream: AsyncIterable<Buffer>, body: ReturnType<typeof memory.open>, isStalled: () => boolean): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const chunk of stream) {
       bytes += chunk.length;
       if (bytes > maxMailBytes || isStalled()) {
         chunks.length = 0;
@@ -77,7 +74,15 @@ export async function startSmtp({ config, ingest, log }: SmtpParts) {
     return Buffer.concat(chunks);
   }
 
-  async function receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
+  async function deliver(raw: Buffer, { envelope, remoteAddress: client }: SMTPServerSession): Promise<void> {
+    const targets = new Set(envelope.rcptTo.flatMap(({ address }) => targetOf(recipients, address) ?? []));
+    const outcomes = await Promise.all([...targets].map((target) => ingest.deliver(raw, target, 'smtp')));
+    for (const outcome of outcomes) if (outcome.kind !== 'taken') log.warn({ client, bytes: raw.length, reason: outcome.reason }, `mail ${outcome.kind}`);
+    if (outcomes.some(({ kind }) => kind === 'unavailable')) throw new Refusal(451, '4.3.0 The mail cannot be taken at the moment, try again');
+    if (outcomes.every(({ kind }) => kind === 'refused')) throw new Refusal(554, '5.6.0 The mail cannot be read');
+  }
+
+  return async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> => {
     let isStalled = false;
     const body = memory.open(() => (isStalled = true));
     try {
@@ -85,55 +90,44 @@ export async function startSmtp({ config, ingest, log }: SmtpParts) {
     } finally {
       body.release();
     }
-  }
+  };
+}
 
-  async function deliver(raw: Buffer, session: SMTPServerSession): Promise<void> {
-    const targets = new Set(session.envelope.rcptTo.flatMap(({ address }) => targetOf(recipients, address) ?? []));
-    const outcomes = await Promise.all([...targets].map((target) => ingest.deliver(raw, target, 'smtp')));
-    const unavailable = outcomes.find(({ kind }) => kind === 'unavailable');
-    if (unavailable?.kind === 'unavailable') {
-      log.warn({ client: session.remoteAddress, reason: unavailable.reason }, 'mail not taken, its sender will try again');
-      throw new Refusal(451, '4.3.0 The mail cannot be taken at the moment, try again');
-    }
-    const refused = outcomes.find(({ kind }) => kind === 'refused');
-    if (refused?.kind !== 'refused') return;
-    log.warn({ client: session.remoteAddress, bytes: raw.length, reason: refused.reason }, 'mail refused');
-    if (outcomes.every(({ kind }) => kind === 'refused')) throw new Refusal(554, '5.6.0 The mail cannot be read');
-  }
-
+export async function startSmtp(parts: SmtpParts) {
+  const { config, log } = parts;
+  const { protocol, hostname, port: portText } = new URL(config.listen);
+  const receive = createReceiver(parts);
+  let certificate = await readCertificate(config);
   const server = new SMTPServer({
     lmtp: protocol === 'lmtp:',
     secure: protocol === 'smtps:',
     ...certificate,
-    size: maxMailBytes,
-    maxClients: maxConnections,
+    size: config.maxMailBytes,
+    maxClients: config.maxConnections,
     maxRecipients,
-    socketTimeout: socketMs,
-    closeTimeout: socketMs / 4,
+    socketTimeout: idleMs,
+    closeTimeout: closeMs,
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: true,
     disabledCommands: certificate ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     logger: false,
-    onRcptTo({ address }, _session, callback) {
-      callback(targetOf(recipients, address) === undefined ? new Refusal(550, '5.1.1 There is no such recipient here') : null);
-    },
-    onData(stream, session, callback) {
-      receive(stream, session).then(
+    onRcptTo: ({ address }, _session, callback) =>
+      callback(targetOf(config.recipients, address) === undefined ? new Refusal(550, '5.1.1 There is no such recipient here') : null),
+    onData: (stream, session, callback) =>
+      void receive(stream, session).then(
         () => callback(),
         (error: unknown) => {
           if (!(error instanceof Refusal)) log.error({ error }, 'receiving a mail failed');
           callback(error instanceof Refusal ? error : new Refusal(451, '4.3.0 Receiving failed, try again'));
         },
-      );
-    },
+      ),
   });
   server.on('error', (error) => log.debug({ error }, 'connection of a mail server failed'));
 
   async function readCertificateAgain(): Promise<void> {
     try {
-      const next = await readCertificate();
+      const next = await readCertificate(config);
       if (!next || (next.cert === certificate?.cert && next.key === certificate.key)) return;
-      createSecureContext(next); // throws for a certificate that is not the key's
       certificate = next;
       server.updateSecureContext(next);
       log.info('certificate replaced');
@@ -144,14 +138,15 @@ export async function startSmtp({ config, ingest, log }: SmtpParts) {
   const closing = new AbortController();
   const watching = certificate ? every(certificateMs, closing.signal, readCertificateAgain) : undefined;
 
-  const listening = Promise.withResolvers<undefined>();
-  server.server.once('error', listening.reject);
-  server.listen(Number(port || (protocol === 'smtps:' ? 465 : 25)), hostname.replace(/^\[|\]$/g, ''), () => listening.resolve(undefined));
-  await listening.promise.catch(explainPort('mails', Number(port), 'Smtp__Listen'));
+  const port = Number(portText || (protocol === 'smtps:' ? 465 : 25));
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject);
+    server.listen({ port, ...(hostname !== '*' && { host: hostname.replace(/^\[|\]$/g, '') }) }, resolve);
+  }).catch(explainPort('mails', port, 'Smtp__Listen'));
   const address = server.server.address();
   log.info({ address }, 'receiving mails');
   return {
-    port: typeof address === 'object' && address !== null ? address.port : Number(port),
+    port: typeof address === 'object' && address !== null ? address.port : port,
     readCertificateAgain,
     /** @returns when the mails under way have their answers */
     async close(): Promise<void> {

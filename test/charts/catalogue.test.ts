@@ -56,6 +56,15 @@ for (const { name, migrations, settings, workers = {}, read } of loaded) {
 
 describe('the catalogue of the chart', () => {
   it('has every service, and no other', () => {
-    expect(Object.keys(catalogue)).to.have.members(deployables.names);
+    expect(Object.keys(catalogue)).to.have.members([...deployables.names, 'mail']);
+  });
+
+  it('has the secrets that the worker mailbox reads', async () => {
+    const { mail } = catalogue;
+    const { settings } = await deployables.loadMailbox();
+    const secrets = Object.values(settings).filter(({ isSecret }) => isSecret);
+    expect(mail?.optionalCredentials).to.have.members(secrets.map(({ name }) => name));
+    expect(mail).not.to.have.property('credentials');
+    expect(Object.values(settings).map(({ name }) => name)).to.include.members(Object.keys(mail?.reaches ?? {}));
   });
 });

@@ -10,6 +10,7 @@ type ServiceFacts = Facts & {
   readonly brokerUser?: string;
   readonly redis?: boolean;
   readonly spool?: boolean;
+  readonly reaches?: Readonly<Record<string, string>>;
   readonly notificationRules?: boolean;
   readonly workers?: Readonly<Record<string, Facts>>;
 };

@@ -100,6 +100,17 @@ describeWith(helm, 'network policies', () => {
     expect(found).to.deep.equal([...byDefault, ...counted].sort());
   });
 
+  it('let the worker mailbox reach the services that take mails, and mail servers reach it where its Service is open', async () => {
+    const mail = { services: { mail: { enabled: true } } };
+    const inside = expand(['mail'], ['dns:53', 'dns:53/UDP', 'link-digest:8080', 'listings:8080']);
+    expect(await flows(mail)).to.deep.equal([...byDefault, ...inside].sort());
+    const smtp = merged(mail, { services: { mail: { smtp: { enabled: true }, service: { type: 'LoadBalancer' } } } });
+    const from = ['application', 'controller', 'dns', 'internet', 'pod beside', 'pod elsewhere', 'prometheus', 'API server'];
+    const others = [...services, ...workers, 'migrate', 'credentials', 'test'];
+    const found = (await flows(smtp)).filter((flow) => flow.endsWith('mail:2525') && !others.some((name) => flow.startsWith(`${name} `)));
+    expect(found).to.have.members(expand(from, ['mail:2525']));
+  });
+
   it('let workers that are CronJobs reach what they reach as Deployments', async () => {
     expect(await flows(sets.get('workers as CronJobs'))).to.deep.equal([...byDefault].sort());
   });

@@ -38,17 +38,17 @@ const optionalSecrets = [...new Set([...components.values()].flatMap(({ optional
 describeWith(helm, 'the keys of a pod', () => {
   it('are those of its service', async () => {
     const workers = { digest: { enabled: true } };
-    const given = await keysByComponent({ redis: { enabled: true }, services: { 'link-digest': { workers } } });
+    const given = await keysByComponent({ redis: { enabled: true }, services: { 'link-digest': { workers }, mail: { enabled: true } } });
     for (const [component, { schema = '', brokerUser = '', broker, redis = false, credentials = [], optionalCredentials = [] }] of components) {
       const servers = [
-        `postgres-${schema}-password`,
+        ...(schema === '' ? [] : [`postgres-${schema}-password`]),
         ...(broker === undefined ? [] : [`rabbitmq-${brokerUser}-password`]),
         ...(redis ? ['redis-password'] : []),
       ];
       expect(given[component], component).to.deep.equal(own(...servers, ...credentials, ...optionalCredentials));
     }
     const others = Object.entries(given).filter(([component]) => !components.has(component));
-    const schemas = [...new Set([...components.values()].map(({ schema = '' }) => schema))];
+    const schemas = [...new Set([...components.values()].map(({ schema = '' }) => schema))].filter((schema) => schema !== '');
     expect(Object.fromEntries(others)).to.deep.equal({
       postgres: own('postgres-admin-password'),
       rabbitmq: own('rabbitmq-erlang-cookie', 'rabbitmq-digest-password', 'rabbitmq-intake-password', 'rabbitmq-password', 'rabbitmq-relay-password'),
@@ -60,7 +60,7 @@ describeWith(helm, 'the keys of a pod', () => {
   });
 
   it('must be there for a pod to start, but for those that the catalogue calls optional', async () => {
-    const references = podsOf(await render()).flatMap(({ pod }) =>
+    const references = podsOf(await render({ services: { mail: { enabled: true } } })).flatMap(({ pod }) =>
       containersOf(pod).flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])),
     );
     expect([...new Set(references.filter(({ optional }) => optional === true).map(({ key }) => key))]).to.have.members(optionalSecrets);

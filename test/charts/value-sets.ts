@@ -88,6 +88,18 @@ const combinations: Readonly<Record<string, Values>> = {
   'queues in a Postgres outside': { postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db' } }, rabbitmq: { enabled: false } },
   'credentials of a Secret that is there': { existingSecret: 'mine' },
   'credentials of a service of its own': { services: { secrets: { existingSecret: 'master-keys' } } },
+  'mails out of a mailbox and by SMTP': {
+    services: {
+      mail: {
+        enabled: true,
+        settings: { Mailbox__Folders: 'Newsletters=digest', Smtp__Recipients: 'news@in.example.org=digest,*@homes.example.org=listings' },
+        smtp: { enabled: true, tlsSecret: 'mail-tls' },
+        service: { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
+        networkPolicy: { egress: [{ to: [{ ipBlock: { cidr: '203.0.113.7/32' } }], ports: [{ port: 993 }] }] },
+      },
+    },
+    ...monitoringOn,
+  },
   'workers as CronJobs': { defaults: { worker: { kind: 'CronJob' } } },
   'a relay with claims': { services: { 'webhook-relay': { replicas: 2, spool: { persistence: { enabled: true, storageClass: 'fast' } } } } },
   autoscalers: {

@@ -51,7 +51,7 @@ describe('runbooks', () => {
   describeWith(helm, 'beside the chart', () => {
     it('select by labels that pods have', async () => {
       // The pod of `helm test` is an object of the chart and has its labels.
-      const pods = podsOf(await render({ backup: { enabled: true } })).filter(({ owner }) => owner.kind !== 'Pod');
+      const pods = podsOf(await render({ backup: { enabled: true }, services: { mail: { enabled: true } } })).filter(({ owner }) => owner.kind !== 'Pod');
       const known = new Set(pods.flatMap(({ pod }) => Object.entries(pod.metadata?.labels ?? {}).map((label) => label.join('='))));
       const selectors = runbooks.flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/ -l (app\.\S*)/g)].map(([, selector = '']) => selector));
       expect(selectors).to.not.be.empty;
@@ -59,7 +59,7 @@ describe('runbooks', () => {
     });
 
     it('name workloads that the chart has', async () => {
-      const objects = await render({ monitoring: { serviceMonitor: { enabled: true } }, backup: { enabled: true } });
+      const objects = await render({ monitoring: { serviceMonitor: { enabled: true } }, backup: { enabled: true }, services: { mail: { enabled: true } } });
       const known = new Set(objects.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`));
       const kinds: Record<string, string> = { deploy: 'deployment' };
       const named = runbooks.flatMap((path) =>

@@ -49,6 +49,18 @@ export async function startScraped(): Promise<Scraped> {
   const geocoding = await startOne(database.url, ['worker', 'geocoding', '--loop'], {});
   const listings = await startOne(database.url, ['serve', 'listings'], { Listings__AccessTokens: 'the reader of the tests' });
 
+  // Nothing is there: what is scraped is that.
+  const mailbox = await startOne(database.url, ['worker', 'mailbox', '--loop'], {
+    Mailbox__Url: 'imap://ann:password@127.0.0.1:9',
+    Mailbox__Folders: 'Newsletters=digest',
+    Smtp__Listen: 'smtp://127.0.0.1:0',
+    Smtp__Recipients: 'homes@in.example.org=listings',
+    Mail__DigestUrl: digest.url,
+    Ingest__Token: 'the mail relay of the tests',
+    Mail__ListingsUrl: listings.url,
+    Listings__AccessTokens: 'the reader of the tests',
+  });
+
   const forge = createForge(flow.relayUrls);
   const answers: Answer[] = [];
   for (let number = 0; number < sent; number++) answers.push(await forge.deliver(examplePayload(number)));
@@ -73,10 +85,11 @@ export async function startScraped(): Promise<Scraped> {
     'listings-0': listings.metricsUrl,
     'geocoding-0': geocoding.metricsUrl,
     'digest-0': digest.metricsUrl,
+    'mail-0': mailbox.metricsUrl,
   };
   let closed: Promise<void> | undefined;
   const close = async () => {
-    await Promise.all([secrets, bookmarks, listings, geocoding, digest].map(({ process }) => process.kill()));
+    await Promise.all([secrets, bookmarks, listings, geocoding, digest, mailbox].map(({ process }) => process.kill()));
     await flow.close();
     await database.drop();
   };

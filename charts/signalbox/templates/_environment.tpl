@@ -27,10 +27,13 @@
 - { name: PORT, value: "8080" }
 {{- end }}
 {{- include "signalbox.trustEnvironment" $root }}
+{{- if $workload.schema }}
 {{- $role := include "signalbox.databaseRole" (dict "root" $root "schema" $workload.schema "own" $workload.database) | fromJson }}
 {{ include "signalbox.fromSecret" (merge (dict "name" "DATABASE_PASSWORD") $role) }}
 - name: DATABASE_URL
   value: postgres://{{ $role.user }}:$(DATABASE_PASSWORD)@{{ include "signalbox.postgresAddress" $root }}
+{{- end }}
+{{- include "signalbox.reachedEnvironment" . }}
 {{- if $workload.broker }}
 {{- include "signalbox.brokerEnvironment" . }}
 {{- end }}
@@ -49,9 +52,28 @@
 {{- with $workload.spool }}
 - { name: FailedPayloads__Directory, value: {{ .directory }} }
 {{- end }}
+{{- with $workload.smtp }}
+{{- if .enabled }}
+- { name: Smtp__Listen, value: "smtp://*:2525" }
+{{- if .tlsSecret }}
+- { name: Smtp__CertificateFile, value: /etc/signalbox/smtp-tls/tls.crt }
+- { name: Smtp__KeyFile, value: /etc/signalbox/smtp-tls/tls.key }
+{{- end }}
+{{- end }}
+{{- end }}
 {{- range $name, $value := $workload.settings }}
 - name: {{ $name }}
   value: {{ include "signalbox.text" $value | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Addresses of the services that a workload calls, where they are enabled. root, workload */}}
+{{- define "signalbox.reachedEnvironment" -}}
+{{- $services := include "signalbox.services" .root | fromJson }}
+{{- range $setting, $name := .workload.reaches }}
+{{- with get $services $name }}
+- { name: {{ $setting }}, value: "http://{{ include "signalbox.componentName" (dict "root" $.root "component" $name) }}:{{ .service.port }}" }
+{{- end }}
 {{- end }}
 {{- end -}}
 

@@ -34,6 +34,9 @@
 {{- if not $workload.isWorker -}}
 {{- $ports = prepend $ports (dict "name" "http" "containerPort" 8080 "protocol" "TCP") -}}
 {{- end -}}
+{{- if dig "smtp" "enabled" false $workload -}}
+{{- $ports = append $ports (dict "name" "smtp" "containerPort" 2525 "protocol" "TCP") -}}
+{{- end -}}
 {{- $_ := set $parts "ports" (toYaml $ports) -}}
 {{- if ne $workload.kind "CronJob" -}}
 {{- $_ := set $parts "probes" (include "signalbox.healthProbes" (dict "port" (ternary "metrics" "http" $workload.isWorker)) | fromJson) -}}

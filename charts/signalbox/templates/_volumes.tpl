@@ -37,6 +37,11 @@
 - name: spool
   emptyDir: { sizeLimit: {{ .workload.spool.sizeLimit }} }
 {{- end }}
+{{- with .workload.smtp }}
+{{- if and .enabled .tlsSecret }}
+- { name: smtp-tls, secret: { secretName: {{ .tlsSecret }} } }
+{{- end }}
+{{- end }}
 {{- if .workload.notificationRules }}
 - name: rules
   configMap: { name: {{ include "signalbox.componentName" (dict "root" .root "component" (printf "%s-rules" .workload.deployable)) }} }
@@ -54,6 +59,11 @@
 {{- end }}
 {{- with .workload.spool }}
 - { name: spool, mountPath: {{ .directory }} }
+{{- end }}
+{{- with .workload.smtp }}
+{{- if and .enabled .tlsSecret }}
+- { name: smtp-tls, mountPath: /etc/signalbox/smtp-tls, readOnly: true }
+{{- end }}
 {{- end }}
 {{- if .workload.notificationRules }}
 - { name: rules, mountPath: /etc/signalbox/rules, readOnly: true }

@@ -1,7 +1,7 @@
 {{/* The services of the values with their defaults and the facts of files/services.yaml, and the workloads they make: what all templates range over. */}}
 
-{{/* name → service as JSON, those that are enabled: YAML takes ten times as long to write and read again */}}
-{{- define "signalbox.services" -}}
+{{/* name → entry as JSON, those that are enabled: YAML takes ten times as long to write and read again */}}
+{{- define "signalbox.entries" -}}
 {{- $services := dict -}}
 {{- $catalogue := .Files.Get "files/services.yaml" | fromYaml -}}
 {{- include "signalbox.refuseUnknown" (dict "path" "services" "what" "service" "given" .Values.services "known" $catalogue) -}}
@@ -17,10 +17,21 @@
 {{ toJson $services }}
 {{- end -}}
 
+{{/* The entries that serve HTTP, likewise */}}
+{{- define "signalbox.services" -}}
+{{- $services := dict -}}
+{{- range $name, $service := include "signalbox.entries" . | fromJson -}}
+{{- if not $service.runsWorker -}}
+{{- $_ := set $services $name $service -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $services }}
+{{- end -}}
+
 {{/* All facts of a service or worker of files/services.yaml, with a value for those that it does not name */}}
 {{- define "signalbox.facts" -}}
-{{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false -}}
-{{- mergeOverwrite $none (omit . "workers" "spool" "notificationRules") | toJson -}}
+{{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false "runsWorker" "" "reaches" dict -}}
+{{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "notificationRules") | toJson -}}
 {{- end -}}
 
 {{/* A tag that is given by itself replaces the digest of what it is merged over. image (changed), own */}}
@@ -41,10 +52,14 @@
      Each has further: component, deployable (the service it belongs to), path (of its values), kind, args, isWorker */}}
 {{- define "signalbox.workloads" -}}
 {{- $workloads := dict -}}
-{{- range $name, $service := include "signalbox.services" . | fromJson -}}
+{{- range $name, $service := include "signalbox.entries" . | fromJson -}}
 {{- $common := omit $service "worker" "workers" "facts" -}}
 {{- $keepsClaim := dig "spool" "persistence" "enabled" false $service -}}
 {{- $own := dict "component" $name "deployable" $name "path" (printf "services.%s" $name) "kind" (ternary "StatefulSet" "Deployment" $keepsClaim) "args" (list "serve" $name) "isWorker" false -}}
+{{- with $service.runsWorker -}}
+{{- $_ := set $own "args" (list "worker" . "--loop") -}}
+{{- $_ := set $own "isWorker" true -}}
+{{- end -}}
 {{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $own) -}}
 {{- range $worker, $facts := $service.facts.workers | default dict -}}
 {{- $entry := get ($service.workers | default dict) $worker | default dict -}}

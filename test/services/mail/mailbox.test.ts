@@ -169,7 +169,7 @@ describeWith(dovecot, 'a mailbox', () => {
       await server.kill();
     });
     const mailbox = follow();
-    await eventually(() => mailbox.check().ok === false && sink.handed.length === 1);
+    await eventually(() => !mailbox.check().ok && sink.handed.length === 1);
     await server.start();
     await eventually(() => sink.handed.length === 2);
     expect(sink.handed[0]).to.deep.equal(sink.handed[1]);
