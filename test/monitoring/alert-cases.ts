@@ -40,7 +40,6 @@ const onDigest = (name: string, labels: Labels = {}) => series(name, { ...labels
 const newsletters = (outcome: string, values: string) => ({ [onDigest('signalbox_digest_mails_processed_total', { outcome })]: values });
 const newslettersWaiting = (queueName: string, values: string) => ({ [onDigest('signalbox_digest_queue_messages', { queue: queueName })]: values });
 const onSecrets = (name: string, labels: Labels = {}) => series(name, { ...labels, ...secretsTarget });
-
 const check = (on: typeof onRelay, labels: { readonly deployable: string; readonly check: string }, value: number) => ({
   [on('signalbox_health_check_ok', labels)]: always(value),
 });

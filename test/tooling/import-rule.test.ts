@@ -22,6 +22,7 @@ const installed = [
   'amqplib',
   'pg-boss',
   'ioredis',
+  'imapflow',
   '@kubernetes/client-node',
   'zod',
   'pino',
