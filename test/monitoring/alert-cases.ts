@@ -29,7 +29,6 @@ const workerTarget = { namespace, pod: 'service-0', instance: '10.0.0.2:9090' };
 const secretsTarget = { namespace, pod: 'secrets-0', instance: '10.0.0.3:9090' };
 const broker = 'BROKER_URL_1';
 const period = '2026-01';
-
 const always = (value: number) => `${value}+0x90`;
 const rising = (by: number) => `0+${by}x90`;
 const onRelay = (name: string, labels: Labels = {}) => series(name, { ...labels, ...relayTarget });

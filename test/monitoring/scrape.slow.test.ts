@@ -160,7 +160,9 @@ describeWith(ownRabbitmq, 'the scrape of real processes', function () {
         const active = (await server.rules()).filter(({ name, state }) => state !== 'inactive' && !isOfOperator(name)).map(({ name }) => name);
         expect(active).to.include.members(['SignalboxAllBrokersAtLimit', 'SignalboxBrokerLimitReached']);
         // The mailbox of the scraped worker is not there.
-        expect(active.filter((name) => /Down|Disconnected|NoActive|NoBroker|Unready|Lost|Tampered/.test(name) && name !== 'SignalboxMailboxDisconnected')).to.deep.equal([]);
+        expect(
+          active.filter((name) => /Down|Disconnected|NoActive|NoBroker|Unready|Lost|Tampered/.test(name) && name !== 'SignalboxMailboxDisconnected'),
+        ).to.deep.equal([]);
       });
     });
 
