@@ -1,10 +1,7 @@
 // Settings of the mailbox worker: the mailbox that it follows, the port on which it receives mails, and the services that take them.
 import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
+import { type Target, targets } from './ingest.ts';
 import { integer, optional, secret, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
-
-/** The services that read mails. */
-export const targets = ['digest', 'listings'] as const;
-export type Target = (typeof targets)[number];
 
 /** Mails of a folder, or for a recipient, and the service that takes them. */
 export type Route = { readonly from: string; readonly target: Target };

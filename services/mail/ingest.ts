@@ -1,7 +1,11 @@
 // Hands raw mails to the ingest of the digest and of listings, which tell repeats apart by themselves.
 import { describeError } from '../platform/errors.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { type MailConfig, type Target, targets } from './config.ts';
+import type { MailConfig } from './config.ts';
+
+/** The services that read mails. */
+export const targets = ['digest', 'listings'] as const;
+export type Target = (typeof targets)[number];
 
 export type Outcome =
   | { readonly kind: 'taken' }

@@ -7,8 +7,8 @@ import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { explainPort } from '../platform/process/runtime.ts';
 import type { Log } from '../platform/log.ts';
 import { every } from '../platform/time.ts';
-import type { MailConfig, Route, Target } from './config.ts';
-import type { Ingest } from './ingest.ts';
+import type { MailConfig, Route } from './config.ts';
+import type { Ingest, Target } from './ingest.ts';
 
 type SmtpParts = {
   readonly config: Pick<MailConfig, 'recipients' | 'certificateFile' | 'keyFile' | 'maxConnections' | 'maxMailBytes'> & { readonly listen: string };

@@ -77,7 +77,6 @@ const longPolls = (le: string, values: string) => ({
   [onSecrets('signalbox_http_request_duration_seconds_bucket', { deployable: 'secrets', method: 'GET', route: '/api/management/changes', status: '200', le })]:
     values,
 });
-
 type Cases = {
   readonly alert: string;
   readonly labels: Labels;
