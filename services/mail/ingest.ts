@@ -1,7 +1,7 @@
 // Hands raw mails to the ingest of the digest and of listings, which tell repeats apart by themselves.
+import type { Secret } from '../platform/config/secret.ts';
 import { describeError } from '../platform/errors.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { MailConfig } from './config.ts';
 
 /** The services that read mails. */
 export const targets = ['digest', 'listings'] as const;
@@ -24,7 +24,15 @@ const timeoutMs = 60_000;
 /** Statuses that mean these bytes, not the moment or the credential. */
 const lasting: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-export function createIngest(config: Pick<MailConfig, 'digestUrl' | 'digestTokens' | 'listingsUrl' | 'listingsTokens'>, metrics: Metrics) {
+type Services = {
+  readonly digestUrl: string | undefined;
+  readonly digestTokens: readonly Secret[] | undefined;
+  readonly listingsUrl: string | undefined;
+  readonly listingsTokens: readonly Secret[] | undefined;
+};
+
+/** Of several tokens the first is sent. */
+export function createIngest(config: Services, metrics: Metrics) {
   const processed = metrics.counter({
     name: 'signalbox_mail_mails_total',
     help: 'Mails handed to a service, by the way they came in, the service and the outcome; an unavailable one is tried again and counts each time.',

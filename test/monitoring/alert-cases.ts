@@ -36,8 +36,6 @@ const onWorker = (name: string, labels: Labels = {}) => series(name, { worker: '
 const onBookmarks = (name: string, labels: Labels = {}) => series(name, { ...labels, namespace, pod: 'bookmarks-0', instance: '10.0.0.4:9090' });
 const onListings = (name: string, labels: Labels = {}) => series(name, { ...labels, namespace, pod: 'listings-0', instance: '10.0.0.5:9090' });
 const onDigest = (name: string, labels: Labels = {}) => series(name, { ...labels, namespace, pod: 'digest-0', instance: '10.0.0.6:9090' });
-const newsletters = (outcome: string, values: string) => ({ [onDigest('signalbox_digest_mails_processed_total', { outcome })]: values });
-const newslettersWaiting = (queueName: string, values: string) => ({ [onDigest('signalbox_digest_queue_messages', { queue: queueName })]: values });
 const onSecrets = (name: string, labels: Labels = {}) => series(name, { ...labels, ...secretsTarget });
 const check = (on: typeof onRelay, labels: { readonly deployable: string; readonly check: string }, value: number) => ({
   [on('signalbox_health_check_ok', labels)]: always(value),
@@ -284,33 +282,6 @@ const otherCases: readonly Cases[] = [
     labels: { severity: 'critical', deployable: 'link-digest' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },
     silent: { 'while one runs, though unready': [check(onDigest, { deployable: 'link-digest', check: 'schema' }, 0), '20m'] },
-  },
-  {
-    alert: 'SignalboxDigestBrokerDisconnected',
-    labels: { severity: 'critical', namespace, pod: 'digest-0' },
-    fires: { 'when the broker has been away for a while': [{ [onDigest('signalbox_digest_broker_connected')]: always(0) }, '11m'] },
-    silent: {
-      'while it is connected': [{ [onDigest('signalbox_digest_broker_connected')]: always(1) }, '20m'],
-      'for a few minutes without it': [{ [onDigest('signalbox_digest_broker_connected')]: '1 1 0+0x5 1+0x60' }, '20m'],
-    },
-  },
-  {
-    alert: 'SignalboxNewslettersWaiting',
-    labels: { severity: 'warning', namespace },
-    fires: { 'when many wait for long': [newslettersWaiting('newsletter.ingest', always(60)), '31m'] },
-    silent: {
-      'while they are taken off the queue': [newslettersWaiting('newsletter.ingest', '500-20x25 0+0x60'), '60m'],
-      'of dead letters': [newslettersWaiting('newsletter.ingest.dlq', always(60)), '60m'],
-    },
-  },
-  {
-    alert: 'SignalboxNewslettersRejected',
-    labels: { severity: 'warning', namespace },
-    fires: { 'when most are refused': [{ ...newsletters('rejected', rising(1)), ...newsletters('stored', '0+1x9 9+0x90') }, '60m'] },
-    silent: {
-      'while few of many are refused': [{ ...newsletters('rejected', rising(1)), ...newsletters('stored', rising(2)) }, '60m'],
-      'when two are refused': [{ ...newsletters('rejected', '0 2+0x90'), ...newsletters('stored', always(0)) }, '60m'],
-    },
   },
   {
     alert: 'SignalboxListingsDown',
