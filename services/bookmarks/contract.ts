@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isStorable, storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
+import { hasNoControls, hasNoPassword, isPicture, isWebAddress, withoutQuotes } from '../platform/web-address.ts';
 import { Count, exactlyOptional, isGuid, queryBoolean, queryChoice, queryInteger, queryList, queryRepeated, text, Timestamp } from '../platform/schema.ts';
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
@@ -24,20 +25,6 @@ const idOfNothing = '00000000-0000-0000-0000-000000000000';
 const asId = (value: string) => (isGuid(value) ? value.toLowerCase() : idOfNothing);
 const Reference = z.string({ error: 'must be a string' }).transform(asId).nullable();
 export const ById = z.object({ id: z.string().transform(asId).meta({ description: 'The id of the bookmark or folder' }) });
-
-const isWebAddress = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
-/** A URL parser drops tabs and line ends, so that an address with them is another one than a person reads. */
-const hasNoControls = (url: string) => !/\p{Cc}/u.test(url);
-const hasNoPassword = (url: string) => (URL.parse(url) ?? { username: '', password: '' }).username === '' && (URL.parse(url)?.password ?? '') === '';
-/** Characters that no address has, and that would end an attribute of a page; a browser sends them in this form. */
-const withoutQuotes = (url: string) => url.replaceAll(/["<>`]/g, (character) => encodeURIComponent(character));
-
-const imageData = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)[;,]/i;
-/** Relative, http, https, or the bytes of a picture themselves: nothing that a browser would run. */
-function isPicture(address: string): boolean {
-  const protocol = URL.parse(address)?.protocol;
-  return protocol === undefined || protocol === 'http:' || protocol === 'https:' || imageData.test(address.trim());
-}
 
 /** Compares code points; JavaScript's own order compares UTF-16 units. */
 const byCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -297,24 +284,40 @@ export const Counts = z
   });
 export type Counts = z.output<typeof Counts>;
 
-export const ImportQuery = z.object({ dryRun: flag.meta({ description: 'Whether to report what would be imported without storing it; default: false' }) });
+export const ImportQuery = z.object({
+  dryRun: flag.meta({ description: 'Whether to report what would be imported without storing it; default: false' }),
+  private: queryChoice(['exclude', 'include'])
+    .default('exclude')
+    .meta({ description: 'Whether bookmarks that the file marks as private are imported into a catalogue that everybody may read; default: exclude' }),
+});
+const place = {
+  index: Count.meta({ description: 'The position among the bookmarks of the file, from 0' }),
+  title: z.string().meta({ description: 'The title of the bookmark' }),
+};
 const FailedBookmark = z
-  .object({
-    index: Count.meta({ description: 'The position among the bookmarks of the file, from 0' }),
-    title: z.string().meta({ description: 'The title of the bookmark' }),
-    reason: z.string().meta({ description: 'Why the bookmark was not stored' }),
-  })
+  .object({ ...place, reason: z.string().meta({ description: 'Why the bookmark was not stored' }) })
   .meta({ id: 'FailedBookmark', description: 'A bookmark of an import that could not be stored' });
+const LeftOutBookmark = z
+  .object({ ...place, reason: z.string().meta({ description: 'Why the bookmark was left out: it is private, or its address belongs to the browser' }) })
+  .meta({ id: 'LeftOutBookmark', description: 'A bookmark that an import leaves out' });
 export const ImportResult = z
   .object({
     created: Count.meta({ description: 'How many bookmarks were stored' }),
-    skipped: Count.meta({ description: 'How many were left out, since their address is in the same folder already' }),
+    skipped: Count.meta({ description: 'How many were left out: their address is in the same folder already, or `leftOut` has them' }),
     failed: z.array(FailedBookmark).meta({ description: 'The bookmarks that could not be stored' }),
+    leftOut: z.array(LeftOutBookmark).meta({ description: 'Those of `skipped` that are not in the catalogue, the first 10000' }),
   })
   .meta({
     id: 'ImportResult',
     description: 'The outcome of an import: what was stored, left out and refused',
-    examples: [{ created: 312, skipped: 4, failed: [{ index: 17, title: 'Home', reason: 'url must be an absolute http or https URL' }] }],
+    examples: [
+      {
+        created: 312,
+        skipped: 4,
+        failed: [{ index: 17, title: 'Home', reason: 'url must be an absolute http or https URL' }],
+        leftOut: [{ index: 3, title: 'Most Visited', reason: 'place: is an address of the browser' }],
+      },
+    ],
   });
 export type ImportResult = z.output<typeof ImportResult>;
 

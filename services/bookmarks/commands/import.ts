@@ -7,31 +7,35 @@ import { ImportResult } from '../contract.ts';
 import { importSettings } from './settings.ts';
 import { ask } from './service.ts';
 
-const Options = z.object({ dryRun: z.boolean().default(false) });
+const Options = z.object({ dryRun: z.boolean().default(false), includePrivate: z.boolean().default(false) });
 
 export const importFile: Subcommand = {
   summary: 'take the bookmark file of a browser, or, as -, standard input; run again it skips what is there',
   examples: ['import bookmarks.html --dry-run', 'import bookmarks.html'],
   operands: '<file>',
-  options: [{ flags: '--dry-run', summary: 'only tell what would be done' }],
+  options: [
+    { flags: '--dry-run', summary: 'only tell what would be done' },
+    { flags: '--include-private', summary: 'take private bookmarks as well: everybody who reaches the service may read them' },
+  ],
   settings: importSettings,
   async run({ environment, options, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
-    const { dryRun } = readOptions(Options, options);
+    const { dryRun, includePrivate } = readOptions(Options, options);
     const { address, apiKeys } = readSettings(environment, importSettings);
     const { bytes, size } = await openInput(file);
     const progress = createProgress(process.stderr, size);
     try {
-      const response = await ask(`${address}/api/import?dryRun=${dryRun}`, {
+      const response = await ask(`${address}/api/import?dryRun=${dryRun}&private=${includePrivate ? 'include' : 'exclude'}`, {
         method: 'POST',
         headers: { 'X-Api-Key': apiKeys[0]?.reveal() ?? '', 'Content-Type': 'text/html' },
         body: progress.count(bytes),
         duplex: 'half',
         signal: stopping,
       });
-      const { created, skipped, failed } = ImportResult.parse(await response.json());
+      const { created, skipped, failed, leftOut } = ImportResult.parse(await response.json());
       progress.end();
       for (const { index, title, reason } of failed) writeError(`not imported, number ${index + 1} (${visible(title)}): ${reason}`);
+      for (const { index, title, reason } of leftOut) writeError(`left out, number ${index + 1} (${visible(title)}): ${reason}`);
       print(`${dryRun ? 'dry run, nothing was written: ' : ''}${created} created, ${skipped} skipped, ${failed.length} failed\n`);
       const isNothing = created + skipped + failed.length === 0;
       if (isNothing) writeError(`there is no bookmark in ${file}; expected is the HTML file that browsers export`);

@@ -23,7 +23,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     operationId: 'importBookmarks',
     summary: 'Takes Netscape bookmark HTML, as browsers export it; what is in the same folder already is skipped',
     description:
-      'Folders, tags, dates and descriptions are kept. The text is decoded as its Content-Type declares, else as its byte order mark or META element does, else as UTF-8. Every bookmark of the file is created, skipped or failed. An interrupted import keeps what it has stored, and a repeat goes on from there.',
+      'Folders, tags, dates, descriptions and favorites are kept. The text is decoded as its byte order mark says, else as its Content-Type or META element does, else as UTF-8. Private bookmarks and addresses of the browser itself are left out, and named. Every bookmark of the file is created, skipped or failed. An interrupted import keeps what it has stored, and a repeat goes on from there.',
     query: ImportQuery,
     // A misspelt dryRun would import.
     isQueryClosed: true,
@@ -31,7 +31,8 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     describedBody: { 'text/html': BookmarkFile },
     answers: { 200: ImportResult },
     problems: [Problems.notBookmarks],
-    handle: ({ query, body, headers }) => importAll(textOf(body.bytes, charsetIn(headers['content-type'])), query.dryRun),
+    handle: ({ query, body, headers }) =>
+      importAll(textOf(body.bytes, charsetIn(headers['content-type'])), { isDryRun: query.dryRun, withPrivate: query.private === 'include' }),
   }),
   route({
     method: 'get',
@@ -41,7 +42,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     access: 'open',
     isQueryClosed: true,
     summary: 'All of it as Netscape bookmark HTML, which browsers take',
-    description: 'The file is written from one snapshot. An import of it restores folders, tags, dates and descriptions.',
+    description: 'The file is written from one snapshot. An import of it restores folders, tags, dates, descriptions and favorites.',
     answers: { 200: BookmarkFile },
     describedContent: { 'text/html': BookmarkFile },
     async handle() {

@@ -4,11 +4,13 @@ import { v7 as newId } from 'uuid';
 import { Common } from '../../platform/problem.ts';
 import { BookmarkInput, type ImportResult } from '../contract.ts';
 import type { CatalogueStore, CatalogueWriter, PlainBookmark } from '../store.ts';
-import { type FileFolder, type FileItem, readNetscape } from './netscape-reader.ts';
+import { type FileBookmark, type FileFolder, type FileItem, readNetscape } from './netscape-reader.ts';
 
 const itemsAtOnce = 500;
 /** A file with more failures is refused as a whole. */
 const maxFailed = 10_000;
+
+type Options = { readonly isDryRun: boolean; readonly withPrivate: boolean };
 
 export type Importer = ReturnType<typeof createImporter>;
 
@@ -17,9 +19,9 @@ export function createImporter(store: CatalogueStore, clock: () => Date) {
   const trying = (items: readonly Prepared[]) => countNew(store, items);
 
   /** A repeat skips what is stored already. @throws Problem for a text that is no bookmark file, or the error of `texts` */
-  return async (texts: AsyncIterable<string>, isDryRun: boolean): Promise<ImportResult> => {
-    const result: ImportResult = { created: 0, skipped: 0, failed: [] };
-    const prepare = createPreparation(result, clock);
+  return async (texts: AsyncIterable<string>, { isDryRun, withPrivate }: Options): Promise<ImportResult> => {
+    const result: ImportResult = { created: 0, skipped: 0, failed: [], leftOut: [] };
+    const prepare = createPreparation(result, { clock, withPrivate });
     for await (const items of readNetscape(texts, itemsAtOnce)) {
       const prepared = items.flatMap((item) => prepare(item) ?? []);
       if (result.failed.length > maxFailed) throw Common.invalid({ detail: `More than ${maxFailed} bookmarks of the file cannot be imported.` });
@@ -35,13 +37,19 @@ export function createImporter(store: CatalogueStore, clock: () => Date) {
 type Prepared = { readonly folder: FileFolder | undefined; readonly bookmark?: Omit<PlainBookmark, 'folderId'> };
 
 /** Counts failures and repeats within the file. @returns undefined where nothing is left to store */
-function createPreparation(result: ImportResult, clock: () => Date) {
+function createPreparation(result: ImportResult, { clock, withPrivate }: { readonly clock: () => Date; readonly withPrivate: boolean }) {
   const seen = new Set<string>();
   let index = -1;
   return ({ folder, bookmark }: FileItem): Prepared | undefined => {
     const fault = folder?.fault;
     if (!bookmark) return fault === undefined ? { folder } : undefined;
     index += 1;
+    const leftOut = reasonToLeaveOut(bookmark, withPrivate);
+    if (leftOut !== undefined) {
+      result.skipped += 1;
+      if (result.leftOut.length < maxFailed) result.leftOut.push({ index, title: bookmark.title.slice(0, 500), reason: leftOut });
+      return undefined;
+    }
     const read = BookmarkInput.safeParse({ ...bookmark, title: bookmark.title || bookmark.url });
     const reason = fault ?? bookmark.fault ?? read.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
     if (reason !== undefined || !read.data) {
@@ -56,6 +64,17 @@ function createPreparation(result: ImportResult, clock: () => Date) {
     seen.add(key);
     return { folder, bookmark: { ...read.data, id: newId(), dateAdded: bookmark.dateAdded ?? clock() } };
   };
+}
+
+/** Addresses that only the browser itself understands. */
+const ofBrowsers =
+  /^(?:place|javascript|data|blob|about|chrome|edge|brave|opera|vivaldi|resource|view-source|(?:chrome|moz|safari-web|ms-browser)-extension):/i;
+
+/** The catalogue is public. */
+function reasonToLeaveOut({ url, isPrivate }: FileBookmark, withPrivate: boolean): string | undefined {
+  const scheme = ofBrowsers.exec(url)?.[0];
+  if (scheme !== undefined) return `${scheme.toLowerCase()} is an address of the browser`;
+  return isPrivate && !withPrivate ? 'it is private; private=include imports it' : undefined;
 }
 
 /** @returns how many bookmarks were new */

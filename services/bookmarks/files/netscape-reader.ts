@@ -21,6 +21,8 @@ export type FileBookmark = {
   readonly tags: readonly string[];
   /** Undefined where the file has no usable one. */
   readonly dateAdded: Date | undefined;
+  readonly favorite: boolean;
+  readonly isPrivate: boolean;
   /** Why it cannot be imported, where the file itself is at fault. */
   readonly fault?: string;
 };
@@ -219,7 +221,10 @@ function faultOf(name: string): string | undefined {
   return fault === undefined ? undefined : `its folder's name ${fault}`;
 }
 
-function bookmarkOf({ href = '', tags = '', add_date, time_added, 'data-tags': list }: Attributes, { title, description }: Texts): FileBookmark {
+function bookmarkOf(
+  { href = '', tags = '', add_date, time_added, 'data-tags': list, 'data-important': important, ...more }: Attributes,
+  { title, description }: Texts,
+): FileBookmark {
   return {
     title: decodeText(title).trim(),
     url: href.trim(),
@@ -227,8 +232,14 @@ function bookmarkOf({ href = '', tags = '', add_date, time_added, 'data-tags': l
     tags: tagsOf(list) ?? tags.split(','),
     // Pocket's exports name it `time_added`.
     dateAdded: dateOf(add_date ?? time_added),
+    // Raindrop.io has favorites, and so has our own export.
+    favorite: isSet(important),
+    // Pinboard, linkding, Shaarli and Delicious.
+    isPrivate: isSet(more['private']),
   };
 }
+
+const isSet = (value = '') => /^(?:1|true|yes)$/i.test(value.trim());
 
 const TagList = z.array(z.string());
 

@@ -15,11 +15,13 @@ export const listEnd = '</DL><p>\n';
 
 export const folderHead = ({ name }: Pick<Folder, 'name'>) => `<DT><H3>${escape(name)}</H3>\n<DL><p>\n`;
 
-export function bookmarkLines({ title, url, description, tags, dateAdded }: Bookmark): string {
+export function bookmarkLines({ title, url, description, tags, favorite, dateAdded }: Bookmark): string {
   const lists = [
     ...(tags.length > 0 ? [` TAGS="${escape(tags.join(','))}"`] : []),
     // A comma in a tag looks as if it ended there: for our own reader all of them once more.
     ...(tags.some((tag) => tag.includes(',')) ? [` DATA-TAGS="${escape(JSON.stringify(tags))}"`] : []),
+    // As Raindrop.io marks favorites.
+    ...(favorite ? [' DATA-IMPORTANT="true"'] : []),
   ].join('');
   const line = `<DT><A HREF="${escape(url)}" ADD_DATE="${seconds(dateAdded)}"${lists}>${escape(title)}</A>\n`;
   return description === '' ? line : `${line}<DD>${escape(description)}\n`;

@@ -23,7 +23,7 @@ describe('signalbox bookmarks', function () {
   }
 
   it('imports a file, tells what failed and why, and exits with 1 when something did', async () => {
-    const file = await fileOf('mixed.html', page(link('https://example.org/1', 'one'), link('about:blank', 'bad \u001b[31m one')));
+    const file = await fileOf('mixed.html', page(link('https://example.org/1', 'one'), link('ftp://x', 'bad \u001b[31m one')));
     const { code, output } = await run(['import', file]);
     expect(output).to.contain('1 created, 0 skipped, 1 failed').and.to.contain('number 2 (bad \ufffd[31m one): url must be');
     expect(code).to.equal(1);

@@ -88,7 +88,7 @@ type Expected = {
   readonly folders: readonly string[];
   /** `path | title | url | seconds | tags | description`. */
   readonly bookmarks: readonly string[];
-  readonly failed: readonly string[];
+  readonly leftOut: readonly string[];
 };
 
 const chromiumExpected = (product: string): Expected => ({
@@ -99,7 +99,7 @@ const chromiumExpected = (product: string): Expected => ({
     `${product}/Deep "inside" | Größe 日本語 😀 | https://example.org/gr%C3%B6%C3%9Fe | 1700000003 |  | `,
     ' | http://example.org/top | http://example.org/top | 1700000006 |  | ',
   ],
-  failed: ['A bookmarklet'],
+  leftOut: ['A bookmarklet'],
 });
 
 /** In the order of dateAdded; where a file has no dates it is that of the file. */
@@ -114,7 +114,7 @@ export const shapes: Readonly<Record<string, Expected>> = {
       'Bookmarks Toolbar | On the toolbar | https://example.org/toolbar | 1700000003 |  | ',
       'Other Bookmarks | Other | https://example.org/other | 1700000004 | later | ',
     ],
-    failed: ['Most Visited'],
+    leftOut: ['Most Visited'],
   },
   Safari: {
     file: safari,
@@ -124,7 +124,7 @@ export const shapes: Readonly<Record<string, Expected>> = {
       ' | At the top | https://example.org/top | 1700009999 |  | ',
       'Reading List | To be read | https://example.org/read | 1700009999 |  | ',
     ],
-    failed: [],
+    leftOut: [],
   },
   'Pinboard and linkding': {
     file: pinboard,
@@ -134,7 +134,7 @@ export const shapes: Readonly<Record<string, Expected>> = {
       ' | Described | https://example.org/described | 1700000002 |  | What it is about',
       ' | Plain | https://example.org/plain | 1700000003 |  | ',
     ],
-    failed: [],
+    leftOut: [],
   },
 };
 
