@@ -2,8 +2,23 @@
 import { z } from 'zod';
 import { isStorable, storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { hasNoControls, hasNoPassword, isPicture, isWebAddress, withoutQuotes } from '../platform/web-address.ts';
-import { Count, exactlyOptional, isGuid, queryBoolean, queryChoice, queryInteger, queryList, queryRepeated, text, Timestamp } from '../platform/schema.ts';
+import {
+  Count,
+  exactlyOptional,
+  isGuid,
+  queryBoolean,
+  queryChoice,
+  queryInteger,
+  queryList,
+  queryRepeated,
+  text,
+  Timestamp,
+  hasNoControls,
+  hasNoPassword,
+  isPicture,
+  isWebAddress,
+  withoutQuotes,
+} from '../platform/schema.ts';
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
@@ -73,15 +88,10 @@ export type Bookmark = z.output<typeof Bookmark>;
 
 const bookmarkMembers = {
   title: trimmed({ min: 1, max: 500 }).meta({ description: 'The title; white space around it is dropped' }),
-  url: trimmed({ min: 1, max: 2048 })
-    .refine(isWebAddress, { error: 'must be an absolute http or https URL' })
-    .refine(hasNoControls, { error: 'must not hold control characters' })
-    .refine(hasNoPassword, { error: 'must not hold a user name or password' })
-    .transform(withoutQuotes)
-    .meta({
-      override: { format: 'uri', pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
-      description: 'An absolute http or https address without user name and password',
-    }),
+  url: webAddress(trimmed({ min: 1, max: 2048 })).meta({
+    override: { format: 'uri', pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
+    description: 'An absolute http or https address without user name and password',
+  }),
   description: nullableText(10_000).meta({ description: 'A text about the page; default: the empty text' }),
   thumbnail: nullableText(8192)
     .refine(isPicture, { error: 'must be an http or https URL, or a data URL of a picture' })
@@ -270,17 +280,7 @@ export const Counts = z
   .meta({
     id: 'BookmarkCounts',
     description: 'How many bookmarks there are, by folder and by tag',
-    examples: [
-      {
-        total: 312,
-        favorites: 12,
-        untagged: 40,
-        withoutFolder: 7,
-        dead: 3,
-        folders: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', count: 21 }],
-        tags: [{ name: 'maps', count: 9 }],
-      },
-    ],
+    examples: [{ total: 312, favorites: 12, untagged: 40, withoutFolder: 7, dead: 3, folders: [], tags: [{ name: 'maps', count: 9 }] }],
   });
 export type Counts = z.output<typeof Counts>;
 
@@ -290,22 +290,19 @@ export const ImportQuery = z.object({
     .default('exclude')
     .meta({ description: 'Whether bookmarks that the file marks as private are imported into a catalogue that everybody may read; default: exclude' }),
 });
-const place = {
-  index: Count.meta({ description: 'The position among the bookmarks of the file, from 0' }),
-  title: z.string().meta({ description: 'The title of the bookmark' }),
-};
-const FailedBookmark = z
-  .object({ ...place, reason: z.string().meta({ description: 'Why the bookmark was not stored' }) })
-  .meta({ id: 'FailedBookmark', description: 'A bookmark of an import that could not be stored' });
-const LeftOutBookmark = z
-  .object({ ...place, reason: z.string().meta({ description: 'Why the bookmark was left out: it is private, or its address belongs to the browser' }) })
-  .meta({ id: 'LeftOutBookmark', description: 'A bookmark that an import leaves out' });
+const UnstoredBookmark = z
+  .object({
+    index: Count.meta({ description: 'The position among the bookmarks of the file, from 0' }),
+    title: z.string().meta({ description: 'The title of the bookmark' }),
+    reason: z.string().meta({ description: 'Why the bookmark was not stored' }),
+  })
+  .meta({ id: 'UnstoredBookmark', description: 'A bookmark of an import that is not stored' });
 export const ImportResult = z
   .object({
     created: Count.meta({ description: 'How many bookmarks were stored' }),
     skipped: Count.meta({ description: 'How many were left out: their address is in the same folder already, or `leftOut` has them' }),
-    failed: z.array(FailedBookmark).meta({ description: 'The bookmarks that could not be stored' }),
-    leftOut: z.array(LeftOutBookmark).meta({ description: 'Those of `skipped` that are not in the catalogue, the first 10000' }),
+    failed: z.array(UnstoredBookmark).meta({ description: 'The bookmarks that could not be stored' }),
+    leftOut: z.array(UnstoredBookmark).meta({ description: 'Those of `skipped` that are not in the catalogue, the first 10000' }),
   })
   .meta({
     id: 'ImportResult',

@@ -179,3 +179,30 @@ export function queryCursor<Keys extends z.ZodType>(list: string, keys: Keys) {
 
 /** Whether a text can be an id. */
 export const isGuid = (text: string): boolean => z.guid().safeParse(text).success;
+
+/** A URL parser drops tabs and line ends, so that an address with them is another one than a person reads. */
+const hasNoControls = (url: string) => !/\p{Cc}/u.test(url);
+const hasNoPassword = (url: string) => {
+  const parsed = URL.parse(url);
+  return !parsed || `${parsed.username}${parsed.password}` === '';
+};
+/** Characters that no address has, and that would end an attribute of a page; a browser sends them in this form. */
+const withoutQuotes = (url: string) => url.replaceAll(/["<>`]/g, (character) => encodeURIComponent(character));
+
+export const isWebAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
+
+/** An http or https address that a page can show as a link. */
+export const webAddress = (given: z.ZodType<string, string>) =>
+  given
+    .refine(isWebAddress, { error: 'must be an absolute http or https URL' })
+    .refine(hasNoControls, { error: 'must not hold control characters' })
+    .refine(hasNoPassword, { error: 'must not hold a user name or password' })
+    .transform(withoutQuotes);
+
+const imageData = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)[;,]/i;
+
+/** Whether a page can show it as a picture: a relative, http or https address, or the bytes themselves; nothing that a browser would run. */
+export function isPicture(address: string): boolean {
+  const protocol = URL.parse(address)?.protocol;
+  return protocol === undefined || protocol === 'http:' || protocol === 'https:' || imageData.test(address.trim());
+}
