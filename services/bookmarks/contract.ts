@@ -6,6 +6,8 @@ import {
   Count,
   exactlyOptional,
   isGuid,
+  isPicture,
+  isWebAddress,
   queryBoolean,
   queryChoice,
   queryInteger,
@@ -13,11 +15,7 @@ import {
   queryRepeated,
   text,
   Timestamp,
-  hasNoControls,
-  hasNoPassword,
-  isPicture,
-  isWebAddress,
-  withoutQuotes,
+  webAddress,
 } from '../platform/schema.ts';
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
