@@ -3,8 +3,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import type { Adapter, AdapterParts, WaitingDeadLetter } from '../adapter.ts';
 import { withoutDeath } from '../outcomes.ts';
 import { createAmqpConnection } from './connection.ts';
-import { createAmqpConsumer } from './consumer.ts';
-import { toDelivery } from './message.ts';
+import { createAmqpConsumer, toDelivery } from './consumer.ts';
 import { createAmqpPublisher, type Publish } from './publisher.ts';
 import { declareTopology, type QueueType } from './topology.ts';
 

@@ -1,15 +1,13 @@
 // Consumes a queue on a connection of its own, one batch in work at a time, and carries out what follows from the outcomes:
 // acknowledges, or publishes to a retry queue or the dead letters and then acknowledges.
-import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+import type { Message as AmqpMessage, Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Consumer, ConsumeOptions, Delivery, Message, Topology } from '../broker.ts';
 import { type Decision, pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
 import type { Handling, Source } from '../adapter.ts';
 import type { AmqpConnection } from './connection.ts';
-import { toDelivery } from './message.ts';
-import { createPrefetchWindow } from './prefetch-window.ts';
-import type { Publish, Target } from './publisher.ts';
+import { attemptHeader, type Publish, type Target } from './publisher.ts';
 import { retryQueue } from './topology.ts';
 
 const moveTimeoutMs = 10_000;
@@ -145,4 +143,111 @@ function createSettle({ queue, topology, publish, log }: SettleParts) {
     if (last && batch.every(({ decision }) => decision.kind === 'ack')) return attachment.channel.ack(last.source, true);
     await Promise.all(batch.map((one) => settleOne(attachment, one)));
   };
+}
+
+type PrefetchWindowParts = {
+  readonly channel: Channel;
+  readonly queue: string;
+  readonly options: ConsumeOptions;
+  readonly take: (message: ConsumeMessage) => void;
+  /** The server ended the consumer: its queue was deleted. */
+  readonly ended: () => void;
+};
+
+/** Properties and headers, generously. */
+const overheadBytes = 2048;
+const weightOf = ({ content }: ConsumeMessage) => content.length + overheadBytes;
+
+/** After this many times its messages without overflow a window becomes twice as wide. */
+const calmWindows = 8;
+
+/**
+ * RabbitMQ counts messages, not bytes. When those that it was allowed to send turn out to be too large together, the rest
+ * goes back to the queue, the consumer is cancelled, and it consumes again with a window of as many as did fit.
+ */
+function createPrefetchWindow({ channel, queue, options, take, ended }: PrefetchWindowParts) {
+  const { prefetch, maxBytes = Infinity } = options;
+  let width = prefetch;
+  const held = { count: 0, bytes: 0 };
+  let onEmpty: (() => void) | undefined;
+  let tag = '';
+
+  async function open(): Promise<void> {
+    let arrivals = 0;
+    let isFull = false;
+    const over = Promise.withResolvers<void>();
+    await channel.prefetch(width);
+    const consuming = await channel.consume(queue, (message) => {
+      if (!message) return ended();
+      // One is always taken, whatever its size.
+      isFull ||= held.count > 0 && held.bytes + weightOf(message) > maxBytes;
+      if (isFull) {
+        width = Math.max(1, Math.min(held.count, width));
+        channel.nack(message, false, true);
+      } else {
+        held.count += 1;
+        held.bytes += weightOf(message);
+        arrivals += 1;
+        take(message);
+      }
+      if (isFull || (width < prefetch && arrivals >= width * calmWindows)) over.resolve();
+    });
+    tag = consuming.consumerTag;
+
+    const replace = async () => {
+      await over.promise;
+      // Deliveries in transit have arrived when the server confirms the cancellation.
+      await channel.cancel(tag);
+      if (!isFull) width = Math.min(width * 2, prefetch);
+      else if (held.count > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
+      await open();
+    };
+    replace().catch(() => undefined); // the channel is lost, which is its owner's matter
+  }
+
+  return {
+    /** Consumes from now on, with another window whenever it has to be. */
+    open,
+    /** Nothing comes after what is acknowledged from now on. */
+    cancel: async () => channel.cancel(tag),
+    /** Call when the deliveries taken are no longer in memory. */
+    released(messages: readonly ConsumeMessage[]): void {
+      held.count -= messages.length;
+      held.bytes -= messages.reduce((sum, message) => sum + weightOf(message), 0);
+      if (held.count === 0) onEmpty?.();
+    },
+  };
+}
+
+/** The headers that RabbitMQ adds when a message has waited in a retry queue. */
+const serverHeader = /^x-(death|first-death-|last-death-|delivery-count$|acquired-count$)/;
+
+export function toDelivery({ content, properties, fields }: AmqpMessage): Delivery {
+  const { headers, attempt } = readHeaders(properties.headers ?? {});
+  return {
+    id: text(properties.messageId),
+    type: text(properties.type),
+    body: content,
+    contentType: text(properties.contentType),
+    ...(properties.contentEncoding === 'gzip' ? { contentEncoding: 'gzip' as const } : {}),
+    priority: typeof properties.priority === 'number' ? properties.priority : 0,
+    timestamp: new Date(typeof properties.timestamp === 'number' ? properties.timestamp * 1000 : 0),
+    headers,
+    attempt,
+    redelivered: fields.redelivered,
+  };
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '');
+
+function readHeaders(raw: Readonly<Record<string, unknown>>) {
+  const headers: Record<string, string> = {};
+  let attempt = 1;
+  for (const [name, value] of Object.entries(raw)) {
+    if (name === attemptHeader) attempt = Number.isInteger(value) && Number(value) > 0 ? Number(value) : 1;
+    else if (serverHeader.test(name)) continue;
+    else if (typeof value === 'string') headers[name] = value;
+    else if (typeof value === 'number' || typeof value === 'boolean') headers[name] = String(value);
+  }
+  return { headers, attempt };
 }

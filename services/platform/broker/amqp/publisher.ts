@@ -5,7 +5,9 @@ import { describeError } from '../../errors.ts';
 import { withTimeout } from '../../time.ts';
 import type { ConnectionState } from '../adapter.ts';
 import type { Message, PublishResult } from '../broker.ts';
-import { attemptHeader } from './message.ts';
+
+/** The attempt that the consumer of a message makes; the first has no header. */
+export const attemptHeader = 'x-attempt';
 
 export type Target = {
   readonly exchange: string;
