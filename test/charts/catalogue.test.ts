@@ -35,6 +35,7 @@ for (const { name, migrations, settings, workers = {}, read } of loaded) {
       expect(facts.redis ?? false).to.equal(names.has('REDIS_URL'));
       expect(facts.spool ?? false).to.equal(names.has('FailedPayloads__Directory'));
       expect(facts.notificationRules ?? false).to.equal(names.has('Notifications__RulesFile'));
+      expect(facts.sources ?? false).to.equal(names.has('Sources__File'));
     });
 
     const parts = [
@@ -49,6 +50,7 @@ for (const { name, migrations, settings, workers = {}, read } of loaded) {
         expect(own.credentials ?? []).to.have.members(namesOf(false));
         expect(own.optionalCredentials ?? []).to.have.members(namesOf(true));
         const numbered = names.has('Broker__EnvironmentFile') ? 'BROKER_URL_1' : undefined;
+        expect(own.events ?? false).to.equal(names.has('Events__Url'));
         expect(own.broker).to.equal(names.has('Ingest__BrokerUrl') ? 'Ingest__BrokerUrl' : numbered);
       });
   });

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { chart } from './chart.ts';
 
-type Facts = { readonly credentials?: readonly string[]; readonly optionalCredentials?: readonly string[]; readonly broker?: string };
+type Facts = {
+  readonly credentials?: readonly string[];
+  readonly optionalCredentials?: readonly string[];
+  readonly broker?: string;
+  readonly events?: boolean;
+};
 type ServiceFacts = Facts & {
   readonly schema?: string;
   readonly brokerUser?: string;
@@ -12,6 +17,7 @@ type ServiceFacts = Facts & {
   readonly spool?: boolean;
   readonly reaches?: Readonly<Record<string, string>>;
   readonly notificationRules?: boolean;
+  readonly sources?: boolean;
   readonly workers?: Readonly<Record<string, Facts>>;
 };
 

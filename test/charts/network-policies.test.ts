@@ -66,7 +66,13 @@ const always = [
   ...expand(['test'], toEach(services, 8080)),
   ...expand(['application'], ['secrets:8080']),
 ];
-const byDefault = [...always, ...expand([...services, ...workers, 'migrate'], ['postgres:5432']), ...expand(ofBroker, ['rabbitmq:5672'])];
+const byDefault = [
+  ...always,
+  // Events of Signalbox' own.
+  ...expand(['webhook-relay', 'bookmarks'], ['webhook-intake:8080']),
+  ...expand([...services, ...workers, 'migrate'], ['postgres:5432']),
+  ...expand(ofBroker, ['rabbitmq:5672']),
+];
 
 describeWith(helm, 'network policies', () => {
   it('open exactly the flows of the table', async () => {

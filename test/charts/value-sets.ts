@@ -34,6 +34,7 @@ const everythingOn: Values = {
   services: {
     'webhook-relay': { settings: { Monitoring__AlertUrl: 'https://alerts.example.test/hook' } },
     secrets: { ingress: { enabled: true }, gateway: { enabled: true } },
+    'webhook-intake': { notificationRules: 'rules: []', sources: 'sources: []' },
   },
   redis: { enabled: true },
   ingress: { enabled: true, domain, className: 'traefik', tls: { enabled: true } },

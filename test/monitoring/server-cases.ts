@@ -10,6 +10,7 @@ const free = (percent: number) => ({
 });
 const filling = (severity: string) => ({ severity, namespace: 'signalbox', persistentvolumeclaim: 'data-postgres-0' });
 const waiting = (values: string) => ({ 'signalbox_database_waiting{namespace="signalbox",pod="relay-0",schema="relay",pool="database"}': values });
+const ownEvents = (values: string) => ({ 'signalbox_own_events_oldest_seconds{namespace="signalbox",pod="relay-0",deployable="webhook-relay"}': values });
 
 export const serverCases = [
   {
@@ -44,6 +45,12 @@ export const serverCases = [
     labels: { severity: 'warning', namespace: 'signalbox', pod: 'relay-0', schema: 'relay', pool: 'database' },
     fires: { 'when somebody always waits': [waiting('3+0x30'), '20m'] },
     silent: { 'when somebody waits now and then': [waiting('3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3 0 3'), '20m'] },
+  },
+  {
+    alert: 'SignalboxOwnEventsWaiting',
+    labels: { severity: 'warning', namespace: 'signalbox', deployable: 'webhook-relay' },
+    fires: { 'when the receiver has been away for an hour': [ownEvents('3600+60x30'), '20m'] },
+    silent: { 'while events wait for some minutes': [ownEvents('300+0x30'), '20m'] },
   },
   {
     alert: 'SignalboxBackupOld',

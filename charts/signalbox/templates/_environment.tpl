@@ -49,6 +49,14 @@
 {{- if $workload.notificationRules }}
 - { name: Notifications__RulesFile, value: /etc/signalbox/rules/rules.yaml }
 {{- end }}
+{{- if $workload.sources }}
+- { name: Sources__File, value: /etc/signalbox/sources/sources.yaml }
+{{- end }}
+{{- if and $workload.events (not (hasKey $workload.settings "Events__Url")) }}
+{{- with include "signalbox.eventsUrl" $root }}
+- { name: Events__Url, value: {{ . | quote }} }
+{{- end }}
+{{- end }}
 {{- with $workload.spool }}
 - { name: FailedPayloads__Directory, value: {{ .directory }} }
 {{- end }}
@@ -124,6 +132,14 @@
 {{- else if ne $workload.broker "BROKER_URL_1" }}
 {{ include "signalbox.fromSecret" (dict "name" $workload.broker "secret" ($workload.existingSecret | default $secret) "key" $workload.broker) }}
 {{- end }}
+{{- end -}}
+
+{{/* The source `signalbox` of the intake, for events of Signalbox' own; empty without an intake */}}
+{{- define "signalbox.eventsUrl" -}}
+{{- $intake := get .Values.services "webhook-intake" | default dict -}}
+{{- if and .Values.events.enabled (dig "enabled" .Values.defaults.enabled $intake) -}}
+http://{{ include "signalbox.componentName" (dict "root" . "component" "webhook-intake") }}:{{ dig "service" "port" .Values.defaults.service.port $intake }}/signalbox
+{{- end -}}
 {{- end -}}
 
 {{- define "signalbox.redisEnvironment" -}}

@@ -37,6 +37,19 @@
 {{- end }}
 {{- end -}}
 
+{{/* Services that post events of Signalbox' own to the intake, as JSON: their workers leave posting to them */}}
+{{- define "signalbox.eventSenders" -}}
+{{- $senders := list -}}
+{{- if include "signalbox.eventsUrl" . -}}
+{{- range $name, $service := include "signalbox.services" . | fromJson -}}
+{{- if $service.facts.events -}}
+{{- $senders = append $senders $name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $senders }}
+{{- end -}}
+
 {{- define "signalbox.toRedis" -}}
 {{- $kind := include "signalbox.redisKind" . -}}
 {{- if eq $kind "own" -}}

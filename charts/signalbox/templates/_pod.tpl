@@ -11,6 +11,10 @@
 {{- if include "signalbox.environmentFileSecret" . -}}
 {{- $_ := set $parts "labels" (dict "signalbox.dev/brokers" "followed") -}}
 {{- end -}}
+{{- /* The file of sources is read at the start: a change restarts the pods. */ -}}
+{{- with $workload.sources -}}
+{{- $_ := set $parts "annotations" (dict "checksum/sources" (sha256sum .)) -}}
+{{- end -}}
 {{- if eq $workload.kind "CronJob" -}}
 {{- $_ := set $parts "restartPolicy" "Never" -}}
 {{- else -}}

@@ -46,6 +46,10 @@
 - name: rules
   configMap: { name: {{ include "signalbox.componentName" (dict "root" .root "component" (printf "%s-rules" .workload.deployable)) }} }
 {{- end }}
+{{- if .workload.sources }}
+- name: sources
+  configMap: { name: {{ include "signalbox.componentName" (dict "root" .root "component" (printf "%s-sources" .workload.deployable)) }} }
+{{- end }}
 {{- end -}}
 
 {{/* Secrets and ConfigMaps are mounted as directories: a file of one that is mounted by itself never changes. root, workload */}}
@@ -67,5 +71,8 @@
 {{- end }}
 {{- if .workload.notificationRules }}
 - { name: rules, mountPath: /etc/signalbox/rules, readOnly: true }
+{{- end }}
+{{- if .workload.sources }}
+- { name: sources, mountPath: /etc/signalbox/sources, readOnly: true }
 {{- end }}
 {{- end -}}

@@ -30,8 +30,8 @@
 
 {{/* All facts of a service or worker of files/services.yaml, with a value for those that it does not name */}}
 {{- define "signalbox.facts" -}}
-{{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false "runsWorker" "" "reaches" dict -}}
-{{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "notificationRules") | toJson -}}
+{{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false "runsWorker" "" "reaches" dict "events" false -}}
+{{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "notificationRules" "sources") | toJson -}}
 {{- end -}}
 
 {{/* A tag that is given by itself replaces the digest of what it is merged over. image (changed), own */}}
@@ -63,7 +63,7 @@
 {{- $_ := set $workloads $name (mergeOverwrite (deepCopy $common) $own) -}}
 {{- range $worker, $facts := $service.facts.workers | default dict -}}
 {{- $entry := get ($service.workers | default dict) $worker | default dict -}}
-{{- $own := mergeOverwrite (omit $common "spool" "service" | deepCopy) (deepCopy $service.worker) (deepCopy $entry) -}}
+{{- $own := mergeOverwrite (omit $common "spool" "service" "sources" | deepCopy) (deepCopy $service.worker) (deepCopy $entry) -}}
 {{- include "signalbox.tagOverDigest" (dict "image" $own.image "own" $entry.image) -}}
 {{- if $own.enabled -}}
 {{- $component := printf "%s-%s" $name $worker -}}
