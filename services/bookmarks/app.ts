@@ -2,7 +2,7 @@
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/client-address.ts';
 import type { Health } from '../platform/health.ts';
-import { headerGuard } from '../platform/http/credentials.ts';
+import { authorization, headerGuard } from '../platform/http/credentials.ts';
 import { createPublicFetch } from '../platform/http/public-fetch.ts';
 import { asksDatabase, tagged } from '../platform/http/route.ts';
 import type { Log } from '../platform/log.ts';
@@ -16,11 +16,15 @@ import type { BookmarksConfig } from './config.ts';
 import { fileRoutes } from './files/files.ts';
 import { createImporter } from './files/import.ts';
 import { folderRoutes } from './folders.ts';
+import { karakeepRoutes, karakeepTag } from './karakeep/karakeep.ts';
+import { feedRoute } from './lists/feed.ts';
 import { listRoutes } from './lists/lists.ts';
 import { createCatalogueSnapshots, createListStore } from './lists/store.ts';
 import { manyRoutes, tagRoutes } from './many/many.ts';
 import { createPages } from './pages/pages.ts';
 import { createStore } from './store.ts';
+
+const key = { description: 'A value of `Bookmarks__ApiKeys`.' };
 
 export type BookmarksParts = {
   readonly config: BookmarksConfig;
@@ -45,16 +49,20 @@ export function createBookmarksApp(parts: BookmarksParts): App {
   return createApp({
     description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
     routes: [
-      ...tagged(
-        { name: 'Lists', description: 'All bookmarks, folders and tags; a caller that has a list can ask whether it changed' },
-        listRoutes(listStore, openSnapshot),
-      ),
+      ...tagged({ name: 'Lists', description: 'All bookmarks, folders and tags; a caller that has a list can ask whether it changed' }, [
+        ...listRoutes(listStore, openSnapshot),
+        feedRoute(listStore),
+      ]),
       ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes({ store, pages, clock })),
       ...tagged({ name: 'Many', description: 'Many bookmarks at once, and tags of all bookmarks' }, [...manyRoutes(store), ...tagRoutes(store)]),
       ...tagged({ name: 'Folders', description: 'One folder at a time' }, folderRoutes(store, clock)),
       ...tagged({ name: 'Files', description: 'Bookmark files of browsers' }, fileRoutes(createImporter(store, clock), openSnapshot)),
+      ...(config.karakeep === 'on' ? tagged(karakeepTag, karakeepRoutes({ store, listStore, clock })) : []),
     ].map(asksDatabase),
-    areas: [{ prefix: '/api', guard: headerGuard(config.apiKeys, 'X-Api-Key', { description: 'A value of `Bookmarks__ApiKeys`.' }) }],
+    areas: [
+      { prefix: '/api', guard: headerGuard(config.apiKeys, 'X-Api-Key', key) },
+      ...(config.karakeep === 'on' ? [{ prefix: '/karakeep', guard: authorization('Bearer', config.apiKeys, key) } as const] : []),
+    ],
     health,
     log,
     metrics,

@@ -1,6 +1,6 @@
 // The bookmark catalogue's settings.
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
-import { addressRanges, commonSettings, integer, randomCredential, secretList } from '../platform/config/settings.ts';
+import { addressRanges, choice, commonSettings, integer, randomCredential, secretList } from '../platform/config/settings.ts';
 import { eventFaults, eventSettings } from '../platform/events/events.ts';
 
 /** Settings of a process that asks for pages. */
@@ -25,11 +25,19 @@ const checkSettings = {
 export const workerSettings = { databaseUrl: commonSettings.databaseUrl, eventsUrl: eventSettings.eventsUrl, ...pageSettings, ...checkSettings } as const;
 export type CheckConfig = Values<typeof workerSettings>;
 
+const compatibilitySettings = {
+  karakeep: choice('Compatibility__Karakeep', ['off', 'on'], {
+    summary: "Whether /karakeep/api/v1 answers in the form of Karakeep's REST, with a key of Bookmarks__ApiKeys, for the browser extension floccus",
+    default: 'off',
+  }),
+} as const;
+
 export const settings = {
   ...commonSettings,
   ...pageSettings,
   ...checkSettings,
   ...eventSettings,
+  ...compatibilitySettings,
   apiKeys: secretList('Bookmarks__ApiKeys', { summary: 'Keys that may write, in the header X-Api-Key; reading needs none', generate: randomCredential }),
 } as const;
 

@@ -36,6 +36,10 @@ const withPage = <One extends { readonly url: string }>(one: One) => ({ ...one, 
 const folderColumns: RowColumns<Folder> = { id: 'uuid', name: 'text', parentId: 'uuid', icon: 'text' };
 
 const bookmarksById = statement<PlainBookmark, [ids: readonly string[]]>('bookmarks.byId', `select ${bookmarkColumns} from bookmarks where id = any($1)`);
+const unfiled = statement<PlainBookmark, [url: string]>(
+  'bookmarks.unfiled',
+  `select ${bookmarkColumns} from bookmarks where url = $1 and folder_id is null order by date_added, id limit 1`,
+);
 const checkedById = statement<Bookmark, [id: string]>('bookmarks.checkedById', `select ${bookmarkColumns}, ${checkColumns} from bookmarks where id = $1`);
 
 /** Single reads that come at the same time share a statement. */
@@ -190,6 +194,8 @@ const writerOn = (database: Database) => ({
   /** @returns how many were inserted */
   insertMissing: (bookmarks: readonly PlainBookmark[]) => database.run(insertMissing, bookmarks.map(withPage)),
   findBookmark: async (id: string) => (await database.all(bookmarksById, [id]))[0],
+  /** The oldest bookmark of this very address that is in no folder. */
+  findUnfiled: (url: string) => database.first(unfiled, url),
   insertBookmark: (bookmark: PlainBookmark) => database.run(insertBookmark, [withPage(bookmark)]),
   /** @throws TypeError when no bookmark has the id */
   async updateBookmark(bookmark: Replacement): Promise<PlainBookmark> {

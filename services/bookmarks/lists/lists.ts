@@ -21,7 +21,7 @@ const ListQuery = BookmarkListQuery.extend({ after: cursor })
   .refine((query) => query.after === undefined || query.after.order === orderOf(query), { path: ['after'], error: 'must be of a page of the same list' });
 
 const entityTag = { ETag: 'A strong entity tag; it changes whenever the list may have changed' };
-const conditional = {
+export const conditional = {
   describedHeaders: { 'If-None-Match': { description: 'The ETag of an earlier answer; while the list is unchanged, the answer is 304' } },
   describedAnswerHeaders: { 200: entityTag, 304: entityTag },
 };
@@ -119,13 +119,13 @@ const otherRoutes = (store: ListStore) => [
 ];
 
 // The release is part of it, since a newer one may answer further members.
-const tagOf = (revision: string) => `"${revision}.${version}"`;
-const tagged = (revision: string) => ({ ETag: tagOf(revision) });
+export const revisionTag = (revision: string) => `"${revision}.${version}"`;
+const tagged = (revision: string) => ({ ETag: revisionTag(revision) });
 
 /** Answers 304 to a caller that has the list already, without reading a row of it. RFC 9110 section 13.1.2. */
-async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: IncomingHttpHeaders, respond: () => Promise<T>) {
+export async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: IncomingHttpHeaders, respond: () => Promise<T>) {
   if (known === undefined) return respond();
-  const current = tagOf(await store.revision());
+  const current = revisionTag(await store.revision());
   const isKnown = known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === current);
   return isKnown ? answer(304, null, { ETag: current }) : respond();
 }
