@@ -7,7 +7,13 @@ import type { ConsumerConfiguration } from '../consumer/contract.ts';
 import { exitCodes, runProgram } from './child.ts';
 import { consumerSettings, isOwn } from './settings.ts';
 
-const Options = z.object({ environment: z.string(), secret: z.array(z.string()).default([]), allowUnsafeNames: z.boolean().default(false) });
+const Options = z.object({
+  environment: z.string(),
+  secret: z.array(z.string()).default([]),
+  only: z.array(z.string()).default([]),
+  prefix: z.string().optional(),
+  allowUnsafeNames: z.boolean().default(false),
+});
 
 export const run: Subcommand = {
   summary: 'start a program with its configuration and the named secrets in its environment, key a:b-c as variable a__b_c',
@@ -16,6 +22,8 @@ export const run: Subcommand = {
   options: [
     { flags: '--environment <slug>', summary: 'environment to read configuration and secrets from', required: true },
     { flags: '--secret <name...>', summary: 'NAME or NAME=VARIABLE; several, or several times; put -- before the command' },
+    { flags: '--only <key...>', summary: 'take these configuration entries, whatever their names; with --prefix those as well. Default: all entries' },
+    { flags: '--prefix <text>', summary: 'take configuration entries whose keys begin with it' },
     { flags: '--allow-unsafe-names', summary: 'take configuration entries that decide what code runs, such as PATH or LD_PRELOAD' },
   ],
   settings: consumerSettings,
@@ -24,10 +32,9 @@ export const run: Subcommand = {
     try {
       if (command === undefined) throw new Error('there is no command to run');
       const wanted = Options.parse(options);
-      const isAllowed = wanted.allowUnsafeNames ? () => true : isSafe;
       const { address, applicationKey } = readSettings(environment, consumerSettings);
       const client = createConsumerClient({ baseUrl: address, credential: applicationKey.reveal(), signal: stopping });
-      const fetched = await fetchVariables(client, { ...wanted, secret: wanted.secret.map(readWanted), isAllowed });
+      const fetched = await fetchVariables(client, { ...wanted, secret: wanted.secret.map(readWanted) });
       return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, writeError });
     } catch (error) {
       // With a code that tells it from the program's own failure.
@@ -37,13 +44,13 @@ export const run: Subcommand = {
   },
 };
 
-type Wanted = { readonly environment: string; readonly secret: readonly WantedSecret[]; readonly isAllowed: (variable: string) => boolean };
+type Wanted = Omit<z.output<typeof Options>, 'secret'> & { readonly secret: readonly WantedSecret[] };
 
-async function fetchVariables(client: ConsumerClient, { environment, secret, isAllowed }: Wanted): Promise<Variables> {
-  const configurations = await client
+async function fetchVariables(client: ConsumerClient, { environment, secret, ...wanted }: Wanted): Promise<Variables> {
+  const all = await client
     .configurations(environment)
     .catch(explain(`the application has no environment '${environment}', or SIGNALBOX_SECRETS_URL is another service`));
-  requireAllowed(configurations, isAllowed);
+  const configurations = choose(all, { environment, ...wanted });
   const secrets = secret.map(async ({ name, variable }) => {
     const missing = `secret '${name}' is not served in environment '${environment}': it is unknown there, or has no version that is active now`;
     const { value } = await client.secret(name, environment).catch(explain(missing));
@@ -104,12 +111,31 @@ export function toVariables(configurations: readonly ConsumerConfiguration[], se
 }
 
 // Variables of the loader, of shells and of language runtimes: with them a person who may write configuration could run code.
-const unsafe =
-  /^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|LD_.*|DYLD_.*|NODE_(OPTIONS|PATH)|PYTHON(PATH|HOME|STARTUP)|PERL5(LIB|OPT|DB)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|DOTNET_STARTUP_HOOKS|GIT_.*)$/i;
+const unsafe = new RegExp(
+  `^(${[
+    'PATH|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|MALLOC_TRACE|OPENSSL_(CONF|MODULES|ENGINES)',
+    'IFS|ENV|BASH_.*|SHELLOPTS|BASHOPTS|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|SHELL|EDITOR|VISUAL|PAGER|BROWSER|LESS(OPEN|CLOSE)|GIT_.*',
+    'NODE_(OPTIONS|PATH|REPL_EXTERNAL_MODULE)|NPM_CONFIG_.*|PYTHON(PATH|HOME|STARTUP|USERBASE|INSPECT|BREAKPOINT|WARNINGS|EXECUTABLE|PLATLIBDIR)|PERL(LIB|5LIB|5OPT|5DB)|RUBY(LIB|OPT|SHELL)|BUNDLE_.*|GEM_(HOME|PATH)',
+    'PHPRC|PHP_INI_SCAN_DIR|LUA_(INIT|PATH|CPATH).*|CLASSPATH|_?JAVA_(TOOL_)?OPTIONS|JDK_JAVA_OPTIONS|JAVA_OPTS|(MAVEN|GRADLE)_OPTS',
+    'DOTNET_(STARTUP_HOOKS|ADDITIONAL_DEPS|SHARED_STORE)|(CORECLR|COR)_.*|ERL_(LIBS|.*FLAGS)|ELIXIR_ERL_OPTIONS|KUBECONFIG|AWS_CONFIG_FILE',
+  ].join('|')})$`,
+  'i',
+);
 export const isSafe = (variable: string): boolean => !unsafe.test(variable);
 
-/** Secrets are not asked: the caller names each of them. @throws Error that names every entry that is not allowed */
-function requireAllowed(configurations: readonly ConsumerConfiguration[], isAllowed: (variable: string) => boolean): void {
-  const refused = configurations.map(({ key }) => key).filter((key) => !isAllowed(variableOf(key)));
+type Choice = Pick<Wanted, 'environment' | 'only' | 'prefix' | 'allowUnsafeNames'>;
+
+/**
+ * The entries to take. Unsafe ones are refused, except where the caller names them, as each secret is named.
+ * @throws Error that names every entry that is refused or missing
+ */
+function choose(all: readonly ConsumerConfiguration[], { environment, only, prefix, allowUnsafeNames }: Choice): readonly ConsumerConfiguration[] {
+  const missing = only.find((key) => !all.some((entry) => entry.key === key));
+  if (missing !== undefined) throw new Error(`there is no configuration entry '${missing}' in environment '${environment}'`);
+  const begins = prefix ?? (only.length > 0 ? undefined : '');
+  const named = all.filter(({ key }) => only.includes(key));
+  const others = all.filter(({ key }) => !only.includes(key) && begins !== undefined && key.startsWith(begins));
+  const refused = allowUnsafeNames ? [] : others.map(({ key }) => key).filter((key) => !isSafe(variableOf(key)));
   if (refused.length > 0) throw new Error(`configuration entries that decide what code runs are refused without --allow-unsafe-names: ${refused.join(', ')}`);
+  return [...named, ...others];
 }

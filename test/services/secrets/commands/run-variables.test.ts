@@ -66,10 +66,12 @@ describe('toVariables', () => {
 });
 
 describe('isSafe', () => {
-  it('is not so of what the loader, a shell or a runtime reads, in any case', () => {
-    for (const name of ['PATH', 'Path', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'BASH_ENV', 'NODE_OPTIONS', 'PYTHONPATH', 'GIT_SSH_COMMAND'])
+  const later = ['PROMPT_COMMAND', 'PYTHONBREAKPOINT', 'npm_config_script_shell', 'CLASSPATH', 'CORECLR_PROFILER_PATH', 'LUA_INIT_5_4', 'KUBECONFIG', 'PAGER'];
+
+  it('is false for variables by which the loader, a shell or a runtime runs code, in any case', () => {
+    for (const name of ['PATH', 'Path', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'BASH_ENV', 'NODE_OPTIONS', 'PYTHONPATH', 'GIT_SSH_COMMAND', ...later])
       expect(isSafe(name), name).to.equal(false);
-    for (const name of ['PATHS', 'APP_PATH', 'OLD_KEY', 'Logging__Level', 'NODE_ENV', 'ENVIRONMENT', 'PYTHONUNBUFFERED'])
+    for (const name of ['PATHS', 'APP_PATH', 'OLD_KEY', 'Logging__Level', 'NODE_ENV', 'ENVIRONMENT', 'PYTHONUNBUFFERED', 'ERL_CRASH_DUMP', 'JAVA_HOME'])
       expect(isSafe(name), name).to.equal(true);
   });
 });

@@ -54,6 +54,24 @@ describe('signalbox secrets run', () => {
     expect(refused.err).to.contain('refused without --allow-unsafe-names: LD:PRELOAD, LD_PRELOAD, PATH');
     const taken = await secretsCommand(['run', '--environment', 'unsafe', '--allow-unsafe-names', ...showEnvironment], given);
     expect(JSON.parse(taken.out)).to.include({ PATH: '/evil' });
+    const unasked = await secretsCommand(['run', '--environment', 'unsafe', '--prefix', 'LD', ...showEnvironment], given);
+    expect(unasked.err).to.contain('refused without --allow-unsafe-names: LD:PRELOAD, LD_PRELOAD\n');
+    const named = await secretsCommand(['run', '--environment', 'unsafe', '--only', 'PATH', ...showEnvironment], given);
+    expect(JSON.parse(named.out)).to.include({ PATH: '/evil' });
+  });
+
+  it('takes the entries that are named, or that begin with a prefix, and no others', async () => {
+    const configuration = async (...args: string[]) => {
+      const shown = await environmentOf(args);
+      return ['Logging__Level', 'GREETING'].filter((name) => name in Object(shown));
+    };
+    expect(await configuration('--only', 'GREETING')).to.deep.equal(['GREETING']);
+    expect(await configuration('--prefix', 'Logging:')).to.deep.equal(['Logging__Level']);
+    expect(await configuration('--prefix', 'Logging:', '--only', 'GREETING')).to.deep.equal(['Logging__Level', 'GREETING']);
+    expect(await configuration('--prefix', 'none')).to.deep.equal([]);
+    const missing = await run(['--only', 'GREETING', 'Greeting', ...showEnvironment]);
+    expect([missing.code, missing.out]).to.deep.equal([125, '']);
+    expect(missing.err).to.contain("there is no configuration entry 'Greeting' in environment 'local'");
   });
 
   it('hands its own environment on, and lets what it fetched win', async () => {
