@@ -23,9 +23,9 @@ const shown: Readonly<Record<string, RegExp>> = {
   'docs/newsletters.md': /"title": "On queues".*"priorityScore".*true/s,
   'docs/secrets-command.md': /DB_PASSWORD +created.*Http:Timeout +created/s,
   'docs/secrets.md': /"value": "open sesame".*"cursor":/s,
-  'docs/sources.md': /"duplicate":/,
+  'docs/sources.md': /("duplicate":false.*){4}/s,
   'docs/webhook-intake.md': /"status":.*"payload":.*"bucketHours":6.*"NEW":.*no dead letters/s,
-  'docs/webhook-relay.md': /"connections":.*"brokers":.*"eventCount":.*"added":\[\].*"deleted":1/s,
+  'docs/webhook-relay.md': /"connections":.*"brokers":.*"eventCount":.*"added":\[\].*"deleted":1.*"connected":1.*"queues":.*"items":.*"days":.*"kind":"reset"/s,
 };
 
 describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each from its blocks alone on one npm start', function () {
@@ -33,7 +33,12 @@ describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each f
   const clone = cleanClone();
 
   // As the page of direct sources has it.
-  before(() => clone.start({ Sources__HealthchecksSecrets: 'a-long-random-text' }));
+  before(() => {
+    clone.writeFilesOf('docs/sources.md');
+    const [, settings = ''] = /^export (.*)$/m.exec(shellBlocks('docs/sources.md', 'sh settings').join('\n')) ?? [];
+    const secrets = Object.fromEntries(settings.split(' ').map((one) => one.split('=', 2)));
+    return clone.start({ Sources__HealthchecksSecrets: 'a-long-random-text', Sources__File: join(clone.folder, 'sources.yaml'), ...secrets });
+  });
 
   for (const page of pages) {
     describe(page, () => {
