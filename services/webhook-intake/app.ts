@@ -13,6 +13,8 @@ import { version } from '../platform/version.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
 import { createEventFeed } from './dashboard/event-feed.ts';
 import { usualReplayEvents } from './contract.ts';
+import { countsRoute } from './counts.ts';
+import { createDeliveries, deliveryRoutes, type ForgeAccess } from './deliveries.ts';
 import { eventRoutes } from './dashboard/events.ts';
 import { overviewRoutes } from './dashboard/overviews.ts';
 import type { PayloadMemory } from './dashboard/payloads.ts';
@@ -47,6 +49,8 @@ export type IntakeParts = {
   readonly stopping?: AbortSignal;
   /** How replays run. Default: on the database of the requests, for every repository. */
   readonly replay?: Pick<ReplayRoutesParts, 'database' | 'runner' | 'isOwn' | 'maxPayloadValues' | 'maxEvents'>;
+  /** For redeliveries. */
+  readonly forge?: ForgeAccess;
   /** Default: those of no connection. */
   readonly deadLetters?: DeadLetters;
   readonly sources?: readonly ConfiguredSource[];
@@ -69,14 +73,7 @@ const payloadMemoryBytes = 128 * 1024 * 1024;
 const payloadWaitMs = 5000;
 
 export function createIntakeApp({ database, workers, tokenHolder, ...parts }: IntakeParts): App {
-  const { payloadMemory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
   const { sources = [], rules = noRules, onStored = () => undefined, clock = systemClock, stopping = new AbortController().signal } = parts;
-  const { deadLetters = createDeadLetters(() => Promise.resolve([])) } = parts;
-  const store = createDashboardStore(database);
-  const feed = createEventFeed({ database, stopping });
-  const usualReplay = { database, isOwn: () => true, maxPayloadValues: usualMaxPayloadValues, maxEvents: usualReplayEvents };
-  const { replay = { ...usualReplay, runner: createRunner({ ...parts, database }) } } = parts;
-  const replays = createReplays({ ...replay, store, rules, sources, stopping, wake: onStored, log: parts.log });
   const count = measureEvents(
     parts.metrics,
     sources.map(({ source }) => ({ source: source.name, forge: '' })),
@@ -90,24 +87,35 @@ export function createIntakeApp({ database, workers, tokenHolder, ...parts }: In
       version,
     },
     routes: [
-      ...[
-        ...tagged({ name: 'Events', description: 'The log of everything that was received' }, [
-          ...eventRoutes({ store, feed, memory: payloadMemory }),
-          ...replayRoutes(replays),
-        ]),
-        ...tagged({ name: 'Overviews', description: 'Counts, senders, and the newest of everything' }, [
-          statisticsRoute(store),
-          workflowSeriesRoute(store),
-          ...overviewRoutes(store),
-        ]),
-        ...tagged({ name: 'Current state', description: 'Issues, pull requests, releases and more, as the newest event left them' }, listRoutes(store)),
-        ...tagged({ name: 'Processing', description: 'Rows that were not processed yet' }, processingRoutes(store)),
-        ...tagged({ name: 'Notifications', description: 'What was sent of events, and what waits' }, outboxRoutes(database, onStored)),
-        ...tagged({ name: 'Dead letters', description: 'Messages that the workers gave up' }, deadLetterRoutes(deadLetters)),
-        ...tagged({ name: 'Workers', description: 'Programs that work beside the API, and their runs' }, workerRoutes(workers)),
-      ].map(ofDashboard),
+      ...dashboardRoutes({ ...parts, database, workers, sources, rules, onStored, clock, stopping }).map(ofDashboard),
       ...tagged({ name: 'Sources', description: 'Where other services send their webhooks; one without a secret is not there' }, direct.routes),
     ],
     areas: [{ prefix: '/api/v1', guard: tokenHolder }, ...direct.areas],
   });
+}
+
+type Given = 'sources' | 'rules' | 'onStored' | 'clock' | 'stopping';
+type DashboardParts = Omit<IntakeParts, Given | 'tokenHolder'> & Required<Pick<IntakeParts, Given>>;
+
+function dashboardRoutes({ database, workers, sources, rules, onStored, clock, stopping, ...parts }: DashboardParts): AnyRoute[] {
+  const { payloadMemory: memory = { bytes: createSemaphore(payloadMemoryBytes), waitMs: payloadWaitMs } } = parts;
+  const { deadLetters = createDeadLetters(() => Promise.resolve([])) } = parts;
+  const store = createDashboardStore(database);
+  const feed = createEventFeed({ database, stopping });
+  const usualReplay = { database, isOwn: () => true, maxPayloadValues: usualMaxPayloadValues, maxEvents: usualReplayEvents };
+  const { replay = { ...usualReplay, runner: createRunner({ ...parts, database }) } } = parts;
+  const replays = createReplays({ ...replay, store, rules, sources, stopping, wake: onStored, log: parts.log });
+  const deliveries = createDeliveries({ database, deadLetters, forge: parts.forge, clock });
+  const overviews = [statisticsRoute(store), workflowSeriesRoute(store), countsRoute({ database, deadLetters, workers, clock }), ...overviewRoutes(store)];
+  const events = [...eventRoutes({ store, feed, memory }), ...replayRoutes(replays)];
+  return [
+    ...tagged({ name: 'Events', description: 'The log of everything that was received' }, events),
+    ...tagged({ name: 'Overviews', description: 'Counts, senders, and the newest of everything' }, overviews),
+    ...tagged({ name: 'Current state', description: 'Issues, pull requests, releases and more, as the newest event left them' }, listRoutes(store)),
+    ...tagged({ name: 'Processing', description: 'Rows that were not processed yet' }, processingRoutes(store)),
+    ...tagged({ name: 'Deliveries', description: 'What became of a delivery' }, deliveryRoutes(deliveries)),
+    ...tagged({ name: 'Notifications', description: 'What was sent of events, and what waits' }, outboxRoutes(database, onStored)),
+    ...tagged({ name: 'Dead letters', description: 'Messages that the workers gave up' }, deadLetterRoutes(deadLetters)),
+    ...tagged({ name: 'Workers', description: 'Programs that work beside the API, and their runs' }, workerRoutes(workers)),
+  ];
 }

@@ -251,6 +251,8 @@ export const Problems = problems({
   deadLetterMissing: { status: 404, title: 'No such dead letter' },
   notificationMissing: { status: 404, title: 'No such notification' },
   notificationSent: { status: 409, title: 'The notification was sent' },
+  deliveryMissing: { status: 404, title: 'No webhook has made such a delivery' },
+  redeliveryUnavailable: { status: 409, title: 'The forge cannot be asked to deliver again' },
   replayTooLarge: { status: 400, title: 'The filter selects more events than a replay may have' },
   replayTooWide: { status: 400, title: 'The filter looks through too many events' },
   replayDone: { status: 409, title: 'The run left no events to replay' },

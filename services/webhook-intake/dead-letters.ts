@@ -15,7 +15,7 @@ import { filterText } from './paging.ts';
 const queues = forgeTopology.queues.map(({ name }) => name);
 const Queue = z.enum(queues).meta({ id: 'ForgeQueue', description: 'A queue of the workers' });
 
-const DeadLetterItem = z
+export const DeadLetterItem = z
   .object({
     connection: z.string().meta({ description: 'The connection that holds it', examples: ['BROKER_URL_1'] }),
     messageId: z.string().meta({ description: "The id of the message: that of the relay's answer", examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
@@ -51,9 +51,11 @@ const ConnectionState = z
   })
   .meta({ id: 'AskedConnection', description: 'A connection that was asked' });
 
-const connections = z.array(ConnectionState).meta({ description: 'Each connection that was asked' });
+export const askedConnections = z.array(ConnectionState).meta({ description: 'Each connection that was asked' });
 
-const DeadLetterPage = listOf(DeadLetterItem).extend({ connections }).meta({ id: 'DeadLetterPage', description: 'Dead letters of every connection' });
+const DeadLetterPage = listOf(DeadLetterItem)
+  .extend({ connections: askedConnections })
+  .meta({ id: 'DeadLetterPage', description: 'Dead letters of every connection' });
 
 const DeadLetterDetail = DeadLetterItem.extend({
   headers: z.record(z.string(), z.string()).meta({ description: 'The headers of the message', examples: [{ 'x-event': 'issues' }] }),
@@ -147,6 +149,16 @@ export function createDeadLetters(read: () => Promise<readonly OpenedConnection[
       const results = await onEach(filter, async (broker, name) => (await broker.listDeadLetters(selectionOf(query))).map((one) => itemOf(name, one)));
       const items = results.flatMap((one) => (one.error === undefined ? one.result : []));
       return { items, next: null, connections: results.map(({ name, error = null }) => ({ connection: name, error })) };
+    },
+
+    /** Those of a delivery, by the id of the forge or of the relay. */
+    async about(id: string) {
+      const where = (one: DeadLetter) => one.id === id || one.headers[messageHeaders.deliveryId] === id;
+      const results = await onEach({}, async (broker, name) =>
+        (await broker.listDeadLetters({ where, lookAt, limit: limit.default })).map((one) => itemOf(name, one)),
+      );
+      const items = results.flatMap((one) => (one.error === undefined ? one.result : []));
+      return { items, connections: results.map(({ name, error = null }) => ({ connection: name, error })) };
     },
 
     /** The message on every connection and from every queue that has it. @throws Problem 404, 503 where a connection could not be asked */

@@ -77,6 +77,7 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
     stopping,
     deadLetters,
     replay,
+    forge: { url: config.forgeApiUrl, token: config.forgeApiToken, hooks: config.forgeApiHooks },
     sources,
     rules,
     onStored,

@@ -5,11 +5,14 @@ import { connectTimeoutMs } from '../platform/broker/dead-letters-command.ts';
 import { readWithBrokers } from '../platform/broker/environment.ts';
 import { type Environment, readSettings } from '../platform/config/config.ts';
 import { describeError } from '../platform/errors.ts';
+import { storable } from '../platform/json.ts';
 import { silentLog } from '../platform/log.ts';
 import { withDatabase } from '../platform/postgres/command-database.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { forgeTopology, messageHeaders } from '../webhook-relay/contract.ts';
 import type { settings } from './config.ts';
+import type { Event } from './contract.ts';
+import { eventColumns } from './stored-events.ts';
 
 const migrations = { schema: 'intake', directory: new URL('migrations/', import.meta.url) };
 /** The same delivery may have died in both queues, and again. */
@@ -52,38 +55,66 @@ async function onBroker(broker: Broker, name: string, id: string) {
   return [...dead, ...waiting];
 }
 
-type Stored = { source: string; event: string | null; action: string | null; repository: string | null; eventId: string; storedAt: Date };
+// The relay's id is that of one event or repeat, whose delivery id leads on; so does the digest of a repeat under another id. Key, event and
+// repeat each have a retention of their own.
+const named = `(select $1 union select delivery_id from events where relay_id = $1 union select delivery_id from duplicate_deliveries where relay_id = $1)`;
+const digests = `(select digest from duplicate_deliveries where relay_id = $1 or delivery_id = $1)`;
+const most = 100;
 
-// The relay's id is that of one event, whose delivery id leads on. Key and event each have a retention of their own.
-const named = '(select $1 union select delivery_id from events where relay_id = $1)';
-
-const stored = statement<Stored, [id: string]>(
-  'intake.trace.stored',
+type Key = { readonly source: string; readonly eventId: string; readonly storedAt: Date };
+const keysOf = statement<Key, [id: string]>(
+  'intake.trace.keys',
   `
-  select key.source, key.event_id as "eventId", key.stored_at as "storedAt", event.event, event.action, event.repository
-  from delivery_keys key left join events event on event.id = key.event_id
-  where key.delivery_id in ${named}
-  order by key.stored_at, key.event_id`,
+  select source, event_id as "eventId", stored_at as "storedAt" from delivery_keys
+  where delivery_id in ${named} or digest in ${digests} order by stored_at, event_id limit ${most}`,
 );
 
-const tracked = statement<{ trackedAt: Date }, [id: string]>(
-  'intake.trace.tracked',
-  `select tracked_at as "trackedAt" from tracked_deliveries where delivery_id in ${named} order by tracked_at`,
+const eventsOf = statement<Event, [ids: readonly string[]]>(
+  'intake.trace.events',
+  `select ${eventColumns} from events where id = any ($1::uuid[]) order by received_at, id`,
 );
+
+type Duplicate = { readonly source: string; readonly deliveryId: string; readonly relayId: string | null; readonly receivedAt: Date };
+const duplicatesOf = statement<Duplicate, [id: string]>(
+  'intake.trace.duplicates',
+  `
+  select source, delivery_id as "deliveryId", relay_id as "relayId", received_at as "receivedAt" from duplicate_deliveries
+  where delivery_id in ${named} or relay_id = $1 order by received_at desc limit ${most}`,
+);
+
+const trackedOf = statement<{ trackedAt: Date }, [id: string]>(
+  'intake.trace.tracked',
+  `select tracked_at as "trackedAt" from tracked_deliveries where delivery_id in ${named} order by tracked_at limit ${most}`,
+);
+
+export const createTraceStore = (database: Database) => ({
+  async of(id: string) {
+    const text = storable(id);
+    const keys = await database.all(keysOf, text);
+    const events = await database.all(
+      eventsOf,
+      keys.map(({ eventId }) => eventId),
+    );
+    const duplicates = await database.all(duplicatesOf, text);
+    const tracked = (await database.all(trackedOf, text)).map(({ trackedAt }) => trackedAt);
+    return { keys, events, duplicates, tracked };
+  },
+});
 
 async function inDatabase(database: Database, id: string) {
-  const events = (await database.all(stored, id)).map(({ source, event, action, repository, eventId, storedAt }) => ({
-    place: 'intake, event log',
-    since: storedAt,
-    detail:
-      event === null
-        ? 'stored, and deleted since by its retention'
-        : `${[source, event, action, repository].filter(Boolean).join(' ')}: /api/v1/events/${eventId}`,
+  const { keys, events, duplicates, tracked } = await createTraceStore(database).of(id);
+  const stored = keys.map(({ eventId, storedAt }) => {
+    const event = events.find((one) => one.id === eventId);
+    const detail = event
+      ? `${[event.source, event.event, event.action, event.repository].filter(Boolean).join(' ')}: /api/v1/events/${eventId}`
+      : 'stored, and deleted since by its retention';
+    return { place: 'intake, event log', since: storedAt, detail };
+  });
+  const repeats = duplicates.map(({ deliveryId, receivedAt }) => ({
+    place: 'intake, repeats',
+    since: receivedAt,
+    detail: `delivery ${deliveryId} is a duplicate`,
   }));
-  const rows = (await database.all(tracked, id)).map(({ trackedAt }) => ({
-    place: 'intake, typed tables',
-    since: trackedAt,
-    detail: 'taken up by database-service',
-  }));
-  return [...events, ...rows];
+  const rows = tracked.map((since) => ({ place: 'intake, typed tables', since, detail: 'taken up by database-service' }));
+  return [...stored, ...repeats, ...rows];
 }

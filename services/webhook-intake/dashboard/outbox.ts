@@ -9,7 +9,7 @@ import { filterText, idPage, pageOf } from '../paging.ts';
 
 const NotificationStatus = z.enum(['pending', 'sent', 'failed']).meta({ id: 'NotificationStatus', description: 'How far a message is' });
 
-const Notification = z
+export const Notification = z
   .object({
     id: z.uuid().meta({ description: 'The id of the message, the same at every attempt', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
     channel: z.string().meta({ description: 'smtp, push or webhook', examples: ['smtp'] }),
@@ -51,7 +51,7 @@ const Notification = z
       .meta({ description: 'The newest ten attempts, the newest first' }),
   })
   .meta({ id: 'Notification', description: 'A message of the outbox' });
-type Notification = z.output<typeof Notification>;
+export type Notification = z.output<typeof Notification>;
 type Message = Omit<Notification, 'notices' | 'attempts'>;
 
 const list = 'notifications';
@@ -94,19 +94,32 @@ const NotificationQuery = z.object({
   ...idPage(list),
 });
 
+const byEvents = statement<Message, [events: readonly string[], rows: number]>(
+  'outbox.byEvents',
+  `
+  select ${columns} from outbox_messages
+  where id in (select message_id from outbox_recipients where event_id = any ($1::uuid[]) and message_id is not null limit $2) order by id desc`,
+);
+
+const mostOfEvents = 100;
+
+/** The messages that tell of events, the newest first. */
+export const notificationsOf = async (database: Database, events: readonly string[]): Promise<Notification[]> =>
+  events.length === 0 ? [] : whole(database, await database.all(byEvents, events, mostOfEvents));
+
+async function whole(database: Database, found: readonly Message[]): Promise<Notification[]> {
+  const ids = found.map(({ id }) => id);
+  const notices = Map.groupBy(await database.all(noticesOf, ids), ({ messageId }) => messageId);
+  const attempts = Map.groupBy(await database.all(attemptsOf, ids), ({ messageId }) => messageId);
+  return found.map((message) => ({
+    ...message,
+    notices: (notices.get(message.id) ?? []).map(({ messageId: _, ...notice }) => notice),
+    attempts: (attempts.get(message.id) ?? []).map(({ messageId: _, ...attempt }) => attempt),
+  }));
+}
+
 /** @param wake called when there is something to send */
 export function outboxRoutes(database: Database, wake: () => void): AnyRoute[] {
-  async function whole(found: readonly Message[]): Promise<Notification[]> {
-    const ids = found.map(({ id }) => id);
-    const notices = Map.groupBy(await database.all(noticesOf, ids), ({ messageId }) => messageId);
-    const attempts = Map.groupBy(await database.all(attemptsOf, ids), ({ messageId }) => messageId);
-    return found.map((message) => ({
-      ...message,
-      notices: (notices.get(message.id) ?? []).map(({ messageId: _, ...notice }) => notice),
-      attempts: (attempts.get(message.id) ?? []).map(({ messageId: _, ...attempt }) => attempt),
-    }));
-  }
-
   return [
     route({
       method: 'get',
@@ -120,7 +133,7 @@ export function outboxRoutes(database: Database, wake: () => void): AnyRoute[] {
         const equal = { channel, state: status };
         const rows = await newestById<Message>(database, { table: 'outbox_messages', columns, equal }, { rows: limit + 1, after: after?.[0] });
         const page = pageOf(list, { rows, limit }, ({ id }) => [id]);
-        return { ...page, items: await whole(page.items) };
+        return { ...page, items: await whole(database, page.items) };
       },
     }),
     route({
@@ -138,7 +151,7 @@ export function outboxRoutes(database: Database, wake: () => void): AnyRoute[] {
         const message = await database.first(byId, id);
         if (!message) throw Problems.notificationMissing();
         if (message.status === 'sent') throw Problems.notificationSent();
-        const [notification] = await whole([message]);
+        const [notification] = await whole(database, [message]);
         return notification ?? { ...message, notices: [], attempts: [] };
       },
     }),

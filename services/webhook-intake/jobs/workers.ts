@@ -28,6 +28,9 @@ export const createWorkers = ({ store, runner, jobs, stopping }: WorkersParts) =
     return { items: await store.states(), next: null };
   },
 
+  /** How many workers have failed in their last run. */
+  failed: async () => (await store.last()).filter(({ isFailed }) => isFailed).length,
+
   async runs({ limit, after, ...filter }: RunQuery) {
     const rows = await store.list(filter, { rows: limit + 1, after: after?.[0] });
     return pageOf(runsList, { rows, limit }, ({ runId }) => [runId]);

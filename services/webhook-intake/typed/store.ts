@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { isObject, type JsonObject, storable } from '../../platform/json.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { namesOf, type RowColumns, rowsStatement } from '../../platform/postgres/rows.ts';
+import type { ProcessingState } from '../contract.ts';
 import { allTables } from './tables.ts';
 import { type Change, type Column, columnsOf, type ForgeEvent, readColumn, type TypedTable, versionOf } from './typed-table.ts';
 
@@ -322,4 +323,34 @@ export async function processRows(database: Database): Promise<boolean> {
     isMore ||= ids.length === limit;
   }
   return isMore;
+}
+
+/** A row of a typed table, told by its place. */
+export type TypedRow = {
+  readonly table: string;
+  readonly id: string;
+  readonly forgeId: string;
+  readonly processingState: ProcessingState;
+  readonly updatedAt: Date;
+  readonly deletedAt: Date | null;
+};
+
+const byKeys = allTables.map((table) => ({
+  table,
+  find: statement<Omit<TypedRow, 'table'>, [forge: string, keys: readonly string[]]>(
+    `intake.${table.name}.byKeys`,
+    `
+    select id, forge_id as "forgeId", processing_state as "processingState", updated_at as "updatedAt", deleted_at as "deletedAt"
+    from ${table.name} where forge = $1 and object_key = any ($2::text[]) order by object_key`,
+  ),
+}));
+
+/** The rows that an event is about, as they are now. */
+export async function rowsOf(database: Database, event: ForgeEvent): Promise<TypedRow[]> {
+  const found: TypedRow[] = [];
+  for (const { table, find } of byKeys) {
+    const keys = table.changes(event).map(({ key }) => storedKey(key));
+    if (keys.length > 0) found.push(...(await database.all(find, event.forge, keys)).map((row) => ({ table: table.path, ...row })));
+  }
+  return found;
 }

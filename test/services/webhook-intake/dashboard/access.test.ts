@@ -14,6 +14,8 @@ const paths = [
   '/events/{id}',
   '/events/{id}/payload',
   '/statistics',
+  '/counts',
+  '/trace/{deliveryId}',
   '/senders',
   '/recent',
   '/processing-state',
@@ -42,6 +44,7 @@ const actions = [
   '/notifications/{id}/retry',
   '/events/replay',
   '/events/{id}/replay',
+  '/deliveries/{deliveryId}/redeliver',
 ].map((path) => `/api/v1${path}`);
 /** Paths that are also the place of an identifier, so that GET asks for one of that name. */
 const shadowed = ['/api/v1/dead-letters/send-back', '/api/v1/dead-letters/drop', '/api/v1/events/replay'];

@@ -29,8 +29,8 @@ const Described = z.looseObject({
 type Parameter = z.output<typeof Parameter>;
 type Query = Readonly<Record<string, string>>;
 
-/** Each looks at so many rows of the newest that pass its other filters, in a small table at all. */
-const lookedAt = 20_000;
+/** Each looks at the newest 20 000 rows that pass its other filters, in a small table at all of them. Of this table Postgres may read every page. */
+const mostPages = 5000;
 const looksFar = (path: string, query: Query) => 'q' in query || path.endsWith('/facets') || path.endsWith('/series');
 
 /** The dead letters are on brokers, and the events have no payloads. */
@@ -149,7 +149,7 @@ describe('the dashboard on a table ten times as large', function () {
       for (const query of queriesOf(parameters)) {
         asked++;
         const [one, ten] = [(await few.ask(path, query)).cost, (await many.ask(path, query)).cost];
-        if (looksFar(path, query) ? ten.rows > lookedAt * 5 : ten.rows > one.rows + allowed.rows || ten.pages > Math.max(one.pages, ten.rows) + allowed.pages)
+        if (looksFar(path, query) ? ten.pages > mostPages : ten.rows > one.rows + allowed.rows || ten.pages > Math.max(one.pages, ten.rows) + allowed.pages)
           dearer.push(`${path} ${JSON.stringify(query)}: ${JSON.stringify(one)} → ${JSON.stringify(ten)}`);
       }
     expect(dearer.join('\n')).to.equal('');
@@ -162,7 +162,7 @@ describe('the dashboard on a table ten times as large', function () {
       const single = new Map<string, readonly string[]>();
       for (const query of queriesOf(parameters)) {
         const filters = Object.entries(query);
-        if (filters.some(([, value]) => ([texts.other, texts.rare, texts.absent] as readonly string[]).includes(value))) continue;
+        if (filters.some(([name, value]) => name === 'q' || ([texts.other, texts.rare, texts.absent] as readonly string[]).includes(value))) continue;
         const found = await few.all(path, query);
         if (filters.length < 2) {
           expect(new Set(found)).to.have.property('size', found.length);

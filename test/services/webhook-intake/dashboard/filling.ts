@@ -31,7 +31,7 @@ export async function fill(intake: IntakeDatabase, rows: number): Promise<void> 
   // Beside other work a hundred thousand rows take longer than a question may.
   const insert = (sql: string) => intake.rows(`set local statement_timeout = 0; ${sql}`);
   await makePartitions(intake.pool, 'events', { from: firstDay, ahead: 5 });
-  const filters = ['source', 'forge', 'event', 'action', 'repository', 'sender', 'sender_class', 'delivery_id'];
+  const filters = ['source', 'forge', 'event', 'repository', 'sender', 'delivery_id', 'action', 'sender_class'];
   await insert(`
     insert into events (id, position, title, hook_id, target_id, score, is_core_function, bytes, received_at, stored_at, headers, number, ${filters.join(', ')})
     select gen_random_uuid(), n, 'Title ' || n, '1', '2', n % 10 + 1, true, 100, ${row.time}, now(), '{}', n % ${numbers} + 1, ${filters.map(row.value).join(', ')} from ${row.all}`);

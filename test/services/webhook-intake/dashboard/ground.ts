@@ -62,7 +62,7 @@ export async function createDashboard({
   through = (pool) => pool,
   maxReplayed = usualReplayEvents,
   ...options
-}: Partial<Pick<IntakeParts, 'payloadMemory' | 'stopping' | 'deadLetters' | 'onStored' | 'rules'>> & {
+}: Partial<Pick<IntakeParts, 'payloadMemory' | 'stopping' | 'deadLetters' | 'onStored' | 'rules' | 'forge' | 'clock'>> & {
   readonly through?: (pool: Database) => Database;
   readonly workerRules?: Pick<Rules, 'match'>;
   readonly maxReplayed?: number;
