@@ -300,7 +300,7 @@ export const ImportResult = z
     created: Count.meta({ description: 'How many bookmarks were stored' }),
     skipped: Count.meta({ description: 'How many were left out: their address is in the same folder already, or `leftOut` has them' }),
     failed: z.array(UnstoredBookmark).meta({ description: 'The bookmarks that could not be stored' }),
-    leftOut: z.array(UnstoredBookmark).meta({ description: 'Those of `skipped` that are not in the catalogue, the first 10000' }),
+    leftOut: z.array(UnstoredBookmark).meta({ description: 'The first 10000 bookmarks of `skipped` that are not in the catalogue' }),
   })
   .meta({
     id: 'ImportResult',

@@ -31,7 +31,7 @@ type Services = {
   readonly listingsTokens: readonly Secret[] | undefined;
 };
 
-/** Of several tokens the first is sent. */
+/** Sends the first of several tokens. */
 export function createIngest(config: Services, metrics: Metrics) {
   const processed = metrics.counter({
     name: 'signalbox_mail_mails_total',

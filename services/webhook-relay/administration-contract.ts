@@ -1,4 +1,4 @@
-// What the relay answers to an operator beside the interface document: rejected and spooled deliveries, queues, usage by day, changes and counts.
+// The relay's answers to an operator beyond the interface document: rejected and spooled deliveries, queues, usage by day, changes and counts.
 import { z } from 'zod';
 import { Count, Timestamp } from '../platform/schema.ts';
 
@@ -122,7 +122,7 @@ export const ConnectionChange = z
   .object({
     id: count('The number of the change'),
     changedAt: Timestamp.meta({ description: 'When it happened' }),
-    kind: ChangeKind.meta({ description: 'What happened' }),
+    kind: ChangeKind.meta({ description: 'The kind of the change' }),
     broker: text('The connection that is active since, or whose count was reset'),
     previous: z
       .string()

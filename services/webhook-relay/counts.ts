@@ -36,6 +36,7 @@ export const countsRoute = (parts: CountsParts) =>
     path: '/Broker/counts',
     operationId: 'getCounts',
     summary: 'Counts what an operator may have to look at',
+    description: 'One small answer for a page or a check that asks often; the lists themselves have routes of their own.',
     answers: { 200: RelayCounts },
     handle: () => answerInTime(count(parts)),
   });

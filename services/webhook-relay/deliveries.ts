@@ -138,7 +138,7 @@ export function createDeliveries(parts: DeliveriesParts) {
   }
 
   return {
-    /** Of one that was refused before its body was here: for its size or type, or because it took too long. */
+    /** Records a delivery that was refused before its body was here: for its size or type, or because it took too long. */
     refused({ headers, problem }: RefusedRequest): void {
       const id = randomUUIDv7();
       recordRefusal({ id, receivedAt: clock(), headers, identity: identify(headers, id) }, problem);

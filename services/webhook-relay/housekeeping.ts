@@ -76,7 +76,7 @@ function rowTasks({ database, clock, retention }: HousekeepingParts): Tasks {
     usage: () => usage.deleteBefore(oldestPeriod(), periodOf(clock())),
     'usage by day': () => deleteDaysBefore(database, `${oldestPeriod()}-01`),
     'changes of connections': () => deleteChangesBefore(database, new Date(`${oldestPeriod()}-01`)),
-    'limits that were told': () => deleteNearLimitBefore(database, oldestPeriod()),
+    'events of near limits': () => deleteNearLimitBefore(database, oldestPeriod()),
     'connections that were published to': () => deletePublishedBefore(database, new Date(`${oldestPeriod()}-01`)),
   };
 }

@@ -71,7 +71,7 @@ describe("an event of Signalbox' own", function () {
     const [event] = await events();
     expect(event).to.include({ source: 'signalbox', event: 'broker.near_limit', score: 8 });
 
-    // The push server is away, and the process ends: the notification is sent by the next one, and the event is not told again.
+    // The push server is away, and the process ends: the notification is sent by the next one, and the event is not sent again.
     running.signal('SIGTERM');
     await running.exited;
     pushStatus = 200;

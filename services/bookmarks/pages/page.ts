@@ -1,4 +1,4 @@
-// What a page says about itself: its title, a description and a picture. Pure.
+// The title, the description and the picture that a page gives for itself. Pure.
 import { Parser } from 'htmlparser2';
 
 export type PageFacts = { readonly title: string; readonly description: string; readonly picture: string };

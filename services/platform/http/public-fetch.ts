@@ -112,7 +112,7 @@ function redirectOf({ statusCode = 0, headers: { location } }: IncomingMessage, 
   return URL.parse(location, from.href) ?? undefined;
 }
 
-/** What a decompressor was given: a stream that ends early is no fault, since a page is cut on purpose. */
+/** The body as far as it could be decompressed: a stream that ends early is no fault, since pages are cut on purpose. */
 async function bodyOf(response: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
   const decoded = decode(response);
   const chunks: Buffer[] = [];
@@ -142,7 +142,7 @@ function decode(response: IncomingMessage) {
   return response.pipe(decoder);
 }
 
-/** What went wrong, in a word or two for a log or a record. */
+/** The fault in a word or two, for a log or a record. */
 export const describeFetchError = (error: unknown): string => {
   if (error instanceof PrivateAddress) return 'private address';
   return codeOf(error) ?? (error instanceof Error ? error.name : 'unknown error');

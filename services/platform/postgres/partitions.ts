@@ -65,7 +65,7 @@ const keyColumn = statement<{ name: string }, [table: string]>(
   where p.partrelid = to_regclass($1)`,
 );
 
-/** Those that are not generated from others. */
+/** The columns that are not generated from others. */
 const writtenColumns = statement<{ name: string }, [table: string]>(
   'partitions.columns',
   `

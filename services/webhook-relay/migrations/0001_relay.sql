@@ -40,7 +40,7 @@ create table connection_changes (
   changed_by text                     -- the id of the credential that asked for it
 );
 
--- Which connections were told to be near their limit: once for each month, percentage and limit.
+-- The events of connections near their limit: once for each month, percentage and limit.
 create table near_limit_events (
   broker text not null,
   period text not null,

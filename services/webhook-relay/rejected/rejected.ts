@@ -65,7 +65,7 @@ export function createRejected({ store, maxRows, log, metrics }: RejectedParts) 
   };
 }
 
-/** Of a body that was not read. */
+/** The length that a body which was not read had announced. */
 function announcedBytes(headers: IncomingHttpHeaders): number {
   const announced = Number(headers['content-length'] ?? 0);
   return Number.isSafeInteger(announced) && announced > 0 ? announced : 0;
@@ -103,7 +103,7 @@ export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [
     operationId: 'listRejectedDeliveries',
     summary: 'Lists deliveries that were answered with a refusal',
     description:
-      'The newest come first: deliveries without a valid signature, and those that were refused before or after it was checked (400, 408, 413, 415, 503). The relay keeps as many, and for as long, as `Retention__RejectedDeliveriesRows` and `Retention__RejectedDeliveriesDays` say. One that was spooled is not among them.',
+      'The newest come first: deliveries without a valid signature, and those that were refused before or after it was checked (400, 408, 413, 415, 503). The relay keeps as many, and for as long, as `Retention__RejectedDeliveriesRows` and `Retention__RejectedDeliveriesDays` say. Spooled deliveries are not among them.',
     query: RejectedQuery,
     answers: { 200: RejectedList },
     async handle({ query: { limit, after, ...filter } }) {
@@ -135,7 +135,7 @@ export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [
     description: 'The bytes as they came, the first 64 KiB; none where the body was not read.',
     params: z.object({ id: z.string().meta({ description: 'The id of the rejected delivery' }) }),
     answers: { 200: z.any() },
-    describedContent: { 'application/octet-stream': z.string().meta({ override: { format: 'binary' } }) },
+    describedContent: { 'application/octet-stream': z.string().meta({ override: { format: 'binary' }, examples: ['{"action":"opened"}'] }) },
     problems: [Problems.rejectedMissing],
     handle: async ({ params: { id } }) => new Content('application/octet-stream', (await found(store, id)).payload),
   }),

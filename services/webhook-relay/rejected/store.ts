@@ -5,7 +5,7 @@ import { insertRows } from '../../platform/postgres/rows.ts';
 export type RejectedRow = {
   readonly id: string;
   readonly receivedAt: Date;
-  /** Of the answer. */
+  /** The status of the answer. */
   readonly status: number;
   readonly reason: string;
   readonly event: string;

@@ -130,10 +130,10 @@ export function createFailedPayloads(database: Database) {
     countRefusal: async (id: string, mostTries: number) => (await database.first(countRefusal, id, owner, mostTries))?.refused ?? false,
     /** Rows that were claimed and not published are free for every replica, at once. */
     release: () => database.run(release, owner),
-    /** Those that were not replayed, oldest first. */
+    /** The rows that were not replayed, oldest first. */
     list: (limit: number, after?: { readonly spooledAt: Date; readonly id: string }) => database.all(list, after?.spooledAt ?? null, after?.id ?? null, limit),
     find: (id: string) => database.first(find, id),
-    /** One that was given up is tried again. */
+    /** Also tries a row again that was given up. */
     retry: (id: string) => database.run(retry, id),
     /** @returns 0 when it is gone */
     drop: (id: string) => database.run(drop, id),

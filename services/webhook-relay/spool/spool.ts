@@ -88,7 +88,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     own: ownership.own,
     /** Oldest first; names only. */
     pending,
-    /** Those of the folder `refused`, likewise. */
+    /** The files of the folder `refused`, likewise. */
     refused,
     /** Everything of a file but its payload; undefined when it is gone or damaged. */
     headerOf: (file: SpoolFile, state: 'waiting' | 'givenUp') => readHeader(state === 'waiting' ? pathOf(file) : refusedPathOf(file)),

@@ -108,8 +108,7 @@ const readRoutes = (spooled: Spooled) => [
     path: '/Broker/spooled',
     operationId: 'listSpooledDeliveries',
     summary: 'Lists deliveries that wait to be published',
-    description:
-      'The oldest come first: files of the relay that answers, and rows of the database that any relay replays. Those that were published are not among them.',
+    description: 'The oldest come first: files of the relay that answers, and rows of the database that any relay replays. Published ones are not among them.',
     query: z.object({
       limit: queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' }),
       after: queryCursor('spooled', z.tuple([z.int(), z.string()])),
@@ -127,6 +126,7 @@ const readRoutes = (spooled: Spooled) => [
     path: '/Broker/spooled/{id}',
     operationId: 'getSpooledDelivery',
     summary: 'Shows a delivery that waits to be published',
+    description: 'A file is found by the relay that has it only, a row of the database by every relay.',
     params,
     answers: { 200: SpooledDelivery },
     problems: [Problems.spooledMissing],

@@ -114,7 +114,7 @@ const stored = statement<UsageRow>('usage.stored', `select ${columns} from broke
 const ofPeriod = statement<UsageRow, [period: string]>('usage.ofPeriod', `select ${columns} from broker_usage where period = $1 order by broker`);
 const deleteBefore = statement<unknown, [period: string, kept: string]>('usage.deleteBefore', 'delete from broker_usage where period < $1 and period <> $2');
 const deletePeriod = statement<unknown, [period: string]>('usage.deletePeriod', 'delete from broker_usage where period = $1');
-// Near its limit again, it is told again.
+// A connection that comes near its limit again causes another event.
 const reset = statement<{ count: number }, [broker: string, period: string, by: string | null]>(
   'usage.reset',
   `

@@ -1,4 +1,4 @@
-// What an operator asks of a relay beside the interface document: queues, usage by day, changes, spooled deliveries, counts.
+// Routes for operators beyond the interface document: queues, usage by day, changes, spooled deliveries, counts.
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

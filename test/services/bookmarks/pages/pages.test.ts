@@ -89,7 +89,7 @@ describe('POST /api/bookmarks?fetch=true', () => {
     expect(asked).to.equal(0);
   });
 
-  it('asks only when it is told to, and then a title is not required', async () => {
+  it('asks only for `fetch=true`, and then a title is not required', async () => {
     await add({ title: 't', url: address }, '');
     await add({ title: 't', url: address }, '?fetch=false');
     expect(asked).to.equal(0);

@@ -1,4 +1,4 @@
-// The event of a connection that is near its limit: when it is told, and how often. A real database.
+// The event of a connection that is near its limit: when it is sent, and how often. A real database.
 import { expect } from 'chai';
 import { createOutbox } from '../../../../services/platform/events/events.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
