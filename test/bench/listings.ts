@@ -1,61 +1,19 @@
 // The listing triage service: a filtered page of many listings against the best SQL by hand, and what a page of a selective filter costs as they grow.
-import pg from 'pg';
 import { PropertyQuery } from '../../services/listings/property-query.ts';
 import { createListingStore } from '../../services/listings/store.ts';
 import { silentLog } from '../../services/platform/log.ts';
-import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { createPool } from '../../services/platform/postgres/pool.ts';
-import { migrations, token } from '../services/listings/service.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { token } from '../services/listings/service.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';
 import { type Bench, type BenchRow, compare, connectionCounts, interleaved, median, type Pace } from './support/bench.ts';
+import { fillListings } from './support/listings-data.ts';
 import { needPgbench, runPgbench } from './support/pgbench.ts';
 import { startService } from './support/programs.ts';
 import { needWrk, runWrk } from './support/wrk.ts';
 
 const few = 10_000;
 const many = 1_000_000;
-
-// Seven of ten are in the inbox; 140 routing keys, one street in 5000, a rare word in twenty listings of however many.
-const fill = (rows: number) => `
-  select setseed(0.5);
-  insert into properties (id, source_id, source_url, address, routing_key, price_monthly, currency, beds, baths, property_type, ber_rating,
-    latitude, longitude, status, received_at, notes)
-  select gen_random_uuid(), n::text, 'https://www.daft.ie/for-rent/' || n || '/' || n,
-    (random() * 300)::int || ' ' || case when n % ${rows / 20} = 0 then 'Zanzibar' else md5((random() * 5000)::int::text) end || ' Road, Dublin',
-    (array['A', 'C', 'D', 'E', 'F', 'H', 'K'])[1 + (random() * 6)::int] || lpad((random() * 19)::int::text, 2, '0'), 800 + (random() * 420000)::int / 100.0, 'EUR', (random() * 5)::int, (random() * 3)::int,
-    (array['House', 'Apartment', 'Studio', 'Shared', 'Other'])[1 + (random() * 4)::int],
-    (array['A1', 'B2', 'C1', 'C3', 'D2', 'F', 'Exempt', null])[1 + (random() * 7)::int],
-    53.3, -6.2, case when random() < 0.7 then 'inbox' when random() < 0.5 then 'approved' else 'recycled' end,
-    now() - random() * interval '400 days', case when random() < 0.05 then 'a note ' || n end
-  from generate_series(1, ${rows}) n;
-  insert into geocoding_worker (ran_at) values (now() + interval '1 day') on conflict do nothing;`;
-
-async function createFilled(server: PostgresServer, rows: number): Promise<string> {
-  const url = new URL(server.url);
-  url.pathname = `listings_${rows}`;
-  const admin = await connect(server.url);
-  await admin.query(`create database listings_${rows}`);
-  await admin.end();
-  await migrate(url.href, { schema: 'listings', directory: migrations }, silentLog);
-  const client = await connect(url.href);
-  // Made behind the rows they take seconds, with each row minutes.
-  const indexes = await client.query<{ name: string; definition: string }>(
-    `select indexname as name, indexdef as definition from pg_indexes where tablename = 'properties' and indexname !~ '(pkey|unique)$'`,
-  );
-  for (const { name } of indexes.rows) await client.query(`drop index ${name}`);
-  await client.query(fill(rows));
-  for (const { definition } of indexes.rows) await client.query(definition);
-  await client.query('vacuum analyze');
-  await client.end();
-  return url.href;
-}
-
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, options: '-c search_path=listings' });
-  await client.connect();
-  return client;
-}
 
 const page = '/api/properties?status=inbox&routingKeys=D07,H11&minBeds=2&maxPrice=3000&berMin=C3';
 const byHand = `
@@ -129,7 +87,7 @@ async function run(pace: Pace): Promise<readonly BenchRow[]> {
   needPgbench();
   const server = await startPostgres({ settings: { shared_buffers: '512MB', random_page_cost: '1.1', max_wal_size: '4GB' } });
   try {
-    const urls = { few: await createFilled(server, few), many: await createFilled(server, many) };
+    const urls = { few: await fillListings(server, few), many: await fillListings(server, many) };
     return [...(await measurePages(urls.many, pace)), ...(await measureItems(urls, pace))];
   } finally {
     await server.close();

@@ -1,6 +1,7 @@
 // Bookmarks of a benchmark: words as a language has them, few that are everywhere and many that are rare, and what people look for among them.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import { withoutIndexes } from './without-indexes.ts';
 
 const vocabulary = 50_000;
 
@@ -30,18 +31,11 @@ const insert = `insert into bookmarks (${columns})
 const repeat = `insert into bookmarks (${columns})
   select gen_random_uuid(), title, url || '/' || n, sha256((url || '/' || n)::bytea), description, thumbnail, tags, favorite, date_added + n * interval '10 days' from bookmarks cross join generate_series(1, $1) n`;
 
-/** Indexes are built at the end, as that is faster. */
 async function filling(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, options: '-c search_path=bookmarks,public -c maintenance_work_mem=512MB -c synchronous_commit=off' });
+  const client = new pg.Client({ connectionString: url, options: '-c search_path=bookmarks,public -c synchronous_commit=off' });
   await client.connect();
   try {
-    const { rows } = await client.query<{ name: string; definition: string }>(
-      `select indexname as name, indexdef as definition from pg_indexes where tablename = 'bookmarks' and indexname like 'bookmarks_%' and indexname <> 'bookmarks_pkey'`,
-    );
-    for (const { name } of rows) await client.query(`drop index ${name}`);
-    await work(client);
-    for (const { definition } of rows) await client.query(definition);
-    await client.query('vacuum analyze bookmarks');
+    await withoutIndexes(client, ['bookmarks'], () => work(client));
   } finally {
     await client.end();
   }
