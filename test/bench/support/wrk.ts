@@ -30,6 +30,6 @@ export async function runWrk({ port, request: { path, headers, bodyFile }, conne
   const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script, ...given, url, ...body];
   const { stdout } = await promisify(execFile)('wrk', args);
   const { requests, microseconds, p95, p99, failed } = Report.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
-  if (failed > 0) throw new Error(`${failed} of ${requests} requests failed`);
+  if (failed > 0) throw new Error(`${failed} of ${requests} requests of ${path} failed`);
   return { perSecond: requests / (microseconds / 1e6), p95: p95 / 1000, p99: p99 / 1000 };
 }
