@@ -25,6 +25,7 @@ const loadBalancer: Values = { defaults: { service: { type: 'LoadBalancer' } } }
 const redis: Values = { redis: { enabled: true } };
 const claims: Values = { services: { 'webhook-relay': { spool: { persistence: { enabled: true } } } } };
 const cronJobs: Values = { defaults: { worker: { kind: 'CronJob' } } };
+const mail: Values = { services: { mail: { enabled: true, smtp: { enabled: true } } } };
 const scaling: Values = { defaults: { autoscaling: { enabled: true } } };
 /** Every entry of `services` says its own: without it, the default counts. */
 const without = (service: string, key: string): Values => nested(['services', service, key], null);
@@ -112,11 +113,18 @@ const changes: Readonly<Record<string, Change>> = {
   'services.secrets.hosts': { beside: merged(ingress, nested(['services', 'secrets', 'ingress', 'enabled'], true)) },
   'services.secrets.ingress.enabled': { beside: ingress },
   'services.secrets.gateway.enabled': { beside: gateway },
+  'services.bookmarks.workers.dead-links': { beside: nested(['services', 'bookmarks', 'workers', 'dead-links', 'enabled'], true) },
+  'services.bookmarks.workers.dead-links.enabled': { alone: true },
+  'services.bookmarks.workers.dead-links.kind': { to: 'Deployment' },
   'services.bookmarks.hosts': { beside: ingress },
   'services.bookmarks.ingress.annotations': { beside: ingress },
   'services.listings.hosts': { beside: ingress },
   'services.listings.workers.geocoding.kind': { to: 'Deployment' },
   'services.listings.ingress.annotations': { beside: ingress },
+  'services.mail': { beside: mail },
+  'services.mail.enabled': { alone: true },
+  'services.mail.smtp.enabled': { alone: true, beside: nested(['services', 'mail', 'enabled'], true) },
+  'services.mail.networkPolicy.egress': { to: [{ to: peer }] },
   'services.secrets.paths': { to: ['/api'], beside: merged(ingress, nested(['services', 'secrets', 'ingress', 'enabled'], true)) },
   'services.webhook-relay.ingress.annotations': { beside: ingress },
   'services.webhook-relay.spool.persistence': { beside: claims },

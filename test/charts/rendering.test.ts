@@ -21,7 +21,8 @@ describeWith(helm, 'helm template', () => {
   }
 
   it('has a pod of each service, its workers and the servers', async () => {
-    const on = { services: { 'link-digest': { workers: { digest: { enabled: true } } }, mail: { enabled: true } } };
+    const workers = (name: string) => ({ workers: { [name]: { enabled: true } } });
+    const on = { services: { 'link-digest': workers('digest'), bookmarks: workers('dead-links'), mail: { enabled: true } } };
     const components = podsOf(await render(on)).map(({ pod }) => pod.metadata.labels?.['app.kubernetes.io/component']);
     const others = ['credentials', 'migrate', 'test', 'postgres', 'rabbitmq'];
     expect(components).to.have.members([...(await readComponents()).keys(), ...others]);

@@ -37,8 +37,9 @@ const optionalSecrets = [...new Set([...components.values()].flatMap(({ optional
 
 describeWith(helm, 'the keys of a pod', () => {
   it('are those of its service', async () => {
-    const workers = { digest: { enabled: true } };
-    const given = await keysByComponent({ redis: { enabled: true }, services: { 'link-digest': { workers }, mail: { enabled: true } } });
+    const workers = (name: string) => ({ workers: { [name]: { enabled: true } } });
+    const services = { 'link-digest': workers('digest'), bookmarks: workers('dead-links'), mail: { enabled: true } };
+    const given = await keysByComponent({ redis: { enabled: true }, services });
     for (const [component, { schema = '', brokerUser = '', broker, redis = false, credentials = [], optionalCredentials = [] }] of components) {
       const servers = [
         ...(schema === '' ? [] : [`postgres-${schema}-password`]),
