@@ -1,5 +1,7 @@
 // The broker connections that the environment names: BROKER_URL_<n> and BROKER_LIMIT_<n>, overridden by those of a dotenv file.
+import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { ConfigError, type Environment, collectFault, InvalidSetting, readAll, settingText, type SettingFamily } from '../config/config.ts';
 import { DotenvError, type DotenvFault, parseDotenv } from '../config/dotenv.ts';
 import { codeOf, hasCode } from '../errors.ts';
@@ -52,6 +54,15 @@ export function createBrokerSettings(environment: Environment, file: string | un
      * To be polled: Kubernetes swaps a symbolic link two levels up, which file events do not show.
      */
     hasChanged: async (): Promise<boolean> => (await textOf(file).catch(() => lastRead)) !== lastRead,
+    /** Calls back at each event of the file's folder, so that a state of the file between two looks is seen; where none can be had, never. */
+    watch(onEvent: () => void, stopping: AbortSignal): void {
+      if (file === undefined || stopping.aborted) return;
+      try {
+        watch(dirname(file), { signal: stopping, persistent: false }, onEvent).on('error', () => undefined);
+      } catch {
+        // The folder is not there, or the system has no more watches: the looks remain.
+      }
+    },
   };
 }
 

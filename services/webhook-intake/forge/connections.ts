@@ -4,7 +4,7 @@ import type { BatchHandler, Broker, Consumer } from '../../platform/broker/broke
 import type { BrokerSettings } from '../../platform/broker/environment.ts';
 import { describeError, toError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
-import { every, sleepUntil } from '../../platform/time.ts';
+import { createWakeUp, every, sleepUntil } from '../../platform/time.ts';
 import type { Counts } from '../jobs/runner.ts';
 import { redeliveryGraceMs } from './batch-worker.ts';
 
@@ -183,19 +183,27 @@ type FollowOptions = { readonly brokers: BrokerSettings; readonly stopping: Abor
 
 const followEveryMs = 1000;
 
-/** Keeps the connections in step with the settings until stopping. A file that turned faulty, or is missing or blank, changes nothing. */
+/**
+ * Keeps the connections in step with the settings until stopping. A file that turned faulty, or is missing or blank, changes nothing. It is
+ * read at its events too: the relay may publish to a connection that is in the file for less than a second.
+ */
 export async function followConfigured(connections: Pick<Connections, 'configure' | 'closeRemoved' | 'close'>, options: FollowOptions): Promise<void> {
   const { brokers, stopping, log } = options;
+  const fileEvents = createWakeUp(stopping);
+  brokers.watch(fileEvents.wake, stopping);
+  async function readChanges(): Promise<void> {
+    while (!stopping.aborted) {
+      await fileEvents.pause(followEveryMs);
+      if (stopping.aborted || !(await brokers.hasChanged())) continue;
+      await brokers
+        .read(true)
+        .then(connections.configure, (error: unknown) => log.error({ error }, 'reading the broker connections failed, keeping the known ones'));
+    }
+  }
   try {
     connections.configure(await brokers.read(false));
-    await every(followEveryMs, stopping, async () => {
-      if (await brokers.hasChanged()) {
-        await brokers
-          .read(true)
-          .then(connections.configure, (error: unknown) => log.error({ error }, 'reading the broker connections failed, keeping the known ones'));
-      }
-      await connections.closeRemoved();
-    });
+    // A broker that hangs holds up the closing of removed connections, and no look at the file.
+    await Promise.all([readChanges(), every(followEveryMs, stopping, connections.closeRemoved)]);
   } finally {
     await connections.close();
   }

@@ -65,6 +65,31 @@ describe('consuming from configured connections', () => {
   };
   const names = () => connections.states().map(({ name }) => name);
 
+  it('empties a connection that was in the file for less than a second', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'signalbox-twice-'));
+    const file = join(folder, 'brokers.env');
+    const write = (...indexes: readonly number[]) => writeFile(file, indexes.map((index) => `BROKER_URL_${index + 1}=${connection(index).url}\n`).join(''));
+    const stopping = new AbortController();
+    try {
+      await write(0);
+      const following = followConfigured(connections, { brokers: createBrokerSettings({}, file, silentLog), stopping: stopping.signal, log: silentLog });
+      for (let times = 0; times < 5; times++) {
+        await eventually(() => names().length > 0);
+        const begun = performance.now();
+        await write(0, 1);
+        await publish(1, `twice-${times}`);
+        await write(0);
+        expect(performance.now() - begun).to.be.below(900);
+        await eventually(() => expect(handled).to.include(`twice-${times}`));
+      }
+      stopping.abort();
+      await following;
+    } finally {
+      stopping.abort();
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('takes messages from every connection, and from one that appears at once', async () => {
     await publish(0, 'a');
     await publish(1, 'b');
