@@ -73,7 +73,7 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
       ingestRoute({ broker, newsletters: createArrivals(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
     ]),
     ...tagged(tags.login, [loginRoute({ config, store: createLoginStore(database), tokens, clock, limit: logins })]),
-    ...tagged(tags.links, linkRoutes({ store: links, scores: createScores(decisions, { weights: config, clock }), decisions, openSnapshot })),
+    ...tagged(tags.links, linkRoutes({ store: links, scores: createScores(decisions, { weights: config, clock }), decisions, openSnapshot, clock })),
     ...tagged(tags.newsletters, newsletterRoutes(newsletters)),
     ...tagged(tags.authors, authorRoutes(createAuthorStore(database))),
     ...tagged(tags.statistics, [statsRoute(newsletters, links)]),

@@ -57,7 +57,7 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     if (!target) continue;
     const { identity, url } = target;
     hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
-    if (target.isNoise || isNoise(candidate, isOfSender(url, mail.from), rules)) continue;
+    if (target.isNoise || isNoise(candidate, isOfSender(url, mail.from) || isClickCounter(url), rules)) continue;
     const same = found.get(identity);
     if (same) same.candidates.push(candidate);
     else found.set(identity, { target, candidates: [candidate] });
@@ -88,6 +88,11 @@ function createTargets({ unsubscribe }: ParsedMail, rules: Rules): (written: str
 function isOfSender({ hostname }: URL, from: string | null): boolean {
   const domain = from?.split('@').at(-1)?.toLowerCase() ?? hostname;
   return hostname === domain || hostname.endsWith(`.${domain}`) || domain.endsWith(`.${hostname.replace(/^www\./, '')}`);
+}
+
+/** Counters of clicks put a key in the place of a path that says something; the sender's own texts count there as well. */
+function isClickCounter({ pathname }: URL): boolean {
+  return pathname.split('/').some((segment) => segment.length >= 16 && /\d/.test(segment) && /^[\w=%~.]+$|^[\da-f-]+$/i.test(segment));
 }
 
 function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candidate[] {

@@ -8,8 +8,8 @@ export type Element = {
   /** Position among all elements, in the order in which they begin. */
   readonly index: number;
   readonly parent: Element | undefined;
-  /** Whether its class or id, or that of an element around it, is dropped. */
-  readonly isDropped: boolean;
+  /** Whether its class or id, or that of an element around it, is dropped, or no reader sees it. */
+  isDropped: boolean;
   readonly href: string | undefined;
   /** Its text begins here and ends before `end`. */
   readonly start: number;
@@ -50,8 +50,14 @@ const endedBy: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['tbody', named('thead tbody tr td th')],
 ]);
 
-/** `marks` are its class and its id. */
-type Tag = { readonly name: string; href: string | undefined; marks: string };
+/** `marks` are its class and its id; `size` has its width and height. */
+type Tag = { readonly name: string; href: string | undefined; marks: string; isHidden: boolean; size: string };
+
+/** Styles by which mails hide a preview text or a link for robots. */
+const hiding =
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:font-size|max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:;|!|$))/i;
+/** An image of one pixel, or of none, counts openings; both its width and its height say so. */
+const pixel = /^(?: [01](?:px)?){2}$/i;
 
 const ignore = () => undefined;
 const ignored: TokenizerCallbacks = {
@@ -72,11 +78,13 @@ const ignored: TokenizerCallbacks = {
   onend: ignore,
 };
 
+const tagOf = (name: string): Tag => ({ name, href: undefined, marks: '', isHidden: false, size: '' });
+
 /** @param droppedClass found in a class or an id */
 export function readHtml(html: string, droppedClass: RegExp): HtmlDocument {
   const tree = createTree(droppedClass);
   const decode = createEntityDecoder();
-  let tag: Tag = { name: '', href: undefined, marks: '' };
+  let tag: Tag = tagOf('');
   let attribute = '';
   let value = '';
   const begin = () => tree.begin(tag);
@@ -85,11 +93,13 @@ export function readHtml(html: string, droppedClass: RegExp): HtmlDocument {
     { decodeEntities: false },
     {
       ...ignored,
-      onopentagname: (from, to) => (tag = { name: html.slice(from, to).toLowerCase(), href: undefined, marks: '' }),
+      onopentagname: (from, to) => (tag = tagOf(html.slice(from, to).toLowerCase())),
       onattribname: (from, to) => ([attribute, value] = [html.slice(from, to).toLowerCase(), '']),
       onattribdata: (from, to) => (value = html.slice(from, to)),
       onattribend() {
         if (attribute === 'href') tag.href ??= decode.attribute(value);
+        if (attribute === 'hidden' || (attribute === 'style' && hiding.test(decode.attribute(value)))) tag.isHidden = true;
+        if (attribute === 'width' || attribute === 'height') tag.size += ` ${value.trim()}`;
         if (attribute === 'class' || attribute === 'id') tag.marks += ` ${decode.attribute(value)}`;
       },
       onopentagend: begin,
@@ -131,33 +141,50 @@ function createTree(droppedClass: RegExp) {
   const parts: string[] = [];
   let length = 0;
   let hidden = 0;
+  const hiddenElements = new Set<Element>();
+  /** Open elements whose images are all pixels. */
+  const pixels = new Set<Element>();
+  const withImage = new Set<Element>();
   const append = (text: string) => {
     parts.push(text);
     length += text.length;
   };
   const count = (name: string, by: number) => counts.set(name, (counts.get(name) ?? 0) + by);
 
+  function noteImage(parent: Element | undefined, isPixel: boolean): void {
+    if (!parent || withImage.has(parent)) return;
+    if (isPixel) pixels.add(parent);
+    else {
+      withImage.add(parent);
+      pixels.delete(parent);
+    }
+  }
+
   function endInnermost(): void {
     const element = open.pop();
     if (!element) return;
     const { name } = element;
     count(name, -1);
-    if (unseen.has(name)) hidden -= 1;
+    if (unseen.has(name) || hiddenElements.has(element)) hidden -= 1;
+    // Nobody sees a link around a pixel.
+    if (pixels.delete(element) && element.start === length) element.isDropped = true;
     [element.end, element.last] = [length, elements.length - 1];
     if (blocks.has(name)) append('\n');
   }
 
   return {
-    begin({ name, href, marks }: Tag): void {
+    begin({ name, href, marks, isHidden, size }: Tag): void {
       const ended = endedBy.get(name);
       while (ended?.has(open.at(-1)?.name ?? '') === true) endInnermost();
       if (name === 'br' || blocks.has(name)) append('\n');
-      if (voids.has(name)) return;
-      if (unseen.has(name)) hidden += 1;
       const parent = open.at(-1);
-      const isDropped = parent?.isDropped === true || droppedClass.test(marks);
+      if (name === 'img') noteImage(parent, pixel.test(size));
+      if (voids.has(name)) return;
+      if (unseen.has(name) || isHidden) hidden += 1;
+      const isDropped = parent?.isDropped === true || isHidden || droppedClass.test(marks);
       const index = elements.length;
       const element = { name, index, parent, isDropped, href: name === 'a' ? href : undefined, start: length, end: length, last: index };
+      if (isHidden && !unseen.has(name)) hiddenElements.add(element);
       elements.push(element);
       open.push(element);
       count(name, 1);

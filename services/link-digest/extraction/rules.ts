@@ -92,6 +92,7 @@ export const defaultRules: Rules = {
     /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
     /^(?:get|download|open in|read in)(?: (?:the|our))?(?: (?:iphone|ipad|ios|android|mobile|free|desktop))* app(?: (?:for|on) (?:ios|android|iphone|ipad|your phone))?[.!]?$/i,
     /^(?:(?:receive|get|follow|read)(?: (?:this|the|our))? \w+ (?:as|by|via|in) )?(?:an? )?rss(?: feed)?[.!]?$/i,
+    /^(?:hier |jetzt |zum )?(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)(?: klicken)?[.!]?$|^(?:hier )?(?:zur |als |in der )?(?:online|web|browser)[ -]?(?:version|ansicht)(?: (?:ansehen|anzeigen|öffnen))?[.!]?$/i,
     // German, French, Spanish, Portuguese, Italian, Dutch.
     /^(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)$|^(?:profil|einstellungen|abo)(?: (?:ändern|bearbeiten|verwalten))?$|^(?:im browser (?:ansehen|anzeigen|öffnen|lesen)|online[ -](?:ansehen|lesen|version)|webversion)$/i,
     /^(?:se )?(?:désabonner|désinscrire)$|^(?:me |vous )(?:désabonner|désinscrire)$|^désinscription$|^(?:gérer|modifier) (?:mes|vos|les) (?:préférences|abonnements?)$|^(?:voir|lire|afficher|ouvrir)(?: (?:cet|ce|la|l['’]))?(?: ?e?-?mail| message| newsletter| lettre)? (?:en ligne|dans (?:le|votre|un) navigateur)$|^version en ligne$/i,

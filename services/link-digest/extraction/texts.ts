@@ -1,8 +1,8 @@
 // Normalises text of mails: one line, limited length. Pure.
 import { storable } from '../../platform/json.ts';
 
-/** Zero-width characters, which mails use to fill up preview text and to break long words. */
-const invisible = /[\u00ad\u200b\u2060\ufeff]|\u034f/g;
+/** Zero-width characters, which mails use to fill up preview text and to break long words, and those that turn the direction of what follows. */
+const invisible = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]|\u034f/g;
 
 /** Longer texts are read up to here, in characters. */
 export const mostRead = 1000;
@@ -15,7 +15,7 @@ export const collapse = (text: string): string => text.replace(/[^\S ]\s*| \s+/g
 /** Text on one line, without characters that cannot be stored. */
 export const tidy = (text: string): string => storable(collapse(text.slice(0, mostRead).replace(invisible, '')).trim());
 
-export const cutTitle = (title: string): string => cut(title, maxTitleLength);
+export const cutTitle = (title: string): string => cut(title.replace(invisible, ''), maxTitleLength);
 
 /** At most `most` code points that Postgres can store; a cut text ends with an ellipsis. */
 export function cut(text: string, most: number): string {

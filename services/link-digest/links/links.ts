@@ -17,6 +17,7 @@ type LinkParts = {
   readonly scores: Scores;
   readonly decisions: Pick<ScoreStore, 'decide'>;
   readonly openSnapshot: OpenSnapshot;
+  readonly clock: () => Date;
 };
 type Wanted = { readonly filter: LinkFilter; readonly sort: LinkOrder; readonly page: PageRequest };
 
@@ -130,13 +131,13 @@ const singleRoutes = (parts: LinkParts) => [
     operationId: 'setLinkStatus',
     summary: 'Decides on a link, and learns from it',
     description:
-      'A changed status teaches the authors of the link and the words of its title, and makes the score stale. The same status again changes nothing.',
+      'A changed status teaches the authors of the link and the words of its title, and makes the score stale. The same status again changes nothing; a change back within ten minutes takes back what the change before it taught.',
     params: ById,
     body: StatusChange,
     answers: { 200: Success(LinkItem) },
     problems: [Problems.linkMissing],
     async handle({ params: { id }, body: { status } }) {
-      if (!isGuid(id) || !(await changeStatus(parts.decisions, id, status))) throw Problems.linkMissing();
+      if (!isGuid(id) || !(await changeStatus(parts.decisions, { id, status, now: parts.clock() }))) throw Problems.linkMissing();
       // Another change may have followed.
       return success({ ...(await findLink(parts, id)), status });
     },

@@ -46,6 +46,10 @@ create table links (
   priority_score numeric(4, 2) not null,
   -- The time of the score; null after a decision on the link.
   scored_at timestamptz,
+  -- The last decision: the status before it, its time, and the changes of weights that it made, so that it can be taken back.
+  status_before text,
+  decided_at timestamptz,
+  taught jsonb,
   search_text text not null generated always as (folded(title)) stored
 );
 

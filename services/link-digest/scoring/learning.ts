@@ -11,16 +11,25 @@ const lessons: Readonly<Record<LinkStatus, { readonly author: number; readonly k
   Discarded: { author: -0.2, keyword: -0.1 },
 };
 
+/** A change back within this time takes the lesson of the change before it back. */
+const undoMs = 10 * 60_000;
+
+type Decision = { readonly id: string; readonly status: LinkStatus; readonly now: Date };
+
 /** Sets the status, teaches, and marks the score stale in one transaction; an unchanged status does nothing. @returns false when no link has the id */
-export const changeStatus = (store: Pick<ScoreStore, 'decide'>, id: string, status: LinkStatus): Promise<boolean> =>
+export const changeStatus = (store: Pick<ScoreStore, 'decide'>, { id, status, now }: Decision): Promise<boolean> =>
   store.decide(async (decision) => {
     const link = await decision.lock(id);
     if (!link || link.status === status) return link !== undefined;
-    await decision.setStatus(id, status);
-    const lesson = lessons[status];
-    if (lesson) {
-      await decision.teachAuthors(id, lesson.author);
-      await decision.teachKeywords(keywordsOf(link.title), lesson.keyword);
+    if (link.taught && link.statusBefore === status && link.decidedAt && now.getTime() - link.decidedAt.getTime() <= undoMs) {
+      await decision.unteach(link.taught);
+      await decision.setStatus(id, status, { before: null, at: now, taught: undefined });
+      return true;
     }
+    const lesson = lessons[status];
+    const taught = lesson
+      ? { authors: await decision.teachAuthors(id, lesson.author), keywords: await decision.teachKeywords(keywordsOf(link.title), lesson.keyword) }
+      : { authors: [], keywords: [] };
+    await decision.setStatus(id, status, { before: link.status, at: now, taught });
     return true;
   });

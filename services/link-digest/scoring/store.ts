@@ -1,4 +1,5 @@
 // All SQL of scores and of decisions: what scores depend on, where they are kept, and what a decision teaches.
+import { z } from 'zod';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { rowsStatement } from '../../platform/postgres/rows.ts';
 import type { LinkStatus } from '../contract.ts';
@@ -69,26 +70,67 @@ const write = rowsStatement<unknown, [scores: readonly NewScore[], now: Date]>(
   update links set priority_score = score, scored_at = ${now} from ${given} as computed where id = link_id`,
 );
 
-const lockLink = statement<{ title: string; status: LinkStatus }, [id: string]>(
+/** What a decision changed: weights that the limits left as they were are not in it. */
+const Taught = z.object({
+  authors: z.array(z.object({ id: z.string(), step: z.number() })),
+  /** `isNew`: the word had no weight before. */
+  keywords: z.array(z.object({ keyword: z.string(), step: z.number(), isNew: z.boolean() })),
+});
+export type Taught = z.output<typeof Taught>;
+
+type Decided = { readonly title: string; readonly status: LinkStatus; readonly statusBefore: LinkStatus | null; readonly decidedAt: Date | null };
+
+const lockLink = statement<Decided & { readonly taught: unknown }, [id: string]>(
   'decisions.lock',
-  'select title, status from links where id = $1 for no key update',
+  'select title, status, status_before as "statusBefore", decided_at as "decidedAt", taught from links where id = $1 for no key update',
 );
 
-const setStatus = statement<unknown, [id: string, status: LinkStatus]>('decisions.setStatus', 'update links set status = $2, scored_at = null where id = $1');
+const setStatus = statement<unknown, [id: string, status: LinkStatus, before: LinkStatus | null, decidedAt: Date, taught: string | null]>(
+  'decisions.setStatus',
+  'update links set status = $2, status_before = $3, decided_at = $4, taught = $5::jsonb, scored_at = null where id = $1',
+);
 
-const teachAuthors = statement<unknown, [linkId: string, step: number]>(
+const teachAuthors = statement<Taught['authors'][number], [linkId: string, step: number]>(
   'decisions.teachAuthors',
   `
   with taught as (
-    select id from authors where id in (select author_id from link_authors where link_id = $1) order by identity for no key update)
-  update authors set weight = greatest(-1, least(1, weight + $2::numeric)) from taught where authors.id = taught.id`,
+    select id, weight as before from authors where id in (select author_id from link_authors where link_id = $1) order by identity for no key update)
+  update authors set weight = greatest(-1, least(1, weight + $2::numeric)) from taught where authors.id = taught.id
+  returning authors.id, (weight - before)::float8 as step`,
 );
 
-const teachKeywords = statement<unknown, [keywords: readonly string[], step: number]>(
+const lockKeywords = statement<{ keyword: string; weight: number }, [keywords: readonly string[]]>(
+  'decisions.lockKeywords',
+  'select keyword, weight from keywords where keyword = any($1) order by keyword for no key update',
+);
+
+const teachKeywords = statement<{ keyword: string; weight: number }, [keywords: readonly string[], step: number]>(
   'decisions.teachKeywords',
   `
   insert into keywords (keyword, weight) select keyword, $2::numeric from unnest($1::text[]) as given (keyword) order by keyword
-  on conflict (keyword) do update set weight = greatest(-1, least(1, keywords.weight + excluded.weight))`,
+  on conflict (keyword) do update set weight = greatest(-1, least(1, keywords.weight + excluded.weight))
+  returning keyword, weight`,
+);
+
+const unteachAuthors = rowsStatement<unknown, [steps: Taught['authors']]>(
+  'decisions.unteachAuthors',
+  [{ id: 'uuid', step: 'numeric' }],
+  (given) => `
+  with taught as (
+    select authors.id, step from authors join ${given} as given using (id) order by identity for no key update of authors)
+  update authors set weight = greatest(-1, least(1, weight - step)) from taught where authors.id = taught.id`,
+);
+
+// A word that this decision alone has taught has no weight afterwards, as before.
+const unteachKeywords = rowsStatement<unknown, [steps: Taught['keywords']]>(
+  'decisions.unteachKeywords',
+  [{ keyword: 'text', step: 'numeric', isNew: 'boolean' }],
+  (given) => `
+  with taught as (
+    select keyword, step, is_new, weight from keywords join ${given} as given using (keyword) order by keyword for no key update of keywords),
+  forgotten as (delete from keywords using taught where keywords.keyword = taught.keyword and is_new and taught.weight = step)
+  update keywords set weight = greatest(-1, least(1, keywords.weight - step)) from taught
+  where keywords.keyword = taught.keyword and not (is_new and taught.weight = step)`,
 );
 
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
@@ -112,11 +154,28 @@ export const scoreQuestions = (database: Database) => ({
 
 const decisionOn = (database: Database) => ({
   /** Locks the link against other decisions until the end of the transaction. */
-  lock: (id: string) => database.first(lockLink, id),
-  /** Marks the score as stale, too. */
-  setStatus: (id: string, status: LinkStatus) => database.run(setStatus, id, status),
-  teachAuthors: (linkId: string, step: number) => database.run(teachAuthors, linkId, step),
-  teachKeywords: (keywords: readonly string[], step: number) => database.run(teachKeywords, keywords, step),
+  async lock(id: string): Promise<(Decided & { readonly taught: Taught | undefined }) | undefined> {
+    const link = await database.first(lockLink, id);
+    return link && { ...link, taught: Taught.safeParse(link.taught).data };
+  },
+  /** Marks the score as stale, too. @param taught undefined for a decision that cannot be taken back */
+  setStatus: (id: string, status: LinkStatus, last: { readonly before: LinkStatus | null; readonly at: Date; readonly taught: Taught | undefined }) =>
+    database.run(setStatus, id, status, last.before, last.at, last.taught ? JSON.stringify(last.taught) : null),
+  teachAuthors: (linkId: string, step: number) => database.all(teachAuthors, linkId, step),
+  async teachKeywords(keywords: readonly string[], step: number): Promise<Taught['keywords']> {
+    const before = new Map((await database.all(lockKeywords, keywords)).map(({ keyword, weight }) => [keyword, weight]));
+    const after = await database.all(teachKeywords, keywords, step);
+    // In hundredths, as weights are kept: sums of fractions are not exact.
+    return after.map(({ keyword, weight }) => ({
+      keyword,
+      step: Math.round((weight - (before.get(keyword) ?? 0)) * 100) / 100,
+      isNew: !before.has(keyword),
+    }));
+  },
+  async unteach({ authors, keywords }: Taught): Promise<void> {
+    await database.run(unteachAuthors, authors);
+    await database.run(unteachKeywords, keywords);
+  },
 });
 
 export const createScoreStore = (database: Database) => ({

@@ -1,6 +1,7 @@
 // Reads the listings out of an alert mail, as daft.ie sends them. Pure; the caller bounds its cost.
 import PostalMime from 'postal-mime';
 import { z } from 'zod';
+import { correctionFor } from '../../platform/mail/charset.ts';
 import { isTextTooLong, maxHeadBytes, textTooLong } from '../../platform/mail/limits.ts';
 import { unwrap } from '../../platform/mail/wrappers.ts';
 import { NewProperty, propertyTypes, readEircode, readGrade } from '../contract.ts';
@@ -27,7 +28,10 @@ const mostListings = 100;
  * @throws Error for bytes that are no mail
  */
 export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp): Promise<AlertMail> {
-  const { html = '', text = '' } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, forceRfc822Attachments: true });
+  const parsed = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, forceRfc822Attachments: true });
+  const correct = correctionFor(raw);
+  const html = correct(parsed.html ?? '');
+  const text = correct(parsed.text ?? '');
   if (isTextTooLong(html, text)) return { kind: 'failed', reason: textTooLong };
   for (const document of [readHtml(html), readText(text)]) {
     const found = findListings(document, linkPattern);

@@ -84,6 +84,45 @@ describe('the links that extract finds', () => {
   ];
   for (const path of paths) it(`leave out the path /${path}`, () => expect(urlsOf(a('Rice', `https://a.example/${path}`))).to.deep.equal([]));
 
+  for (const [how, open] of Object.entries({
+    'display:none': '<div style="color:red; display:none">',
+    hidden: '<div hidden>',
+    visibility: '<p style="VISIBILITY : hidden">',
+    'mso-hide': '<span style="mso-hide:all">',
+    'a font size of 0': '<span style="font-size:0px;">',
+    'a height of 0': '<div style="max-height:0;overflow:hidden">',
+  }))
+    it(`leave out what nobody sees: ${how}`, () => {
+      expect(urlsOf(`${open}${a('Hidden', 'https://b.example/hidden')}</div></p></span>${a('Rice')}`)).to.deep.equal([url]);
+      expect(titleOf(`<h2>Heading</h2>${a(`${open}x</div></p></span><img src="p.png">`)}`)).to.equal('Heading');
+    });
+
+  it('leave out an anchor around a pixel, and keep one around a picture', () => {
+    const pixel = (attributes: string) => urlsOf(a(`<img src="p.png" ${attributes}>`, 'https://b.example/open'));
+    for (const attributes of ['width="1" height="1"', 'height=0 width=0', 'width="1px" height="1px" alt="A pixel"'])
+      expect(pixel(attributes)).to.deep.equal([]);
+    for (const attributes of ['width="600" height="1"', 'width="10" height="10"', '']) expect(pixel(attributes)).to.deep.equal(['https://b.example/open']);
+    expect(urlsOf(a('<img width="1" height="1">Rice'))).to.deep.equal([url]);
+    expect(urlsOf(a('Rice<img width="1" height="1">'))).to.deep.equal([url]);
+    expect(urlsOf(a('<img width="300" height="200"><img width="1" height="1">'))).to.deep.equal([url]);
+  });
+
+  it('leave out preferences, leaving and the online version behind a click counter of another host', () => {
+    const from = 'weekly@news.example';
+    const behind = (text: string, href: string) => extract(mail({ html: a(text, href), from })).length;
+    for (const text of ['Preferences', 'Settings', 'Contact us']) {
+      for (const key of ['c/AaB3xQ9zLm02kkPq', 'ls/click/7f3a9c1e-0b7d-4f0a-9d57-1a2b3c4d5e6f', 'f/a/Zk1_2Q%3D%3D34567890'])
+        expect(behind(text, `https://clicks.counter.example/${key}`), `${text} ${key}`).to.equal(0);
+      for (const path of ['my-choices', 'the-settings-of-2026-in-detail', 'posts/contact']) expect(behind(text, `https://b.example/${path}`), path).to.equal(1);
+    }
+    for (const text of ['Hier abmelden', 'Zur Online-Version', 'Zur Webversion', 'Online-Ansicht', 'Vom Newsletter abmelden'])
+      expect(urlsOf(`${a(text, 'https://clicks.counter.example/x/7f3a')}${a('Rice')}`), text).to.deep.equal([url]);
+    expect(urlsOf(a('Preferences in systems of belief'))).to.deep.equal([url]);
+  });
+
+  it('have no characters in their titles that turn the direction of a text', () =>
+    expect(titleOf(a('How to \u202ecook\u2066 rice'))).to.equal('How to cook rice'));
+
   it('keep an article about unsubscribing', () => {
     expect(urlsOf(a('Why readers unsubscribe, and how to win them back', 'https://a.example/why-readers-unsubscribe'))).to.have.length(1);
     expect(urlsOf(a('How to unsubscribe from everything', 'https://a.example/how-to-unsubscribe'))).to.have.length(1);

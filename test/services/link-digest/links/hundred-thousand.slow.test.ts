@@ -59,8 +59,8 @@ describe('a hundred thousand links', function () {
     const ids = (await query(`select id from links where status = 'Awaiting' limit 8`)).map(({ id }) => String(id));
     const once = await bestOf(async () => {
       const id = ids.pop() ?? '';
-      await changeStatus(decisions, id, 'Liked');
-      await changeStatus(decisions, id, 'Awaiting');
+      await changeStatus(decisions, { id, status: 'Liked', now: new Date() });
+      await changeStatus(decisions, { id, status: 'Awaiting', now: new Date() });
       await scores.computeStale();
     });
     expect(once, 'one').to.be.below(all);

@@ -13,6 +13,7 @@ describe('PUT /api/links/{id}/status', () => {
   const { query } = running.database;
   beforeEach(() => void (clock.now = new Date('2026-03-15T12:00:00Z')));
 
+  const later = (ms: number) => void (clock.now = new Date(clock.now.getTime() + ms));
   const store = (...links: FoundLink[]) => running.database.newsletters.store(mail(undefined, clock.now), newsletter(links));
   const idOf = async (url: string): Promise<string> => (await query('select id from links where url = $1', [url]))[0].id;
   const put = (id: string, status: unknown) => running.ask('PUT', `/api/links/${id}/status`, { status });
@@ -65,8 +66,70 @@ describe('PUT /api/links/{id}/status', () => {
     await store(a);
     await put(await idOf(a.url), 'Liked');
     const before = await weights();
+    later(10 * 60_000 + 1);
     await put(await idOf(a.url), 'Awaiting');
     expect(await weights()).to.deep.equal(before);
+  });
+
+  describe('a change back within ten minutes', () => {
+    it('takes back what the change before it taught, for every status', async () => {
+      await store(a, b);
+      const id = await idOf(a.url);
+      const before = await weights();
+      for (const status of ['Liked', 'Discarded', 'DiscardedAfterReview']) {
+        await put(id, status);
+        expect(await weights()).not.to.deep.equal(before);
+        later(10 * 60_000);
+        const { body } = await put(id, 'Awaiting');
+        expect(body.data.status).to.equal('Awaiting');
+        expect(await weights()).to.deep.equal(before);
+      }
+      expect((await running.get(`/api/links/${id}/score`)).body.data.factors.keyword.sampleSize).to.equal(0);
+    });
+
+    it('takes back only the last change', async () => {
+      await store(a);
+      const id = await idOf(a.url);
+      await put(id, 'Liked');
+      const liked = await weights();
+      await put(id, 'Discarded');
+      await put(id, 'Liked');
+      expect(await weights()).to.deep.equal(liked);
+      // It is a change of its own, since the one before it is undone already.
+      await put(id, 'Awaiting');
+      expect(await weights()).to.deep.equal(liked);
+    });
+
+    it('takes back no more than was taught at a limit', async () => {
+      await store(a);
+      await query('update authors set weight = 0.9');
+      await query(`insert into keywords (keyword, weight) values ('caching', 0.95)`);
+      const id = await idOf(a.url);
+      await put(id, 'Liked');
+      expect(await weights()).to.deep.equal([
+        ['Ann', 1],
+        ['caching', 1],
+        ['postgres', 0.1],
+      ]);
+      await put(id, 'Awaiting');
+      expect(await weights()).to.deep.equal([
+        ['Ann', 0.9],
+        ['caching', 0.95],
+      ]);
+    });
+
+    it('leaves what other decisions taught meanwhile', async () => {
+      await store(a, b);
+      await put(await idOf(a.url), 'Liked');
+      await put(await idOf(b.url), 'Liked');
+      await put(await idOf(a.url), 'Awaiting');
+      expect(await weights()).to.deep.equal([
+        ['Ann', 0.2],
+        ['Bob', 0.2],
+        ['caching', 0.1],
+        ['elsewhere', 0.1],
+      ]);
+    });
   });
 
   it('an unchanged status teaches nothing a second time', async () => {
@@ -87,7 +150,9 @@ describe('PUT /api/links/{id}/status', () => {
     ] as const) {
       for (let round = 0; round < 24; round++) {
         await put(id, status);
+        later(10 * 60_000 + 1);
         await put(id, 'Awaiting');
+        later(10 * 60_000 + 1);
       }
       for (const [, weight] of await weights()) expect(weight).to.equal(most);
     }

@@ -13,6 +13,18 @@ describe('parseMail', () => {
     expect((await parse('Date: Sun, 22 Nov 2026 09:30:00 -0500 (EST)', '', 'x')).date).to.deep.equal(new Date('2026-11-22T14:30:00Z'));
   });
 
+  const zones = {
+    'Sun, 22 Nov 2026 09:30:00 CEST': '2026-11-22T07:30:00Z',
+    'Sun, 22 Nov 2026 09:30:00 CET': '2026-11-22T08:30:00Z',
+    'Sun, 22 Nov 2026 09:30 MESZ': '2026-11-22T07:30:00Z',
+    'Sun, 22 Nov 2026 09:30:00 EST': '2026-11-22T14:30:00Z',
+    'Sun, 22 Nov 2026 09:30:00 GMT': '2026-11-22T09:30:00Z',
+    'Sun, 22 Nov 2026 09:30:00 XYZT': '2026-11-22T09:30:00Z',
+    'Sun, 22 Nov 2026 (a comment) 09:30:00 +0200 (CEST)': '2026-11-22T07:30:00Z',
+  };
+  for (const [date, expected] of Object.entries(zones))
+    it(`reads a zone by its name: ${date}`, async () => expect((await parse(`Date: ${date}`, '', 'x')).date).to.deep.equal(new Date(expected)));
+
   const none = ['yesterday', 'Sat, 31 Feb 2026 10:00:00 +0000', '31 Nov 26 10:00:00 GMT', 'Sun, 29 Feb 2026 10:00:00 -0500', '3 Mar 2026 25:00:00 +0000'];
   for (const date of [...none, '3 Mar 2026 10:61:00 +0000', '3 Mar 2026 24:00:00 +0000', '']) {
     it(`has no date where the header is no date: ${date}`, async () => expect((await parse(`Date: ${date}`, '', 'x')).date).to.equal(null));
